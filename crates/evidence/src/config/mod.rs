@@ -1,0 +1,128 @@
+//! The configuration after validation: what the rest of the tool may rely on.
+//!
+//! `raw` mirrors `evidence.yaml`; the types here exist only when every rule of the file holds, so no later
+//! stage checks them again. Nothing here reads a secret: the file only ever *names* environment variables.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::control::{Control, Framework};
+
+/// A valid `evidence.yaml`.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The file it was read from, as the user named it.
+    pub path: PathBuf,
+    /// SHA-256 of the file's bytes, lower-case hex, for `run.json`.
+    pub sha256: String,
+    /// `framework`
+    pub framework: Framework,
+    /// `controls`: at least one, unique, in the order of [`Control::ALL`].
+    pub controls: Vec<Control>,
+    /// `sources`: at least one.
+    pub sources: Sources,
+    /// `bundle`
+    pub bundle: BundleConfig,
+    /// `upload`: required only with `--upload`.
+    pub upload: Option<UploadConfig>,
+}
+
+/// `sources`: which sources are configured.
+#[derive(Debug, Clone)]
+pub struct Sources {
+    /// `sources.codehost`
+    pub codehost: Option<CodeHostConfig>,
+}
+
+/// `sources.codehost`
+#[derive(Debug, Clone)]
+pub struct CodeHostConfig {
+    /// `token_env`: the name of the variable that holds the token.
+    pub token_env: String,
+    /// `org`: the organization.
+    pub org: String,
+    /// `repos`
+    pub repos: Repositories,
+    /// `branch`: the branch whose protection is read, in every repository.
+    pub branch: String,
+    /// `controls` of this source, or the top-level list as far as this source serves it.
+    pub controls: Vec<Control>,
+    /// `rate_limit_pause`: wait for the reset when the limit is nearly used up.
+    pub rate_limit_pause: bool,
+    /// `timeout_seconds` of one request.
+    pub timeout: Duration,
+    /// `api_url`: base of the API, https (or loopback), no trailing slash. `CODEHOST_API_URL` overrides it.
+    pub api_url: Url,
+    /// `max_concurrency`: requests in flight, 1 to 100.
+    pub max_concurrency: NonZeroUsize,
+    /// `requests_per_minute`; 0 means unpaced.
+    pub requests_per_minute: u32,
+    /// `ca_file`: further root certificates, PEM.
+    pub ca_file: Option<PathBuf>,
+}
+
+/// `sources.codehost.repos`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repositories {
+    /// `"*"`: every repository that discovery lists.
+    All,
+    /// Names without the organization, in the order of the file, unique under ASCII case folding.
+    Listed(Vec<String>),
+}
+
+/// `bundle`
+#[derive(Debug, Clone)]
+pub struct BundleConfig {
+    /// `bundle.signing`
+    pub signing: SigningConfig,
+    /// `bundle.max_size_mb` in bytes (1 MB = 1,000,000 bytes) of the finished archive.
+    pub max_size_bytes: u64,
+}
+
+/// `bundle.signing`
+#[derive(Debug, Clone)]
+pub struct SigningConfig {
+    /// Where the private key is.
+    pub key: KeySource,
+    /// `passphrase_env`: the variable that holds the passphrase of an encrypted key.
+    pub passphrase_env: Option<String>,
+    /// `trusted_keys`: public keys that `evidence verify` trusts when no flag names one.
+    pub trusted_keys: Vec<PathBuf>,
+}
+
+/// Where the private signing key is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// `private_key_path`, `~` expanded; relative paths are relative to the working directory.
+    File(PathBuf),
+    /// `private_key_env`: a variable that holds the PEM, or base64 of it.
+    Env(String),
+}
+
+/// `upload`
+#[derive(Debug, Clone)]
+pub struct UploadConfig {
+    /// `api_url`: base of the platform's API.
+    pub api_url: Url,
+    /// `platform_url`: base of the printed bundle URL.
+    pub platform_url: Url,
+    /// `api_key_env`: the variable that holds the API key.
+    pub api_key_env: String,
+    /// `organization_id`
+    pub organization_id: Option<String>,
+    /// `retention_days`
+    pub retention_days: u32,
+    /// `tags`, sorted by key.
+    pub tags: std::collections::BTreeMap<String, String>,
+    /// `verify_before_upload`
+    pub verify_before_upload: bool,
+    /// `delete_after_upload`
+    pub delete_after_upload: bool,
+    /// `timeout_seconds` of one upload.
+    pub timeout: Duration,
+    /// `retry_attempts`
+    pub retry_attempts: u32,
+}

@@ -1,0 +1,91 @@
+//! The outside world a run may look at: environment variables and the clock.
+//!
+//! `main` reads both once and hands them down; nothing else in the tool asks the process for a variable or the
+//! machine for the time. That is what makes waits testable without waiting, and runs repeatable.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+
+/// Environment variables and clock, as handed to every stage.
+#[derive(Debug, Clone)]
+pub struct Env {
+    variables: BTreeMap<OsString, OsString>,
+    /// The clock of this run.
+    pub clock: Clock,
+}
+
+impl Env {
+    /// The variables of this process and the machine's clock.
+    pub fn from_process() -> Env {
+        Env { variables: std::env::vars_os().collect(), clock: Clock::System }
+    }
+
+    /// The given variables and clock, for tests.
+    pub fn new<K: Into<OsString>, V: Into<OsString>>(
+        variables: impl IntoIterator<Item = (K, V)>,
+        clock: Clock,
+    ) -> Env {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Env { variables, clock }
+    }
+
+    /// The variable, if it is set, not empty, and valid UTF-8.
+    pub fn var(&self, name: &str) -> Option<&str> {
+        self.variables.get(OsStr::new(name)).and_then(|value| value.to_str()).filter(|value| !value.is_empty())
+    }
+
+    /// The variable as the operating system gave it, if it is set and not empty.
+    pub fn var_os(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+}
+
+/// Where the time comes from, and how waiting is done.
+#[derive(Debug, Clone)]
+pub enum Clock {
+    /// The machine's clock; waiting takes time.
+    System,
+    /// A clock that stands still until somebody waits on it; waiting takes no time.
+    Manual(Arc<Mutex<Timestamp>>),
+}
+
+impl Clock {
+    /// A manual clock that shows `start`.
+    pub fn manual(start: Timestamp) -> Clock {
+        Clock::Manual(Arc::new(Mutex::new(start)))
+    }
+
+    /// The time now.
+    pub fn now(&self) -> Timestamp {
+        match self {
+            Clock::System => Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH),
+            Clock::Manual(now) => *now.lock().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// Waits until `deadline`; returns at once when it has passed.
+    ///
+    /// Takes a point in time, not a duration, so that any number of waiters wait together: on a manual clock
+    /// the first one moves the hands and the others find the time has come.
+    pub async fn sleep_until(&self, deadline: Timestamp) {
+        match self {
+            Clock::System => {
+                let left = deadline.duration_since(self.now());
+                if let Ok(left) = Duration::try_from(left) {
+                    tokio::time::sleep(left).await;
+                }
+            }
+            Clock::Manual(now) => {
+                {
+                    let mut now = now.lock().unwrap_or_else(PoisonError::into_inner);
+                    *now = (*now).max(deadline);
+                }
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+}

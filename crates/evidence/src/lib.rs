@@ -1,0 +1,5 @@
+//! `evidence` collects SOC 2 evidence through read-only calls and packs it as one signed bundle.
+
+pub mod config;
+pub mod control;
+pub mod env;

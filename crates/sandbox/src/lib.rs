@@ -1,0 +1,1 @@
+//! The hosts as state behind real ports.
