@@ -223,11 +223,10 @@ impl Place<'_> {
 
     fn entry(&self, o: &mut Object<'_>, path: &str, kind: &str, sha: &str, size: usize) {
         let name = path.rsplit('/').next().unwrap_or_default();
-        o.str("type", kind);
-        o.id("size", size as u64);
         o.str("name", name);
         o.str("path", path);
         o.str("sha", sha);
+        o.id("size", size as u64);
         o.str("url", &self.api_url(path));
         let (html, git) = (self.html_url(path, kind), self.git_url(sha));
         o.str("html_url", &html);
@@ -236,6 +235,7 @@ impl Place<'_> {
             "file" | "symlink" => o.str("download_url", &self.download_url(path)),
             _ => o.null("download_url"),
         }
+        o.str("type", kind);
     }
 
     fn links(&self, o: &mut Object<'_>, path: &str, sha: &str) {

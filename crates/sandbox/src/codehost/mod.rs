@@ -5,6 +5,7 @@
 
 mod access;
 mod contents;
+mod endpoints;
 mod file;
 mod limits;
 mod live;
