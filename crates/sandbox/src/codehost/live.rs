@@ -85,6 +85,7 @@ impl Live {
             Verdict::Secondary => {
                 let status = limits.secondary.status;
                 let mut reply = Reply { status, ..Reply::json(secondary_limit_body(call, status, false)) };
+                reply.rate_headers = limits.secondary.headers;
                 if let Some(seconds) = limits.secondary.retry_after {
                     reply = reply.header(header::RETRY_AFTER, seconds.to_string());
                 }
@@ -187,7 +188,7 @@ impl Live {
         if reply.status == 200 && *route != Route::RateLimit {
             let secret = who.token().map_or("", |token| &token.secret);
             let accept = call.header("accept").unwrap_or_default();
-            let etag = match reply.tag {
+            let etag = match &reply.tag {
                 Some(tag) => format!("W/\"{tag}\""),
                 None if reply.worth_keeping => {
                     let (gzip, etag) = self.keep(&mut answer, secret, accept, call);
@@ -208,10 +209,7 @@ impl Live {
         }
         let standing = self.quota.charge(who.counted_as(), &world.host.limits, call, counted);
         self.common(world, who, route, call, &mut answer, standing);
-        if matches!(answer.status, 403 | 429)
-            && answer.headers.contains_key(header::RETRY_AFTER)
-            && !world.host.limits.secondary.headers
-        {
+        if !reply.rate_headers {
             for name in ["limit", "remaining", "used", "reset", "resource"] {
                 answer.headers.remove(format!("x-ratelimit-{name}"));
             }

@@ -16,6 +16,8 @@ pub(super) struct Reply {
     pub(super) worth_keeping: bool,
     /// What follows `github.v3; ` in the media type header.
     pub(super) media: &'static str,
+    /// Whether the limits' headers go with it, where the host sends any.
+    pub(super) rate_headers: bool,
 }
 
 pub(super) const JSON: &str = "application/json; charset=utf-8";
@@ -30,6 +32,7 @@ impl Reply {
             tag: None,
             worth_keeping: false,
             media: "format=json",
+            rate_headers: true,
         }
     }
 
