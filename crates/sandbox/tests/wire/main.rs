@@ -1,5 +1,13 @@
 //! The sandbox seen from outside: over the real port, with a client that shows every byte.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "helpers of tests, which clippy does not see as tests here"
+)]
+
 mod access;
 mod answers;
 mod client;
@@ -9,3 +17,4 @@ mod limits;
 mod paging;
 mod replay;
 mod scenarios;
+mod speed;
