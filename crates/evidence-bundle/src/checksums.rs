@@ -153,27 +153,27 @@ impl ChecksumList {
 
     fn check_paths(&self) -> Result<(), ListError> {
         let mut previous: Option<&str> = None;
-        for (index, row) in self.rows().enumerate() {
-            path::check(row.path).map_err(|error| ListError::Path { line: index + 1, error })?;
+        for (index, path) in (0..self.len()).filter_map(|index| self.path(index)).enumerate() {
+            path::check(path).map_err(|error| ListError::Path { line: index + 1, error })?;
             match path::REQUIRED.get(index) {
-                Some(required) if row.path != *required => {
+                Some(required) if path != *required => {
                     return Err(ListError::Required { path: required });
                 }
                 Some(_) => {}
-                None if !path::has_place(row.path) => {
-                    return Err(ListError::NoPlace { path: row.path.to_owned() });
+                None if !path::has_place(path) => {
+                    return Err(ListError::NoPlace { path: path.to_owned() });
                 }
-                None if previous.is_some_and(|previous| path::archive_order(previous, row.path).is_ge()) => {
-                    return Err(ListError::Order { path: row.path.to_owned() });
+                None if previous.is_some_and(|previous| path::archive_order(previous, path).is_ge()) => {
+                    return Err(ListError::Order { path: path.to_owned() });
                 }
                 None => {}
             }
-            previous = Some(row.path);
+            previous = Some(path);
         }
         if let Some(missing) = path::REQUIRED.get(self.len()) {
             return Err(ListError::Required { path: missing });
         }
-        match path::find_collision(self.len(), |index| self.row(index).map_or("", |row| row.path)) {
+        match path::find_collision(self.len(), |index| self.path(index).unwrap_or_default()) {
             Some(collision) => Err(ListError::Collision(collision)),
             None => Ok(()),
         }
@@ -194,16 +194,24 @@ impl ChecksumList {
         self.text.as_bytes()
     }
 
-    /// The row at this position, from 0.
-    pub fn row(&self, index: usize) -> Option<Row<'_>> {
+    fn line(&self, index: usize) -> Option<&str> {
         let start = usize::try_from(*self.starts.get(index)?).ok()?;
         let end = match self.starts.get(index + 1) {
             Some(next) => usize::try_from(*next).ok()?,
             None => self.text.len(),
         };
-        let line = self.text.get(start..end)?;
-        let sha256 = parse_digest(line.as_bytes().get(..DIGITS)?)?;
-        Some(Row { sha256, path: line.get(PATH_START..)?.strip_suffix('\n')? })
+        self.text.get(start..end)
+    }
+
+    /// The row at this position, from 0.
+    pub fn row(&self, index: usize) -> Option<Row<'_>> {
+        let sha256 = parse_digest(self.line(index)?.as_bytes().get(..DIGITS)?)?;
+        Some(Row { sha256, path: self.path(index)? })
+    }
+
+    /// The path at this position, from 0.
+    pub fn path(&self, index: usize) -> Option<&str> {
+        self.line(index)?.get(PATH_START..)?.strip_suffix('\n')
     }
 
     /// Every row, in order.
@@ -219,7 +227,7 @@ impl ChecksumList {
         let (mut low, mut high) = (path::REQUIRED.len(), self.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.row(middle)?.path.as_bytes().cmp(path.as_bytes()) {
+            match self.path(middle)?.as_bytes().cmp(path.as_bytes()) {
                 std::cmp::Ordering::Equal => return Some(middle),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,

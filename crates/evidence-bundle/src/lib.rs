@@ -20,6 +20,8 @@ pub use checksums::ChecksumList;
 pub use document::{Manifest, Status};
 pub use key::{KeyId, PublicKey, SigningKey};
 pub use path::{BundlePath, encode_component};
+pub use read::{Expectations, Failure, Intact, Limits, Reason, UntrustedBundle, VerifiedBundle, VerifyError};
+pub use trust::TrustRoot;
 pub use write::{Entry, SignedBundle, UnsignedBundle};
 
 /// The version of the bundle format that this crate writes and reads (`bundle_version` in the manifest).
