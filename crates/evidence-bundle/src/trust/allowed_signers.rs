@@ -47,6 +47,9 @@ struct Options {
 fn parse_line(line: &str) -> Result<Option<Signer>, LineProblem> {
     let (principals, rest) = word(line)?;
     let (second, rest) = word(rest)?;
+    if second.is_empty() {
+        return Err(LineProblem::Incomplete);
+    }
     // A line has options exactly if its second word is no key type.
     let (options, key_type, rest) = if is_key_type(second) {
         (Options::default(), second, rest)
