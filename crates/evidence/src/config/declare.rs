@@ -138,6 +138,17 @@ pub(super) struct Planned {
     pub(super) message: &'static str,
 }
 
+impl Default {
+    /// The value as it is written in the file.
+    pub(super) fn yaml(self) -> String {
+        match self {
+            Default::Text(text) | Default::Empty(text) => text.to_owned(),
+            Default::Boolean(value) => value.to_string(),
+            Default::Integer(value) => value.to_string(),
+        }
+    }
+}
+
 impl Section {
     /// The key of this name.
     pub(super) fn key(&self, name: &str) -> Option<&'static Key> {

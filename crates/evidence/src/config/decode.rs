@@ -250,7 +250,7 @@ impl Decoder<'_, '_> {
             Value::Integer(value) if (minimum..=maximum).contains(value) => return T::try_from(*value).ok(),
             Value::Integer(value) => wrong_type::out_of_range(key, &value.to_string()),
             Value::Number(value) if value.fract() == 0.0 && value.abs() > 9e15 => {
-                wrong_type::out_of_range(key, "a far larger number")
+                wrong_type::out_of_range(key, &wrong_type::number(&entry.value.value))
             }
             other => wrong_type::of_number(key, "a whole number", other),
         };

@@ -155,8 +155,8 @@ fn meant(key: &Key) -> String {
     }
 }
 
-/// The complaint about a file that has only comments.
-pub(super) fn nothing_but_comments() -> Complaint {
-    Complaint::new("the file holds nothing but comments")
+/// The complaint about a file with no value at all.
+pub(super) fn no_settings() -> Complaint {
+    Complaint::new("the file has no settings, only comments")
         .help("`evidence init` writes a commented one to start from")
 }

@@ -73,21 +73,6 @@ pub(super) fn same(format: Format, one: &str, other: &str) -> bool {
     }
 }
 
-/// The regular expression of the format, for the schema; none where the schema says it otherwise.
-pub(super) fn pattern(format: Format) -> Option<&'static str> {
-    match format {
-        Format::Choice(_) | Format::Control(_) => None,
-        Format::Variable => Some("^[A-Za-z_][A-Za-z0-9_]*$"),
-        Format::Url => {
-            Some("^([Hh][Tt][Tt][Pp][Ss]://|[Hh][Tt][Tt][Pp]://(localhost|127\\.|\\[::1\\]))[^@?#\\s]*$")
-        }
-        Format::Organization => Some("^[A-Za-z0-9._-]*[A-Za-z0-9_-][A-Za-z0-9._-]*$|^\\.{3,}$"),
-        Format::Repository => Some("^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$"),
-        Format::Branch => Some("^[^\\s~^:?*\\[\\\\/]([^\\s~^:?*\\[\\\\]*[^\\s~^:?*\\[\\\\/.])?$"),
-        Format::Path | Format::Line => Some("^[^\\u0000-\\u001f\\u007f]+$"),
-    }
-}
-
 fn choice(choices: &[&str], text: &str) -> Result<(), Complaint> {
     if choices.contains(&text) {
         return Ok(());

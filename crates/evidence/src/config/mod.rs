@@ -15,10 +15,13 @@ mod format;
 mod path;
 mod problem;
 mod read;
+mod reference;
 mod render;
+mod schema;
 mod secret;
 mod source;
 mod suggest;
+mod template;
 mod upload;
 mod wrong_type;
 mod yaml;
@@ -32,6 +35,9 @@ use url::Url;
 
 pub use self::problem::{Complaint, ConfigError, MAX_PROBLEMS, Problem};
 pub use self::read::MAX_FILE_BYTES;
+pub use self::reference::reference;
+pub use self::schema::schema;
+pub use self::template::template;
 use crate::control::{Control, Framework};
 use crate::env::Env;
 
@@ -177,7 +183,7 @@ impl Config {
         let problems = decoder.problems;
         match config {
             Some(config) if problems.is_empty() => Ok(config),
-            _ if problems.is_empty() => Err(ConfigError::of_file(path, file::nothing_but_comments())),
+            _ if problems.is_empty() => Err(ConfigError::of_file(path, file::no_settings())),
             _ => Err(problems.into_error(path)),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Each function names what was found and what is expected, and where the intention can be guessed, how to write it.
 
-use super::declare::{Format, Key, MIN_SECONDS, Section, Shape};
+use super::declare::{Format, Key, MIN_SECONDS, Presence, Section, Shape};
 use super::format;
 use super::problem::Complaint;
 use super::secret::{may_be_secret, quote};
@@ -128,11 +128,17 @@ pub(super) fn of_number(key: &Key, what: &str, value: &Value) -> Complaint {
 /// A number outside its range.
 pub(super) fn out_of_range(key: &Key, shown: &str) -> Complaint {
     let range = match key.shape {
-        Shape::Integer { minimum, maximum } => format!("from {minimum} to {maximum}"),
-        Shape::Seconds { maximum } => format!("from {MIN_SECONDS} to {maximum} seconds"),
-        _ => String::new(),
+        Shape::Integer { minimum, maximum } => format!("a whole number from {minimum} to {maximum}"),
+        Shape::Seconds { maximum } => format!("a number of seconds from {MIN_SECONDS} to {maximum}"),
+        _ => "a number".to_owned(),
     };
-    Complaint::new(format!("{shown} is out of range")).help(format!("`{}` goes {range}", key.name))
+    let complaint = Complaint::new(format!("expected {range}, found {shown}"));
+    match key.presence {
+        Presence::Default(default) => {
+            complaint.help(format!("leave the key out for the default, {}", default.yaml()))
+        }
+        _ => complaint,
+    }
 }
 
 /// Something else in the place of a list.

@@ -121,6 +121,26 @@ pub(super) fn parse(text: &str, problems: &mut Problems<'_>) -> Option<Rc<Node>>
     }
 }
 
+/// The value in a piece of YAML that this crate itself wrote, as JSON; null if it is none.
+pub(super) fn to_json(text: &str) -> serde_json::Value {
+    parse(text, &mut Problems::new(text)).map_or(serde_json::Value::Null, |node| json_of(&node))
+}
+
+fn json_of(node: &Node) -> serde_json::Value {
+    match &node.value {
+        Value::Null | Value::Reported => serde_json::Value::Null,
+        Value::Boolean(value) => (*value).into(),
+        Value::Integer(value) => (*value).into(),
+        Value::Number(value) => (*value).into(),
+        Value::Text(text) => text.as_str().into(),
+        Value::List(items) => items.iter().map(|item| json_of(item)).collect(),
+        Value::Map(entries) => {
+            let pairs = entries.iter().filter_map(|entry| Some((entry.key.clone()?, json_of(&entry.value))));
+            serde_json::Value::Object(pairs.collect())
+        }
+    }
+}
+
 /// `repos: "*"`, with the last name of the dotted path.
 fn star_in_quotes(path: &str) -> String {
     let name = path.rsplit('.').next().unwrap_or_default();
