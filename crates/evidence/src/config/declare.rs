@@ -150,6 +150,29 @@ impl Default {
 }
 
 impl Section {
+    /// Names its keys.
+    pub(super) fn keys_in_words(&self) -> String {
+        match self.keys {
+            [only] => format!("the only key here is `{}`", only.name),
+            keys => {
+                let names: Vec<&str> = keys.iter().map(|key| key.name).collect();
+                format!("the keys here are {}", super::suggest::list(&names))
+            }
+        }
+    }
+
+    /// Names what it cannot do without.
+    pub(super) fn needs_in_words(&self) -> String {
+        let required = self.keys.iter().filter(|key| key.presence == Presence::Required);
+        let mut names: Vec<&str> = required.map(|key| key.name).collect();
+        if names.is_empty() && self.exactly_one.is_empty() {
+            names = self.keys.iter().map(|key| key.name).collect();
+        }
+        let one: Vec<&str> = self.exactly_one.iter().map(|key| key.name).collect();
+        let words = [super::suggest::list(&names), super::suggest::alternatives(&one)];
+        words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" and ")
+    }
+
     /// The key of this name.
     pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().copied().find(|key| key.name == name)
@@ -157,6 +180,18 @@ impl Section {
 }
 
 impl Key {
+    /// What to do about a value that is missing or wrong, when nothing better is known.
+    pub(super) fn way_out(&self) -> Option<String> {
+        match self.presence {
+            Presence::Required => None,
+            Presence::Optional => Some("or remove the key".to_owned()),
+            Presence::Derived(how) => Some(format!("or remove the key for {how}")),
+            Presence::Default(default) => {
+                Some(format!("or remove the key for the default, {}", default.yaml()))
+            }
+        }
+    }
+
     /// The dotted path of this key in a section.
     pub(super) fn path_in(&self, section: &Section) -> String {
         super::path::join(section.path, self.name)

@@ -71,7 +71,8 @@ impl Decoder<'_, '_> {
         };
         let mut fields = Fields { path, entries: Vec::new(), place };
         let mut first_lines: HashMap<&str, usize> = HashMap::new();
-        let mut planned = false;
+        // Keys that somebody tried to give under another name: those are not missing as well.
+        let mut meant: Vec<&'static Key> = Vec::new();
         for entry in entries {
             // A key without a name has its problem reported where it was read.
             let Some(name) = entry.key.as_deref() else { continue };
@@ -85,35 +86,49 @@ impl Decoder<'_, '_> {
             first_lines.insert(name, self.problems.line(entry.key_bytes.start));
             match section.key(name) {
                 Some(key) => fields.entries.push((key, entry.clone())),
-                None => planned |= self.unknown(section, &fields.path, name, entry),
+                None => meant.extend(self.unknown(section, &fields.path, name, entry)),
             }
         }
-        self.missing(section, &fields, planned || !entries.is_empty());
+        self.missing(section, &fields, &meant, entries.is_empty());
         Some(fields)
     }
 
-    /// Reports a key that the section does not have; whether it is one that is planned.
-    fn unknown(&mut self, section: &'static Section, parent: &str, name: &str, entry: &Entry) -> bool {
+    /// Reports a key that the section does not have; returns the one it was meant to be.
+    fn unknown(
+        &mut self,
+        section: &'static Section,
+        parent: &str,
+        name: &str,
+        entry: &Entry,
+    ) -> Option<&'static Key> {
         if secret::names_secret(name) || secret::contains_secret(name) {
             self.hide(&entry.value);
         }
-        let planned = section.planned.iter().find(|planned| planned.name == name);
-        let complaint = match planned {
-            Some(planned) => Complaint::new(planned.message).help("remove it from the file"),
+        let (complaint, meant) = match section.planned.iter().find(|planned| planned.name == name) {
+            Some(planned) => (Complaint::new(planned.message).help("remove it from the file"), None),
+            // Finding the nearest name is the one costly part of a problem.
+            None if self.problems.is_full() => (Complaint::new("unknown key"), None),
             None => {
                 let shown = if parent.is_empty() { String::new() } else { format!(" in `{parent}`") };
-                Complaint::new(format!("unknown key {}{shown}", quote(name)))
-                    .help(file::advice(section, name))
+                let (advice, meant) = file::advice(section, name);
+                (Complaint::new(format!("unknown key {}{shown}", quote(name))).help(advice), meant)
             }
         };
         self.problems.add(Place::Bytes(entry.key_bytes.clone()), path::join(parent, name), complaint);
-        planned.is_some()
+        meant
     }
 
-    fn missing(&mut self, section: &'static Section, fields: &Fields, has_any: bool) {
+    fn missing(
+        &mut self,
+        section: &'static Section,
+        fields: &Fields,
+        meant: &[&'static Key],
+        is_empty: bool,
+    ) {
+        let was_meant = |key: &'static Key| meant.iter().any(|meant| std::ptr::eq(*meant, key));
         let inside = if fields.path.is_empty() { String::new() } else { format!(" in `{}`", fields.path) };
         for key in section.keys.iter().filter(|key| key.presence == Presence::Required) {
-            if !fields.has(key) {
+            if !fields.has(key) && !was_meant(key) {
                 let complaint = Complaint::new(format!("the required key `{}` is missing{inside}", key.name))
                     .help(missing_help(key));
                 self.problems.add(fields.place.clone(), path::join(&fields.path, key.name), complaint);
@@ -122,7 +137,7 @@ impl Decoder<'_, '_> {
         let names: Vec<&str> = section.exactly_one.iter().map(|key| key.name).collect();
         let given: Vec<_> = section.exactly_one.iter().filter(|key| fields.has(key)).collect();
         match given.as_slice() {
-            [] if !names.is_empty() => {
+            [] if !names.is_empty() && !section.exactly_one.iter().any(|key| was_meant(key)) => {
                 let complaint =
                     Complaint::new(format!("{} is missing{inside}", suggest::alternatives(&names)))
                         .help("give exactly one of them");
@@ -136,11 +151,9 @@ impl Decoder<'_, '_> {
             }
             _ => {}
         }
-        if section.not_empty && !has_any {
-            let complaint = Complaint::new(format!("`{}` is empty", fields.path)).help(format!(
-                "give at least one of {}",
-                suggest::list(&section.keys.iter().map(|key| key.name).collect::<Vec<_>>())
-            ));
+        if section.not_empty && is_empty {
+            let complaint =
+                Complaint::new(format!("`{}` is empty", fields.path)).help(section.keys_in_words());
             self.problems.add(fields.place.clone(), fields.path.clone(), complaint);
         }
     }
@@ -435,9 +448,8 @@ fn place_of(entry: &Entry) -> Place {
 }
 
 fn missing_help(key: &Key) -> String {
-    if key.example.is_empty() {
-        format!("add `{}:`: {}", key.name, key.summary)
-    } else {
-        format!("add it, for example `{}: {}`", key.name, key.example)
+    match key.shape.section() {
+        Some(section) => format!("add `{}:` with {} in it", key.name, section.needs_in_words()),
+        None => format!("add it, for example `{}: {}`", key.name, key.example),
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::declare::{Format, Key, Presence, Section, Shape, sections};
 use super::decode::{Decoder, Fields};
 use super::problem::Complaint;
-use super::{BundleConfig, Config, Sources, UploadConfig, bundle, source, suggest, upload};
+use super::{BundleConfig, Config, Sources, UploadConfig, bundle, secret, source, suggest, upload};
 use crate::control::{Control, Framework};
 
 static FRAMEWORK: Key = Key {
@@ -118,31 +118,36 @@ pub(super) fn controls(
     Some(controls)
 }
 
-/// What to say about a key that a section does not have.
-pub(super) fn advice(section: &'static Section, name: &str) -> String {
+/// What to say about a key that a section does not have, and the key of the section it was meant to be, if any.
+pub(super) fn advice(section: &'static Section, name: &str) -> (String, Option<&'static Key>) {
     let lower = name.to_ascii_lowercase().replace('-', "_");
     let named = |synonyms: &[&str]| synonyms.contains(&lower.as_str());
     if let Some(key) = section.keys.iter().find(|key| named(key.synonyms)) {
-        return meant(key);
+        return (meant(key), Some(key));
     }
     if let Some(planned) = section.planned.iter().find(|planned| named(planned.synonyms)) {
-        return format!("did you mean `{}`? {}", planned.name, planned.message);
+        return (format!("did you mean `{}`? {}", planned.name, planned.message), None);
     }
     // A name that another section has, letter for letter, is in the wrong place rather than misspelt.
     let all = sections(&SECTION);
     if let Some(home) = all.iter().find(|home| home.key(name).is_some()) {
-        let home = if home.path.is_empty() {
-            "the top level of the file".to_owned()
-        } else {
-            format!("`{}`", home.path)
+        let home = match home.path {
+            "" => "the top level of the file".to_owned(),
+            path => format!("`{path}`"),
         };
-        return format!("`{name}` belongs in {home}; check the indentation");
+        return (format!("`{name}` belongs in {home}; check the indentation"), None);
     }
-    if let Some(near) = suggest::nearest(name, section.keys.iter().map(|key| key.name)) {
-        return section.key(near).map(meant).unwrap_or_default();
+    let near =
+        suggest::nearest(name, section.keys.iter().map(|key| key.name)).and_then(|near| section.key(near));
+    if let Some(near) = near {
+        return (meant(near), Some(near));
     }
-    let names: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
-    format!("the keys here are {}", suggest::list(&names))
+    let mut advice = section.keys_in_words();
+    if secret::names_secret(name) {
+        advice
+            .push_str("; a secret is never written in the file, only the name of the variable that holds it");
+    }
+    (advice, None)
 }
 
 fn meant(key: &Key) -> String {
@@ -157,6 +162,5 @@ fn meant(key: &Key) -> String {
 
 /// The complaint about a file with no value at all.
 pub(super) fn no_settings() -> Complaint {
-    Complaint::new("the file has no settings, only comments")
-        .help("`evidence init` writes a commented one to start from")
+    Complaint::new("the file has no settings").help("`evidence init` writes a commented one to start from")
 }

@@ -26,7 +26,7 @@ pub(super) fn check(format: Format, text: &str) -> Result<(), Complaint> {
     }
     if secret::contains_secret(text) {
         return Err(Complaint::new("this looks like a secret, and the configuration must not hold one")
-            .help("remove it from the file, keep it in an environment variable, and replace it at its issuer: it has been in a file")
+            .help("take it out of the file and revoke it: it has been where others can read it")
             .secret());
     }
     if text.len() > MAX_TEXT_BYTES {
@@ -62,6 +62,21 @@ pub(super) fn noun(format: Format) -> String {
         Format::Repository => "`org/repo`".to_owned(),
         Format::Branch => "the name of a branch".to_owned(),
         Format::Line => "text".to_owned(),
+    }
+}
+
+/// How to write a text of this format, where quotes around something else would not do.
+pub(super) fn hint(format: Format) -> Option<String> {
+    match format {
+        Format::Choice(choices) => Some(format!("supported: {}", suggest::alternatives(choices))),
+        Format::Control(served) => {
+            let names: Vec<&str> = served.iter().map(|control| control.id()).collect();
+            Some(format!("the controls are {}", suggest::list(&names)))
+        }
+        Format::Repository => Some("write `org/repo`".to_owned()),
+        Format::Url => Some("write it in full, for example `https://host.example/api`".to_owned()),
+        Format::Variable => Some("write the name of the variable".to_owned()),
+        Format::Path | Format::Organization | Format::Branch | Format::Line => None,
     }
 }
 
@@ -113,11 +128,12 @@ fn variable(text: &str) -> Result<(), Complaint> {
         return Err(Complaint::new(
             "this looks like the secret itself; the file must only name the variable that holds it",
         )
-        .help("write the name of an environment variable here, and replace the secret: it has been in a file")
+        .help("write the name of an environment variable, and revoke the secret: it has been in a file")
         .secret());
     }
     if text.is_empty() {
-        return Err(Complaint::new("the name of the environment variable is empty"));
+        return Err(Complaint::new("the name of the environment variable is empty")
+            .help("write the name of the variable"));
     }
     if let Some(inner) = text.strip_prefix('$')
         && variable(inner.trim_start_matches('{').trim_end_matches('}')).is_ok()
@@ -201,11 +217,19 @@ fn branch(text: &str) -> Result<(), Complaint> {
             if bad.is_whitespace() { "a space".to_owned() } else { quote(&bad.to_string()) }
         )));
     }
-    if text.contains("..") || text.contains("@{") || text.contains("//") || text == "@" {
-        return Err(refuse("a name cannot hold `..`, `//` or `@{`, nor be `@`"));
+    for bad in ["..", "//", "@{"] {
+        if text.contains(bad) {
+            return Err(refuse(&format!("a name cannot hold `{bad}`")));
+        }
     }
-    if text.starts_with('/') || text.ends_with('/') || text.ends_with('.') || text.ends_with(".lock") {
-        return Err(refuse("a name cannot begin or end with `/`, nor end with `.` or `.lock`"));
+    if text == "@" {
+        return Err(refuse("that means the current commit"));
+    }
+    if text.starts_with('/') || text.ends_with('/') {
+        return Err(refuse("a name cannot begin or end with `/`"));
+    }
+    if text.ends_with('.') || text.ends_with(".lock") {
+        return Err(refuse("a name cannot end with `.` or `.lock`"));
     }
     if let Some(short) = text.strip_prefix("refs/heads/") {
         return Err(Complaint::new("the branch is named without `refs/heads/`")

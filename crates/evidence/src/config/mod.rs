@@ -173,7 +173,7 @@ impl Config {
     pub fn from_bytes(path: &Path, bytes: &[u8], env: &Env) -> Result<Config, ConfigError> {
         let text = read::text(bytes).map_err(|complaint| ConfigError::of_file(path, complaint))?;
         let mut problems = problem::Problems::new(text);
-        let root = yaml::parse(text, &mut problems);
+        let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
         let mut decoder = decode::Decoder { problems, env };
         let config = root.and_then(|root| {
             let place = problem::Place::Point(0);

@@ -166,7 +166,7 @@ impl<'text> Problems<'text> {
         if complaint.secret {
             self.hidden.extend(underline.clone());
         }
-        if self.found.len() >= MAX_PROBLEMS {
+        if self.is_full() {
             self.omitted = self.omitted.saturating_add(1);
             return;
         }
@@ -186,6 +186,11 @@ impl<'text> Problems<'text> {
     /// Masks these bytes wherever the text is shown, without a problem of their own.
     pub(super) fn hide(&mut self, bytes: Range<usize>) {
         self.hidden.push(bytes);
+    }
+
+    /// Whether further problems are only counted, so that their words need not be found.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() >= MAX_PROBLEMS
     }
 
     /// Whether nothing is wrong so far.

@@ -2,7 +2,7 @@
 //!
 //! Each function names what was found and what is expected, and where the intention can be guessed, how to write it.
 
-use super::declare::{Format, Key, MIN_SECONDS, Presence, Section, Shape};
+use super::declare::{Format, Key, MIN_SECONDS, Section, Shape};
 use super::format;
 use super::problem::Complaint;
 use super::secret::{may_be_secret, quote};
@@ -34,38 +34,40 @@ pub(super) fn number(value: &Value) -> String {
     }
 }
 
-fn expected(what: &str, value: &Value) -> Complaint {
-    if matches!(value, Value::Null) {
-        return Complaint::new(format!("expected {what}, found nothing"))
-            .help("give it a value, or remove the key");
+fn expected(key: &Key, what: &str, value: &Value) -> Complaint {
+    if !matches!(value, Value::Null) {
+        return Complaint::new(format!("expected {what}, found {}", found(value)));
     }
-    Complaint::new(format!("expected {what}, found {}", found(value)))
+    let way_out = key.way_out().map(|way_out| format!(", {way_out}")).unwrap_or_default();
+    let tilde = if let Shape::Text(Format::Path) = key.shape { "; `~` alone is nothing in YAML" } else { "" };
+    Complaint::new(format!("expected {what}, found nothing")).help(format!("give it a value{way_out}{tilde}"))
 }
 
 /// Something else in the place of a section; none if its problem is reported already.
 pub(super) fn of_section(section: &Section, value: &Value) -> Option<Complaint> {
-    let keys = || {
-        let names: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
-        format!("its keys are {}", super::suggest::list(&names))
-    };
     match value {
         Value::Reported => None,
         Value::Null if !section.path.is_empty() => {
-            Some(Complaint::new(format!("`{}` is empty", section.path)).help(keys()))
+            Some(Complaint::new(format!("`{}` is empty", section.path)).help(section.keys_in_words()))
         }
         Value::Text(_) if section.path.is_empty() => Some(
             Complaint::new("the file is one piece of text, not `key: value` lines")
                 .help("is this the right file? `evidence init` writes a commented one to start from"),
         ),
         // The text may be a secret put in the wrong place, and its type says enough.
-        Value::Text(_) => Some(Complaint::new("expected a mapping, found text").help(keys())),
-        other => Some(Complaint::new(format!("expected a mapping, found {}", found(other))).help(keys())),
+        Value::Text(_) => {
+            Some(Complaint::new("expected a mapping, found text").help(section.keys_in_words()))
+        }
+        other => Some(
+            Complaint::new(format!("expected a mapping, found {}", found(other)))
+                .help(section.keys_in_words()),
+        ),
     }
 }
 
 /// Something else in the place of text.
 pub(super) fn of_text(key: &Key, format: Format, value: &Value) -> Complaint {
-    let complaint = expected(&format::noun(format), value);
+    let complaint = expected(key, &format::noun(format), value);
     match value {
         Value::Boolean(value) => {
             complaint.help(format!("if it is meant as text, put it in quotes: `\"{value}\"`"))
@@ -77,7 +79,11 @@ pub(super) fn of_text(key: &Key, format: Format, value: &Value) -> Complaint {
                     .help("a name has letters, digits and `_`, and does not begin with a digit")
                     .secret();
             }
-            complaint.help(format!("if it is meant as text, put it in quotes: `\"{}\"`", number(value)))
+            match format::hint(format) {
+                Some(hint) => complaint.help(hint),
+                None => complaint
+                    .help(format!("if it is meant as text, put it in quotes: `\"{}\"`", number(value))),
+            }
         }
         Value::List(_) if matches!(key.shape, Shape::Text(_)) => {
             complaint.help("write one value, not a list")
@@ -89,7 +95,13 @@ pub(super) fn of_text(key: &Key, format: Format, value: &Value) -> Complaint {
 
 /// Something else in the place of a boolean.
 pub(super) fn of_boolean(key: &Key, value: &Value) -> Complaint {
-    let complaint = expected("`true` or `false`", value);
+    let complaint = expected(key, "`true` or `false`", value);
+    let complaint = match key.way_out() {
+        Some(way_out) if complaint.help.is_none() => {
+            complaint.help(format!("write `true` or `false`, {way_out}"))
+        }
+        _ => complaint,
+    };
     let Value::Text(text) = value else { return complaint };
     match text.to_ascii_lowercase().as_str() {
         "yes" | "on" | "y" | "true" => complaint.help(format!("write `{}: true`, without quotes", key.name)),
@@ -102,7 +114,7 @@ pub(super) fn of_boolean(key: &Key, value: &Value) -> Complaint {
 
 /// Something else in the place of a number.
 pub(super) fn of_number(key: &Key, what: &str, value: &Value) -> Complaint {
-    let complaint = expected(what, value);
+    let complaint = expected(key, what, value);
     match value {
         Value::Text(text) => {
             let digits: String = text
@@ -133,11 +145,9 @@ pub(super) fn out_of_range(key: &Key, shown: &str) -> Complaint {
         _ => "a number".to_owned(),
     };
     let complaint = Complaint::new(format!("expected {range}, found {shown}"));
-    match key.presence {
-        Presence::Default(default) => {
-            complaint.help(format!("leave the key out for the default, {}", default.yaml()))
-        }
-        _ => complaint,
+    match key.way_out() {
+        Some(way_out) => complaint.help(format!("correct it, {way_out}")),
+        None => complaint,
     }
 }
 
@@ -148,7 +158,7 @@ pub(super) fn of_list(key: &Key, value: &Value) -> Complaint {
         Shape::List { of, .. } => ("a list", Some(of)),
         _ => ("a list", None),
     };
-    let complaint = expected(what, value);
+    let complaint = expected(key, what, value);
     let Value::Text(text) = value else { return complaint };
     let parts: Vec<&str> = text.split([',', ' ']).map(str::trim).filter(|part| !part.is_empty()).collect();
     let good = format.is_some_and(|format| parts.iter().all(|part| format::check(format, part).is_ok()));
@@ -161,6 +171,6 @@ pub(super) fn of_list(key: &Key, value: &Value) -> Complaint {
 
 /// Something else in the place of tags.
 pub(super) fn of_tags(key: &Key, value: &Value) -> Complaint {
-    expected("a mapping of names to texts", value)
+    expected(key, "a mapping of names to texts", value)
         .help(format!("write it like `{}: {}`", key.name, key.example))
 }

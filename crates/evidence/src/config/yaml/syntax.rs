@@ -42,24 +42,63 @@ pub(super) fn explain(text: &str, error: &ScanError, bracket: Option<usize>) -> 
     {
         return (Place::Bytes(bracket..bracket + 1), unclosed(open));
     }
-    let complaint = complaint(text, at, error);
+    let (at, complaint) = complaint(text, at, error);
     let width = text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
     (Place::Bytes(at..at + width), complaint)
 }
 
-fn complaint(text: &str, at: usize, error: &ScanError) -> Complaint {
+/// What is wrong, and the byte to look at, which may be before or after the one the parser stopped at.
+fn complaint(text: &str, at: usize, error: &ScanError) -> (usize, Complaint) {
     let line_start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
-    let line = text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-    let indentation = line.get(..line.len() - line.trim_start().len()).unwrap_or_default();
-    if indentation.contains('\t') {
-        return tab();
+    if let Some(tab) = indenting_tab(text, line_start) {
+        let complaint = Complaint::new("a tab, where YAML takes only spaces").help("indent with spaces");
+        return (tab, complaint);
     }
     match error.kind() {
+        ErrorKind::UnclosedQuotedScalar
+        | ErrorKind::InvalidQuotedScalarIndent
+        | ErrorKind::DocumentIndicatorInQuotedScalar => {
+            // Nothing after the opening quote closed it, so it is the last one before the place.
+            let quotes = ['"', '\''];
+            let opens_here = text.get(at..).is_some_and(|rest| rest.starts_with(quotes));
+            let before = text.get(..at).and_then(|before| before.rfind(quotes));
+            let quote = if opens_here { at } else { before.unwrap_or(at) };
+            let complaint =
+                Complaint::new("the quote that opens here is never closed").help("close it on the same line");
+            (quote, complaint)
+        }
+        kind => {
+            let line = text.get(line_start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+            (at, by_kind(kind, line))
+        }
+    }
+}
+
+/// The first tab in the indentation of this line or the next one that is not blank.
+fn indenting_tab(text: &str, line_start: usize) -> Option<usize> {
+    let mut start = line_start;
+    for (index, line) in text.get(line_start..)?.split_inclusive('\n').enumerate() {
+        let indentation = line.len() - line.trim_start().len();
+        if let Some(tab) = line.get(..indentation)?.find('\t') {
+            return Some(start + tab);
+        }
+        if index > 0 && !line.trim().is_empty() {
+            return None;
+        }
+        start += line.len();
+    }
+    None
+}
+
+fn by_kind(kind: &ErrorKind, line: &str) -> Complaint {
+    match kind {
         ErrorKind::TabNotAllowed
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabAtBlockScalarStart
-        | ErrorKind::TabInPlainScalar => tab(),
+        | ErrorKind::TabInPlainScalar => {
+            Complaint::new("a tab, where YAML takes only spaces").help("replace it by spaces")
+        }
         ErrorKind::MappingValueNotAllowed | ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             misplaced_colon(line)
         }
@@ -70,9 +109,6 @@ fn complaint(text: &str, at: usize, error: &ScanError) -> Complaint {
         | ErrorKind::BlockSequenceEntryNotAllowed => {
             Complaint::new("this line does not fit the lines around it")
                 .help("keys of the same mapping, and items of the same list, start in the same column")
-        }
-        ErrorKind::UnclosedQuotedScalar => {
-            Complaint::new("the quote that opens here is never closed").help("close it on the same line")
         }
         ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
             Complaint::new("something follows the closing quote")
@@ -109,10 +145,6 @@ fn complaint(text: &str, at: usize, error: &ScanError) -> Complaint {
             .help("add the space, or put the value in quotes"),
         kind => Complaint::new(format!("this is not YAML: {kind}")),
     }
-}
-
-fn tab() -> Complaint {
-    Complaint::new("a tab, where YAML takes only spaces").help("indent with spaces")
 }
 
 fn misplaced_colon(line: &str) -> Complaint {
