@@ -2,6 +2,15 @@
 //!
 //! One fixture for each rule; hostile files; the schema, the template and the documentation against the decoder.
 
+// The helpers here are tests too, which the lints see only in functions marked so.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout
+)]
+
 #[path = "config/documents.rs"]
 mod documents;
 #[path = "config/hostile.rs"]
@@ -35,7 +44,7 @@ fn accept(text: impl AsRef<[u8]>) -> Config {
 }
 
 fn refuse(text: impl AsRef<[u8]>) -> ConfigError {
-    load(text).err().expect("accepted, although it must be refused")
+    load(text).expect_err("accepted, although it must be refused")
 }
 
 /// The minimal file with a line added to `sources.codehost`.

@@ -239,25 +239,33 @@ fn branch(text: &str) -> Result<(), Complaint> {
 }
 
 /// The URL: https, or http on the loopback; no user, query or fragment; no trailing slash in its path.
+///
+/// The library reads more than people mean by a URL (`https:host`, back slashes, addresses as one number); what is
+/// written in unusual ways is refused, so that what is checked is what is read.
 pub(super) fn url(text: &str) -> Result<Url, Complaint> {
-    let mut url = Url::parse(text).map_err(|error| {
-        let complaint =
-            Complaint::new(format!("this is not a URL: {error}")).secret_if(text.contains(['@', '?', '#']));
-        complaint.help("write it in full, for example `https://host.example/api`")
-    })?;
-    if !url.username().is_empty() || url.password().is_some() {
+    const IN_FULL: &str = "write it in full, for example `https://host.example/api`";
+    let lower = text.to_ascii_lowercase();
+    if text.contains('@') {
         return Err(Complaint::new("the URL holds a user name or password, and the configuration must not")
             .help("remove everything up to the `@`; credentials are read from environment variables")
             .secret());
     }
-    if url.query().is_some() || url.fragment().is_some() {
+    if text.contains(['?', '#']) {
         return Err(Complaint::new("the URL has a query or a fragment")
             .help("write the base address only: remove everything from the `?` or `#` on")
             .secret());
     }
+    let Some((scheme, _)) = text.split_once("://") else {
+        return Err(Complaint::new(format!("{} is not a URL", quote(text))).help(IN_FULL));
+    };
+    if text.contains(|character: char| character.is_whitespace() || character == '\\') {
+        return Err(Complaint::new(format!("{} is not a URL", quote(text))).help(IN_FULL));
+    }
+    let mut url = Url::parse(text)
+        .map_err(|error| Complaint::new(format!("this is not a URL: {error}")).help(IN_FULL))?;
     let loopback = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv4(address)) => address.is_loopback() && lower.starts_with("http://127."),
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     };
@@ -268,8 +276,8 @@ pub(super) fn url(text: &str) -> Result<Url, Complaint> {
             return Err(Complaint::new("plain http would send the credential unencrypted")
                 .help("use `https://`; only loopback addresses (localhost, 127.0.0.0/8, ::1) may use http"));
         }
-        other => {
-            return Err(Complaint::new(format!("the scheme {} is not supported", quote(other)))
+        _ => {
+            return Err(Complaint::new(format!("the scheme {} is not supported", quote(scheme)))
                 .help("write it in full, beginning with `https://`"));
         }
     }

@@ -71,12 +71,6 @@ impl Complaint {
     pub(super) fn secret(self) -> Complaint {
         Complaint { secret: true, ..self }
     }
-
-    /// Marks the value as one that must not be shown, if so.
-    #[must_use]
-    pub(super) fn secret_if(self, secret: bool) -> Complaint {
-        Complaint { secret: self.secret || secret, ..self }
-    }
 }
 
 /// Every problem of one configuration file.

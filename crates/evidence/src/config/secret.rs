@@ -9,7 +9,7 @@ use std::ops::Range;
 /// What is printed in place of a value that may be a secret.
 pub(super) const HIDDEN: &str = "(hidden)";
 
-/// How a token of a well-known service begins.
+/// How a token of a well-known service begins, and nothing else does.
 const TOKEN_PREFIXES: &[&str] = &[
     "ghp_",
     "gho_",
@@ -20,15 +20,18 @@ const TOKEN_PREFIXES: &[&str] = &[
     "glpat-",
     "xoxb-",
     "xoxp-",
-    "sk-",
     "sk_live_",
-    "AKIA",
-    "ASIA",
-    "eyJ",
+    "rk_live_",
 ];
 
-/// Characters a prefix must be followed by to count: shorter ones are words ("sk-build").
+/// Characters that must follow one of those: a name in a text about tokens is not a token.
 const MIN_TOKEN_TAIL: usize = 12;
+
+/// How a token of other services begins; words begin like this too ("sk-translations"), so what follows must be dense.
+const WEAK_PREFIXES: &[&str] = &["sk-", "AKIA", "ASIA", "eyJ"];
+
+/// Letters and digits in a row, with at least one digit, that no word has.
+const DENSE: usize = 16;
 
 /// How every PEM block begins.
 const PEM_BEGIN: &str = "-----BEGIN";
@@ -57,12 +60,21 @@ pub(super) fn contains_secret(text: &str) -> bool {
 
 /// Whether a value that ought to be a variable's name may be the secret itself.
 ///
-/// Wider than [`contains_secret`]: here anything long and dense enough counts, because no name looks like that.
+/// Wider than [`contains_secret`]: the parts of a name are words, and long parts with digits among their letters are
+/// not.
 pub(super) fn may_be_secret(text: &str) -> bool {
-    let dense = |character: char| character.is_ascii_alphanumeric() || "+/=_-.".contains(character);
-    let mixed = text.chars().any(|character| character.is_ascii_digit())
-        && text.chars().any(|character| character.is_ascii_lowercase());
-    contains_secret(text) || (text.chars().count() >= 20 && text.chars().all(dense) && mixed)
+    contains_secret(text)
+        || text.split(|character: char| !character.is_ascii_alphanumeric()).any(|part| {
+            let has = |class: fn(&char) -> bool| part.chars().any(|character| class(&character));
+            let digit = has(char::is_ascii_digit);
+            (part.len() >= 20 && digit && has(char::is_ascii_lowercase)) || (part.len() >= 32 && digit)
+        })
+}
+
+/// Whether the text has a run of letters and digits that no word has.
+fn is_dense(text: &str) -> bool {
+    text.split(|character: char| !character.is_ascii_alphanumeric())
+        .any(|part| part.len() >= DENSE && part.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a key of this name would hold a secret (`token`, `api_key`, but not `token_env`).
@@ -120,7 +132,9 @@ pub(super) fn mask(text: &str, hidden: &[Range<usize>]) -> String {
 /// The bytes of everything in the text that has the form of a secret.
 fn find(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for prefix in TOKEN_PREFIXES {
+    let strong = TOKEN_PREFIXES.iter().map(|prefix| (prefix, false));
+    let weak = WEAK_PREFIXES.iter().map(|prefix| (prefix, true));
+    for (prefix, must_be_dense) in strong.chain(weak) {
         for (start, _) in text.match_indices(prefix) {
             let tail = text.get(start + prefix.len()..).unwrap_or_default();
             let length = tail
@@ -130,7 +144,9 @@ fn find(text: &str) -> Vec<Range<usize>> {
                 .get(..start)
                 .and_then(|before| before.chars().next_back())
                 .is_none_or(|before| !before.is_ascii_alphanumeric());
-            if length >= MIN_TOKEN_TAIL && begins_word {
+            let tail = tail.get(..length).unwrap_or_default();
+            let enough = if must_be_dense { is_dense(tail) } else { length >= MIN_TOKEN_TAIL };
+            if enough && begins_word {
                 found.push(start..start + prefix.len() + length);
             }
         }

@@ -107,14 +107,21 @@ pub(super) fn parse(text: &str, problems: &mut Problems<'_>) -> Option<Rc<Node>>
                     continue;
                 }
                 let bracket = builder.open_bracket();
+                let last_key = builder.last_key();
                 for Finding { place, key, complaint } in builder.findings {
                     problems.add(place, key, complaint);
                 }
-                let (place, complaint) = match stop {
-                    Stop::Syntax(error) => syntax::explain(text, &error, bracket),
-                    Stop::At(bytes, complaint) => (Place::Bytes(bytes), complaint),
-                };
-                problems.add(place, key, complaint);
+                match stop {
+                    Stop::At(bytes, complaint) => problems.add(Place::Bytes(bytes), key, complaint),
+                    Stop::Syntax(error) => {
+                        let (bytes, complaint) = syntax::explain(text, &error, bracket);
+                        // What is wrong on a line of its own is not the value of a key before it.
+                        let same_line = last_key
+                            .is_some_and(|last_key| problems.line(last_key) == problems.line(bytes.start));
+                        let key = if same_line { key } else { String::new() };
+                        problems.add(Place::Bytes(bytes), key, complaint);
+                    }
+                }
                 return None;
             }
         }
@@ -398,6 +405,14 @@ impl<'text> Builder<'text> {
         match self.open.last()? {
             Open::List { start, flow, .. } | Open::Map { start, flow, .. } => flow.then_some(*start),
         }
+    }
+
+    /// The byte of the innermost key whose value is being read.
+    fn last_key(&self) -> Option<usize> {
+        self.open.iter().rev().find_map(|open| match open {
+            Open::Map { key: Some((_, bytes)), .. } => Some(bytes.start),
+            _ => None,
+        })
     }
 
     /// The dotted path of where reading is.

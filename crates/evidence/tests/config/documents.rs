@@ -80,6 +80,15 @@ fn words_that_yaml_takes_for_something_else_are_quoted() {
 }
 
 #[test]
+fn every_variable_is_documented() {
+    let documentation = include_str!("../../../../docs/configuration.md");
+    let (_, table) = documentation.split_once("## Environment variables").unwrap();
+    for name in ["CODEHOST_TOKEN", "CODEHOST_API_URL", "EVIDENCE_API_KEY", "HOME"] {
+        assert!(table.contains(&format!("| `{name}`")), "{name}");
+    }
+}
+
+#[test]
 fn the_documentation_is_in_step() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
     let before = fs::read_to_string(&path).unwrap();

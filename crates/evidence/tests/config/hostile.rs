@@ -22,7 +22,7 @@ fn whole_file(text: impl AsRef<[u8]>) -> String {
 }
 
 fn load_path(path: &Path) -> String {
-    let error = Config::load(path, &env()).err().expect("accepted, although it must be refused");
+    let error = Config::load(path, &env()).expect_err("accepted, although it must be refused");
     let rendered = error.render(false);
     assert!(rendered.contains(&path.display().to_string()), "{rendered}");
     error.problems[0].message.clone()

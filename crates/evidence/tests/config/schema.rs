@@ -12,18 +12,14 @@ use super::{MINIMAL, fixtures, load, refuse};
 const DECODER_ONLY: &[&str] = &[
     "branch-dots",
     "branch-ref",
-    "duplicate-key",
-    "duplicate-section",
     "key-other-home",
     "org-dots",
     "repos-dots",
     "repos-other-organization",
     "repos-repeated",
     "tag-unknown",
-    "tags-repeated",
     "token-as-branch",
     "token-env-token",
-    "two-documents",
     "url-http-lookalike",
 ];
 
@@ -100,6 +96,9 @@ fn what_the_schema_refuses_the_decoder_refuses() {
             unsaid.push(name);
         }
     }
+    let stale: Vec<_> =
+        DECODER_ONLY.iter().filter(|name| !unsaid.iter().any(|other| other == *name)).collect();
+    assert!(stale.is_empty(), "the schema refuses {stale:?} too");
     unsaid.retain(|name| !DECODER_ONLY.contains(&name.as_str()));
     assert!(unsaid.is_empty(), "the schema accepts {unsaid:?}");
 }

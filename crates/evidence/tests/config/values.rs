@@ -146,6 +146,12 @@ fn only_loopback_may_do_without_encryption() {
         "file:///etc/passwd",
         "https://",
         "//code.example.com",
+        "https:code.example.com",
+        "http://2130706433",
+        "https://@code.example.com",
+        "https://code.example.com/?",
+        "'https:\\\\code.example.com'",
+        "' https://code.example.com'",
     ] {
         let error = refuse(with_host_line(&format!("api_url: {bad}")));
         assert_eq!(error.problems[0].key, "sources.codehost.api_url", "{bad}");
@@ -190,5 +196,25 @@ fn booleans_are_those_of_yaml_1_2() {
     }
     for text in ["yes", "no", "on", "off", "y", "0", "tRUE", "\"true\""] {
         refuse(with_host_line(&format!("rate_limit_pause: {text}")));
+    }
+}
+
+#[test]
+fn names_of_variables_are_not_taken_for_secrets() {
+    for name in [
+        "TOKEN",
+        "_",
+        "acme_prod_codehost_token_2026",
+        "CODEHOST_TOKEN_FOR_THE_AUDIT_OF_2026_Q3",
+        "a1",
+        "Sk_Translations_Of_The_Year",
+    ] {
+        assert_eq!(
+            accept(with_host_line(&format!("token_env: {name}"))).sources.codehost.unwrap().token_env,
+            name
+        );
+    }
+    for branch in ["sk-translations-update", "feature/ghp_docs", "AKIA", "release-20260101-eyJx"] {
+        accept(with_host_line(&format!("branch: {branch}")));
     }
 }

@@ -3,9 +3,11 @@
 //! The parser speaks of block mappings and simple keys; the reader has a colon in a value or a tab. This module
 //! translates; it never decides.
 
+use std::ops::Range;
+
 use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 
-use super::super::problem::{Complaint, Place};
+use super::super::problem::Complaint;
 use super::super::secret::quote;
 
 /// The byte of a bare `*` that the parser stopped at, if that is what it was.
@@ -19,7 +21,7 @@ pub(super) fn bare_star(text: &str, error: &ScanError) -> Option<usize> {
 }
 
 /// What is wrong, and where. `bracket` is the innermost bracket still open where the parser stopped.
-pub(super) fn explain(text: &str, error: &ScanError, bracket: Option<usize>) -> (Place, Complaint) {
+pub(super) fn explain(text: &str, error: &ScanError, bracket: Option<usize>) -> (Range<usize>, Complaint) {
     let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
     // A list that was never closed is noticed lines later; the bracket is what has to be looked at.
     if let Some(bracket) = bracket
@@ -40,11 +42,11 @@ pub(super) fn explain(text: &str, error: &ScanError, bracket: Option<usize>) -> 
         && let Some(open) = text.get(bracket..).and_then(|rest| rest.chars().next())
         && matches!(open, '[' | '{')
     {
-        return (Place::Bytes(bracket..bracket + 1), unclosed(open));
+        return (bracket..bracket + 1, unclosed(open));
     }
     let (at, complaint) = complaint(text, at, error);
     let width = text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-    (Place::Bytes(at..at + width), complaint)
+    (at..at + width, complaint)
 }
 
 /// What is wrong, and the byte to look at, which may be before or after the one the parser stopped at.
