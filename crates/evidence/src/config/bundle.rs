@@ -1,6 +1,6 @@
 //! `bundle`: how the bundle is signed, and how large it may be.
 
-use super::declare::{Default, Format, Key, Presence, Section, Shape};
+use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
 use super::decode::{Decoder, Fields};
 use super::{BundleConfig, KeySource, SigningConfig};
 
@@ -19,7 +19,7 @@ static SIGNING: Key = Key {
 
 static MAX_SIZE_MB: Key = Key {
     name: "max_size_mb",
-    presence: Presence::Default(Default::Integer(50)),
+    presence: Presence::Default(DefaultValue::Integer(50)),
     shape: Shape::Integer { minimum: 1, maximum: 1_000_000 },
     summary: "The largest the finished bundle may be, in MB (1 MB = 1,000,000 bytes).",
     rule: "",
@@ -69,7 +69,7 @@ static PASSPHRASE_ENV: Key = Key {
 
 static TRUSTED_KEYS: Key = Key {
     name: "trusted_keys",
-    presence: Presence::Default(Default::Empty("[]")),
+    presence: Presence::Default(DefaultValue::Empty("[]")),
     shape: Shape::List { of: Format::Path, may_be_empty: true },
     summary: "Files with the public keys that verification trusts when no flag names one.",
     rule: "each once; a leading `~/` is the home directory",

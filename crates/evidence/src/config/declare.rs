@@ -32,14 +32,14 @@ pub(super) enum Presence {
     /// Nothing: the value is optional.
     Optional,
     /// As if it held this.
-    Default(Default),
+    Default(DefaultValue),
     /// The value is worked out as these words say.
     Derived(&'static str),
 }
 
 /// The value of a key that was left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Default {
+pub(super) enum DefaultValue {
     /// Text.
     Text(&'static str),
     /// A boolean.
@@ -138,13 +138,13 @@ pub(super) struct Planned {
     pub(super) message: &'static str,
 }
 
-impl Default {
+impl DefaultValue {
     /// The value as it is written in the file.
     pub(super) fn yaml(self) -> String {
         match self {
-            Default::Text(text) | Default::Empty(text) => text.to_owned(),
-            Default::Boolean(value) => value.to_string(),
-            Default::Integer(value) => value.to_string(),
+            DefaultValue::Text(text) | DefaultValue::Empty(text) => text.to_owned(),
+            DefaultValue::Boolean(value) => value.to_string(),
+            DefaultValue::Integer(value) => value.to_string(),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::declare::{Default, Format, Key, MIN_SECONDS, Presence, Section, Shape};
+use super::declare::{DefaultValue, Format, Key, MIN_SECONDS, Presence, Section, Shape};
 use super::problem::{Complaint, Place, Problems};
 use super::secret::{self, quote};
 use super::yaml::{Entry, Node, Value};
@@ -177,7 +177,7 @@ impl Decoder<'_, '_> {
     /// A text.
     pub(super) fn text(&mut self, fields: &Fields, key: &'static Key) -> Option<Placed<String>> {
         let Some((entry, path)) = fields.get(key) else {
-            let Presence::Default(Default::Text(text)) = key.presence else { return None };
+            let Presence::Default(DefaultValue::Text(text)) = key.presence else { return None };
             let path = path::join(&fields.path, key.name);
             return Some(Placed { value: text.to_owned(), place: Place::Nowhere, path });
         };
@@ -240,7 +240,7 @@ impl Decoder<'_, '_> {
     /// A boolean.
     pub(super) fn boolean(&mut self, fields: &Fields, key: &'static Key) -> Option<bool> {
         let Some((entry, path)) = fields.get(key) else {
-            let Presence::Default(Default::Boolean(value)) = key.presence else { return None };
+            let Presence::Default(DefaultValue::Boolean(value)) = key.presence else { return None };
             return Some(value);
         };
         match &entry.value.value {
@@ -255,7 +255,7 @@ impl Decoder<'_, '_> {
     pub(super) fn integer<T: TryFrom<i64>>(&mut self, fields: &Fields, key: &'static Key) -> Option<T> {
         let Shape::Integer { minimum, maximum } = key.shape else { return None };
         let Some((entry, path)) = fields.get(key) else {
-            let Presence::Default(Default::Integer(value)) = key.presence else { return None };
+            let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
             return T::try_from(value).ok();
         };
         let complaint = match &entry.value.value {
@@ -275,7 +275,7 @@ impl Decoder<'_, '_> {
     pub(super) fn seconds(&mut self, fields: &Fields, key: &'static Key) -> Option<Duration> {
         let Shape::Seconds { maximum } = key.shape else { return None };
         let Some((entry, path)) = fields.get(key) else {
-            let Presence::Default(Default::Integer(value)) = key.presence else { return None };
+            let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
             return u64::try_from(value).ok().map(Duration::from_secs);
         };
         let seconds = match &entry.value.value {
@@ -300,7 +300,7 @@ impl Decoder<'_, '_> {
     /// A list of texts without repetition; empty if the key is absent and that is its default.
     pub(super) fn list(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Placed<String>>> {
         let Some((entry, path)) = fields.get(key) else {
-            return matches!(key.presence, Presence::Default(Default::Empty(_))).then(Vec::new);
+            return matches!(key.presence, Presence::Default(DefaultValue::Empty(_))).then(Vec::new);
         };
         let Shape::List { of, may_be_empty } = key.shape else { return None };
         match &entry.value.value {

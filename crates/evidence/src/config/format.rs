@@ -285,3 +285,16 @@ pub(super) fn url(text: &str) -> Result<Url, Complaint> {
     url.set_path(&path);
     Ok(url)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_control_that_the_source_cannot_serve_names_those_it_can() {
+        let complaint = control(&[Control::Cc6_1, Control::Cc6_6], "CC7.2").unwrap_err();
+        assert_eq!(complaint.message, "this source cannot serve `CC7.2`");
+        assert_eq!(complaint.help.as_deref(), Some("it can serve `CC6.1` and `CC6.6`"));
+        assert_eq!(control(&[Control::Cc6_1], "CC6.1"), Ok(Control::Cc6_1));
+    }
+}

@@ -1,6 +1,6 @@
 //! The tables of keys in the documentation, made from the declarations.
 
-use super::declare::{Default, Format, Key, Presence, Section, Shape, sections};
+use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape, sections};
 use super::{file, suggest};
 
 /// Every key of the configuration as Markdown: one table for each section.
@@ -43,7 +43,7 @@ fn default(key: &Key) -> String {
         Presence::Required => "required".to_owned(),
         Presence::Optional => "none".to_owned(),
         Presence::Derived(how) => how.to_owned(),
-        Presence::Default(Default::Empty(text)) => format!("`{text}`"),
+        Presence::Default(DefaultValue::Empty(text)) => format!("`{text}`"),
         Presence::Default(default) => format!("`{}`", default.yaml()),
     }
 }

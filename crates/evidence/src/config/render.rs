@@ -23,7 +23,10 @@ impl ConfigError {
         let path = self.path.display().to_string();
         let mut out = String::new();
         for problem in &self.problems {
-            out.push_str(&renderer.render(&[group(self.source_text(), &path, problem)]));
+            let rendered = renderer.render(&[group(self.source_text(), &path, problem)]);
+            // Without line numbers the renderer leaves no margin for them, and the arrow would start the line.
+            let margin = if problem.underline().is_none() { "\n " } else { "\n" };
+            out.push_str(&rendered.lines().collect::<Vec<_>>().join(margin));
             out.push_str("\n\n");
         }
         out.push_str(&match self.count() {

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::declare::{Default, Format, Key, MIN_SECONDS, Presence, Section, Shape};
+use super::declare::{DefaultValue, Format, Key, MIN_SECONDS, Presence, Section, Shape};
 use super::decode::{MAX_TAG_NAME, MAX_TAG_VALUE};
 use super::{file, format, yaml};
 
@@ -61,10 +61,10 @@ fn of_key(key: &'static Key) -> Map<String, Value> {
     match key.presence {
         Presence::Default(default) => {
             let value = match default {
-                Default::Text(text) => json!(text),
-                Default::Boolean(value) => json!(value),
-                Default::Integer(value) => json!(value),
-                Default::Empty(text) => yaml::to_json(text),
+                DefaultValue::Text(text) => json!(text),
+                DefaultValue::Boolean(value) => json!(value),
+                DefaultValue::Integer(value) => json!(value),
+                DefaultValue::Empty(text) => yaml::to_json(text),
             };
             schema.insert("default".to_owned(), value);
         }

@@ -33,12 +33,14 @@ struct Values {
 
 fn section(out: &mut String, values: &Values, section: &'static Section, depth: usize, active: bool) {
     let indent = "  ".repeat(depth);
-    for key in section.keys {
+    for (index, key) in section.keys.iter().enumerate() {
         let path = key.path_in(section);
         let active = active
             && (key.presence == Presence::Required
                 || matches!(path.as_str(), "sources.codehost" | "bundle.signing.private_key_path"));
-        out.push('\n');
+        if index > 0 || depth == 0 {
+            out.push('\n');
+        }
         comment(out, &indent, key.summary);
         let alternative = !active && section.exactly_one.iter().any(|one| std::ptr::eq(*one, *key));
         if alternative {

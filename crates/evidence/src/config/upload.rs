@@ -1,6 +1,6 @@
 //! `upload`: the evidence platform that `--upload` delivers to.
 
-use super::declare::{Default, Format, Key, Presence, Section, Shape};
+use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
 use super::decode::{Decoder, Fields};
 use super::{UploadConfig, format};
 
@@ -26,7 +26,7 @@ static PLATFORM_URL: Key = Key {
 
 static API_KEY_ENV: Key = Key {
     name: "api_key_env",
-    presence: Presence::Default(Default::Text("EVIDENCE_API_KEY")),
+    presence: Presence::Default(DefaultValue::Text("EVIDENCE_API_KEY")),
     shape: Shape::Text(Format::Variable),
     summary: "The environment variable that holds the platform's API key.",
     rule: "a name, never the key itself",
@@ -46,7 +46,7 @@ static ORGANIZATION_ID: Key = Key {
 
 static RETENTION_DAYS: Key = Key {
     name: "retention_days",
-    presence: Presence::Default(Default::Integer(365)),
+    presence: Presence::Default(DefaultValue::Integer(365)),
     shape: Shape::Integer { minimum: 1, maximum: 36_500 },
     summary: "How many days the platform keeps the bundle.",
     rule: "",
@@ -56,7 +56,7 @@ static RETENTION_DAYS: Key = Key {
 
 static TAGS: Key = Key {
     name: "tags",
-    presence: Presence::Default(Default::Empty("{}")),
+    presence: Presence::Default(DefaultValue::Empty("{}")),
     shape: Shape::Tags,
     summary: "Labels for the bundle on the platform.",
     rule: "names of at most 128 bytes without `=`, texts of at most 256 bytes",
@@ -66,7 +66,7 @@ static TAGS: Key = Key {
 
 static VERIFY_BEFORE_UPLOAD: Key = Key {
     name: "verify_before_upload",
-    presence: Presence::Default(Default::Boolean(true)),
+    presence: Presence::Default(DefaultValue::Boolean(true)),
     shape: Shape::Boolean,
     summary: "Verify the bundle on this machine before it is sent.",
     rule: "",
@@ -76,7 +76,7 @@ static VERIFY_BEFORE_UPLOAD: Key = Key {
 
 static DELETE_AFTER_UPLOAD: Key = Key {
     name: "delete_after_upload",
-    presence: Presence::Default(Default::Boolean(false)),
+    presence: Presence::Default(DefaultValue::Boolean(false)),
     shape: Shape::Boolean,
     summary: "Delete the local bundle once the platform has verified it.",
     rule: "",
@@ -86,7 +86,7 @@ static DELETE_AFTER_UPLOAD: Key = Key {
 
 static TIMEOUT_SECONDS: Key = Key {
     name: "timeout_seconds",
-    presence: Presence::Default(Default::Integer(300)),
+    presence: Presence::Default(DefaultValue::Integer(300)),
     shape: Shape::Seconds { maximum: 86_400 },
     summary: "The longest one upload may take, in seconds.",
     rule: "fractions are allowed",
@@ -96,7 +96,7 @@ static TIMEOUT_SECONDS: Key = Key {
 
 static RETRY_ATTEMPTS: Key = Key {
     name: "retry_attempts",
-    presence: Presence::Default(Default::Integer(3)),
+    presence: Presence::Default(DefaultValue::Integer(3)),
     shape: Shape::Integer { minimum: 0, maximum: 20 },
     summary: "How often an interrupted upload is tried again.",
     rule: "",

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use url::Url;
 
-use super::super::declare::{Default, Format, Key, Presence, Section, Shape};
+use super::super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
 use super::super::decode::{Decoder, Everything, Fields, Placed};
 use super::super::problem::{Complaint, Place};
 use super::super::secret::quote;
@@ -30,7 +30,7 @@ static MODE: Key = Key {
 
 static TOKEN_ENV: Key = Key {
     name: "token_env",
-    presence: Presence::Default(Default::Text("CODEHOST_TOKEN")),
+    presence: Presence::Default(DefaultValue::Text("CODEHOST_TOKEN")),
     shape: Shape::Text(Format::Variable),
     summary: "The environment variable that holds the token.",
     rule: "a name, never the token itself",
@@ -60,7 +60,7 @@ static REPOS: Key = Key {
 
 static BRANCH: Key = Key {
     name: "branch",
-    presence: Presence::Default(Default::Text("main")),
+    presence: Presence::Default(DefaultValue::Text("main")),
     shape: Shape::Text(Format::Branch),
     summary: "The branch whose protection is checked, in every repository.",
     rule: "a valid name of a branch, without `refs/heads/`",
@@ -80,7 +80,7 @@ static CONTROLS: Key = Key {
 
 static RATE_LIMIT_PAUSE: Key = Key {
     name: "rate_limit_pause",
-    presence: Presence::Default(Default::Boolean(true)),
+    presence: Presence::Default(DefaultValue::Boolean(true)),
     shape: Shape::Boolean,
     summary: "Wait for the reset when the rate limit is nearly used up, rather than fail.",
     rule: "",
@@ -90,7 +90,7 @@ static RATE_LIMIT_PAUSE: Key = Key {
 
 static TIMEOUT_SECONDS: Key = Key {
     name: "timeout_seconds",
-    presence: Presence::Default(Default::Integer(60)),
+    presence: Presence::Default(DefaultValue::Integer(60)),
     shape: Shape::Seconds { maximum: 3600 },
     summary: "The longest one request may take, in seconds.",
     rule: "fractions are allowed",
@@ -100,7 +100,7 @@ static TIMEOUT_SECONDS: Key = Key {
 
 static API_URL: Key = Key {
     name: "api_url",
-    presence: Presence::Default(Default::Text("https://api.github.com")),
+    presence: Presence::Default(DefaultValue::Text("https://api.github.com")),
     shape: Shape::Text(Format::Url),
     summary: "The base of the API. A self-hosted one is usually https://HOST/api/v3.",
     rule: "https, or http on loopback; no user, query or fragment; `CODEHOST_API_URL` overrides it",
@@ -110,7 +110,7 @@ static API_URL: Key = Key {
 
 static MAX_CONCURRENCY: Key = Key {
     name: "max_concurrency",
-    presence: Presence::Default(Default::Integer(32)),
+    presence: Presence::Default(DefaultValue::Integer(32)),
     shape: Shape::Integer { minimum: 1, maximum: 100 },
     summary: "How many requests may be under way at once.",
     rule: "",
@@ -120,7 +120,7 @@ static MAX_CONCURRENCY: Key = Key {
 
 static REQUESTS_PER_MINUTE: Key = Key {
     name: "requests_per_minute",
-    presence: Presence::Default(Default::Integer(900)),
+    presence: Presence::Default(DefaultValue::Integer(900)),
     shape: Shape::Integer { minimum: 0, maximum: 100_000 },
     summary: "How many requests may start in a minute; 0 means as many as there are.",
     rule: "",
