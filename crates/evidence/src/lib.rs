@@ -3,4 +3,5 @@
 pub mod config;
 pub mod control;
 pub mod env;
+pub mod evaluate;
 pub mod http;
