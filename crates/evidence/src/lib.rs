@@ -5,3 +5,4 @@ pub mod control;
 pub mod env;
 pub mod evaluate;
 pub mod http;
+pub mod screen;
