@@ -173,11 +173,11 @@ impl Inner {
         let mut areas: Vec<Area> = Vec::new();
         for hit in prefilter.find_overlapping_iter(text) {
             match self.needles.get(hit.pattern().as_usize()) {
-                Some(Needle::Own(index)) => {
-                    // The pass ignores case, credentials do not.
-                    if self.own.get(*index).map(Vec::as_slice) == text.get(hit.range()) {
-                        findings.push(own_finding(hit.start(), hit.end()));
-                    }
+                // The pass ignores case, credentials do not.
+                Some(Needle::Own(index))
+                    if self.own.get(*index).map(Vec::as_slice) == text.get(hit.range()) =>
+                {
+                    findings.push(own_finding(hit.start(), hit.end()));
                 }
                 Some(Needle::Rule(index)) => {
                     if areas.is_empty() {
@@ -187,7 +187,7 @@ impl Inner {
                         area.widen(hit.start(), hit.end(), rule, text, &mut findings);
                     }
                 }
-                None => {}
+                Some(Needle::Own(_)) | None => {}
             }
         }
         for (area, rule) in areas.iter().zip(&self.rules) {
