@@ -251,9 +251,8 @@ impl Compiled {
                 continue;
             }
             let secret = captures.name("span").unwrap_or(whole);
-            let value = captures.name("value").unwrap_or(secret);
-            let before = text.get(whole.start().saturating_sub(WINDOW)..whole.start()).unwrap_or_default();
-            if self.is_credible(before, value.as_bytes()) {
+            let before = text.get(..whole.start()).unwrap_or_default();
+            if captures.name("value").is_none_or(|value| self.is_credible(before, value.as_bytes())) {
                 let Rule { id, confidence, .. } = *self.rule;
                 findings.push(Finding { rule: id, confidence, start: secret.start(), end: secret.end() });
             }
@@ -262,14 +261,12 @@ impl Compiled {
         start
     }
 
+    /// Whether the varying part of a match, which the text `before` precedes, can be a secret.
     fn is_credible(&self, before: &[u8], value: &[u8]) -> bool {
-        let minimum = self.rule.minimum_entropy;
         let guess = self.rule.confidence == Confidence::Low;
-        // A form without a minimum and without a varying part, such as the first line of a key, is never a
-        // placeholder.
-        (minimum <= 0.0 || credible::entropy(value) >= minimum)
-            && (!self.rule.mixed_case || credible::is_mixed_case(value))
+        credible::entropy(value) >= self.rule.minimum_entropy
             && !credible::is_placeholder(value)
+            && (!self.rule.mixed_case || credible::is_mixed_case(value))
             && !(guess && (credible::is_dull(value) || credible::is_harmless_name(before)))
     }
 }

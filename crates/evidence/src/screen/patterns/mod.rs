@@ -18,9 +18,9 @@ pub struct Rule {
     /// tried.
     pub keywords: &'static [&'static str],
     /// Regular expression over bytes (syntax of the `regex` crate without Unicode). The group `span`, or else the
-    /// whole match, is the secret; the group `value`, or else the secret, is the part of it that varies. Repetition
-    /// without an upper bound must be of characters, not of groups, and end the match or be ended by a character
-    /// that cannot be repeated: that keeps the search linear.
+    /// whole match, is the secret. The group `value` is the part of it that varies; a match without one is a finding
+    /// without further tests. Repetition without an upper bound is of single characters, and ends the match or is
+    /// ended by a character that it does not contain: that keeps the search linear.
     pub pattern: &'static str,
     /// The least Shannon entropy of the varying part, in bits per byte; below it a match is no secret.
     pub minimum_entropy: f32,

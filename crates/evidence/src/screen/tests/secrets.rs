@@ -130,6 +130,16 @@ fn long_matches_are_followed_to_their_end() {
     assert_eq!(screen().redact(&text), "a\n[redacted: private-key]\nb");
 }
 
+/// The first line of a private key is a finding whatever follows it.
+#[test]
+fn a_private_key_is_never_a_placeholder() {
+    let text = format!(
+        "{}\nComment: https://example.com, your_key\n\nxxxx",
+        concat!("-----BEGIN PGP ", "PRIVATE KEY BLOCK-----")
+    );
+    assert!(found_by("private-key", &text));
+}
+
 #[test]
 fn redaction_leaves_the_rest() {
     let token = concat!("gh", "p_0123456789abcdefghijABCDEFGHIJ012345");
