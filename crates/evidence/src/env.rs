@@ -35,7 +35,10 @@ impl Env {
 
     /// The variable, if it is set, not empty, and valid UTF-8.
     pub fn var(&self, name: &str) -> Option<&str> {
-        self.variables.get(OsStr::new(name)).and_then(|value| value.to_str()).filter(|value| !value.is_empty())
+        self.variables
+            .get(OsStr::new(name))
+            .and_then(|value| value.to_str())
+            .filter(|value| !value.is_empty())
     }
 
     /// The variable as the operating system gave it, if it is set and not empty.

@@ -3,3 +3,6 @@
 pub mod config;
 pub mod control;
 pub mod env;
+pub mod evaluate;
+pub mod http;
+pub mod screen;

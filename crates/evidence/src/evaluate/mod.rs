@@ -1,0 +1,3 @@
+//! Judging what was collected: one control, one file.
+
+pub mod codeowners;
