@@ -1,0 +1,229 @@
+//! Who asks, and what the organization, the repository and the token let them see.
+
+use super::quota::ANONYMOUS;
+use super::reply::{Reply, docs};
+use super::world::World;
+use super::{Organization, Repository, Role, Selection, Sso, Token, TokenKind};
+use crate::server::{Call, Identity};
+use base64::Engine as _;
+use hyper::header::HeaderName;
+use std::sync::Arc;
+
+/// The caller.
+#[derive(Clone, Debug)]
+pub(super) enum Who {
+    Anonymous,
+    /// A credential that is not one of ours.
+    Unknown,
+    Token(Arc<Token>),
+}
+
+impl Who {
+    pub(super) fn of(world: &World, call: &Call) -> Self {
+        let Some(value) = call.header("authorization") else { return Self::Anonymous };
+        let Some(secret) = secret(value) else { return Self::Unknown };
+        match world.token(&secret) {
+            Some(token) if !token.revoked => Self::Token(token.clone()),
+            _ => Self::Unknown,
+        }
+    }
+
+    pub(super) fn token(&self) -> Option<&Token> {
+        match self {
+            Self::Token(token) => Some(token),
+            _ => None,
+        }
+    }
+
+    /// The name limits are counted under: the user's, whichever of their tokens is used.
+    pub(super) fn counted_as(&self) -> &str {
+        self.token().map_or(ANONYMOUS, |token| &token.login)
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        match self {
+            Self::Anonymous => Identity::Anonymous,
+            Self::Unknown => Identity::Unknown,
+            Self::Token(token) => Identity::User { login: token.login.clone(), kind: token.kind.name() },
+        }
+    }
+
+    fn role(&self) -> Role {
+        self.token().map_or(Role::Outsider, |token| token.role)
+    }
+
+    /// How much of an organization this caller sees: being an owner is the gate, not a scope beyond the accepted.
+    pub(super) fn view(&self, organization: &Organization) -> Role {
+        let Some(token) = self.token() else { return Role::Outsider };
+        let accepted = match token.kind {
+            // Recorded: `public_repo` alone gives the public view, even of one's own organization.
+            TokenKind::Classic | TokenKind::OAuth => {
+                ["read:org", "repo", "user"].iter().any(|scope| token.has_scope(scope))
+            }
+            TokenKind::FineGrained | TokenKind::App => bound_to(token, organization),
+        };
+        if accepted { token.role } else { Role::Outsider }
+    }
+
+    /// Whether a repository exists for this caller.
+    pub(super) fn sees(&self, organization: Option<&Organization>, repository: &Repository) -> bool {
+        self.sees_one(organization, &repository.owner, &repository.name, repository.is_private())
+    }
+
+    pub(super) fn sees_one(
+        &self,
+        organization: Option<&Organization>,
+        owner: &str,
+        name: &str,
+        private: bool,
+    ) -> bool {
+        if !private {
+            return true;
+        }
+        let Some(token) = self.token() else { return false };
+        if let Some(sees) = token.sees_private {
+            return sees;
+        }
+        match token.kind {
+            TokenKind::Classic | TokenKind::OAuth => token.has_scope("repo") && self.has_read(organization),
+            TokenKind::FineGrained | TokenKind::App => {
+                covers(token, owner, name) && (token.kind == TokenKind::App || self.has_read(organization))
+            }
+        }
+    }
+
+    fn has_read(&self, organization: Option<&Organization>) -> bool {
+        match self.role() {
+            Role::Owner => true,
+            Role::Member => organization.is_some_and(|o| o.default_repository_permission != "none"),
+            Role::Outsider => false,
+        }
+    }
+
+    /// Whether the caller's user administers a repository. The token's own rights are another matter.
+    pub(super) fn administers(&self, organization: Option<&Organization>, repository: &Repository) -> bool {
+        let Some(token) = self.token() else { return false };
+        repository.admin.or(token.repository_admin).unwrap_or(match token.role {
+            Role::Owner => true,
+            Role::Member => organization.is_some_and(|o| o.default_repository_permission == "admin"),
+            Role::Outsider => false,
+        })
+    }
+
+    /// Whether the caller's user may push to a repository.
+    pub(super) fn pushes(&self, organization: Option<&Organization>, repository: &Repository) -> bool {
+        let write = |o: &Organization| matches!(o.default_repository_permission.as_str(), "write" | "admin");
+        self.administers(organization, repository)
+            || (self.role() == Role::Member && organization.is_some_and(write))
+    }
+
+    /// What a token without scopes answers to: a permission, or the refusal for lacking it.
+    pub(super) fn permitted(
+        &self,
+        repository: &Repository,
+        permission: &str,
+        documentation: &str,
+    ) -> Result<(), Reply> {
+        let Some(token) = self.token() else { return Ok(()) };
+        if token.kind.has_scopes() {
+            return Ok(());
+        }
+        // Reading a public repository's metadata and contents takes no permission; its settings do.
+        let open = !repository.is_private() && permission != "administration";
+        if open || (covers(token, &repository.owner, &repository.name) && token.has_permission(permission)) {
+            return Ok(());
+        }
+        let by = if token.kind == TokenKind::App { "integration" } else { "personal access token" };
+        Err(Reply::error(403, &format!("Resource not accessible by {by}"), documentation))
+    }
+}
+
+fn bound_to(token: &Token, organization: &Organization) -> bool {
+    token.resource_owner.as_ref().is_some_and(|owner| owner.eq_ignore_ascii_case(&organization.login))
+}
+
+fn covers(token: &Token, owner: &str, name: &str) -> bool {
+    let bound = token.resource_owner.as_ref().is_some_and(|known| known.eq_ignore_ascii_case(owner));
+    bound
+        && match &token.selection {
+            Selection::All => true,
+            Selection::Selected(names) => names.iter().any(|known| known.eq_ignore_ascii_case(name)),
+        }
+}
+
+/// The secret in an `Authorization` header: `token T`, `Bearer T`, or basic with the token as password or user.
+fn secret(value: &str) -> Option<String> {
+    let (scheme, rest) = value.split_once(' ')?;
+    let rest = rest.trim();
+    if scheme.eq_ignore_ascii_case("token") || scheme.eq_ignore_ascii_case("bearer") {
+        return Some(rest.to_owned());
+    }
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let decoded = base64::engine::general_purpose::STANDARD.decode(rest).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (user, password) = text.split_once(':')?;
+    Some(if password.is_empty() || password == "x-oauth-basic" { user } else { password }.to_owned())
+}
+
+/// The organization's own refusals, in the order in which the host applies them.
+pub(super) fn policy(organization: &Organization, who: &Who, documentation: &str) -> Result<(), Reply> {
+    let login = &organization.login;
+    let refuse = |message: &str| Err(Reply::error(403, message, documentation));
+    let Some(token) = who.token() else { return Ok(()) };
+    if let Some((status, message)) = &organization.refusal {
+        return Err(Reply::error(*status, message, documentation));
+    }
+    if organization.ip_allow_list {
+        return refuse(&format!(
+            "Although you appear to have the correct authorization credentials, the `{login}` organization has an IP \
+             allow list enabled, and your IP address is not permitted to access this resource."
+        ));
+    }
+    if organization.bans_classic_tokens && token.kind == TokenKind::Classic {
+        return refuse(&format!(
+            "`{login}` forbids access via a personal access token (classic). Please use a GitHub App, OAuth App, or a \
+             personal access token with fine-grained permissions."
+        ));
+    }
+    if let (Some(days), TokenKind::FineGrained) = (organization.fine_grained_lifetime_days, token.kind) {
+        return refuse(&format!(
+            "The '{login}' organization forbids access via a fine-grained personal access tokens if the token's \
+             lifetime is greater than {days} days. Please adjust your token's lifetime at the following URL: \
+             https://github.com/settings/personal-access-tokens/1234567"
+        ));
+    }
+    if organization.oauth_restricted && token.kind == TokenKind::OAuth {
+        return refuse(&format!(
+            "Although you appear to have the correct authorization credentials, the `{login}` organization has \
+             enabled OAuth App access restrictions, meaning that data access to third-parties is limited. For more \
+             information on these restrictions, including how to enable this app, visit \
+             https://docs.github.com/articles/restricting-access-to-your-organization-s-data/"
+        ));
+    }
+    // Fine-grained tokens are authorized when they are made.
+    if token.sso_authorized || token.kind == TokenKind::FineGrained {
+        return Ok(());
+    }
+    match organization.sso {
+        Some(Sso::Required) => {
+            let what = if token.kind == TokenKind::OAuth { "OAuth token" } else { "Personal Access token" };
+            let message = format!(
+                "Resource protected by organization SAML enforcement. You must grant your {what} access to this \
+                 organization."
+            );
+            let url = format!("https://github.com/orgs/{login}/sso?authorization_request=A0SANDBOXONLY");
+            let reply = Reply::error(403, &message, docs::SSO);
+            Err(reply.header(HeaderName::from_static("x-github-sso"), format!("required; url={url}")))
+        }
+        Some(Sso::Hidden) => Err(Reply::not_found(documentation)),
+        Some(Sso::PartialResults) | None => Ok(()),
+    }
+}
+
+/// True where single sign-on thins out a listing.
+pub(super) fn partial_results(organization: &Organization, who: &Who) -> bool {
+    organization.sso == Some(Sso::PartialResults)
+        && who.token().is_some_and(|token| !token.sso_authorized && token.kind != TokenKind::FineGrained)
+}

@@ -1,0 +1,42 @@
+//! What lies in a repository's tree, as far as the contents endpoint shows it.
+
+use bytes::Bytes;
+
+/// One entry of a tree. Directories above a file need no entry of their own.
+#[derive(Clone, Debug)]
+pub struct File(pub(crate) Node);
+
+#[derive(Clone, Debug)]
+pub(crate) enum Node {
+    Blob(Bytes),
+    Directory,
+    Symlink(String),
+    Submodule(String),
+}
+
+impl File {
+    /// A text file.
+    pub fn text(content: impl Into<String>) -> Self {
+        Self(Node::Blob(Bytes::from(content.into())))
+    }
+
+    /// A file of any bytes.
+    pub fn bytes(content: impl Into<Vec<u8>>) -> Self {
+        Self(Node::Blob(Bytes::from(content.into())))
+    }
+
+    /// A directory: where a file was expected. It holds a `.gitkeep`, as git keeps no empty ones.
+    pub fn directory() -> Self {
+        Self(Node::Directory)
+    }
+
+    /// A symbolic link. To a file of the repository: shown as that file; otherwise as a link.
+    pub fn symlink(target: impl Into<String>) -> Self {
+        Self(Node::Symlink(target.into()))
+    }
+
+    /// Another repository at this place.
+    pub fn submodule(git_url: impl Into<String>) -> Self {
+        Self(Node::Submodule(git_url.into()))
+    }
+}

@@ -1,0 +1,335 @@
+//! The state while it is served: the gate, the endpoints, and the headers every answer has.
+
+use super::CodeHost;
+use super::Token;
+use super::access::Who;
+use super::endpoints::{read, write};
+use super::quota::{Quota, Standing, Verdict, primary_limit_body, secondary_limit_body};
+use super::reply::{Reply, docs};
+use super::routes::Route;
+use super::world::World;
+use crate::clock::{Clock, http_date};
+use crate::json;
+use crate::server::{Answer, Backend, Call, Identity, Settings, identity_etag, lock};
+use bytes::Bytes;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// The newest version that the host has, and the one it assumes.
+pub(super) const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
+
+/// How many bytes of compressed listing pages are kept.
+const KEPT_BYTES: usize = 64 << 20;
+
+/// The backend.
+#[derive(Debug)]
+pub(crate) struct Live {
+    world: RwLock<Arc<World>>,
+    quota: Quota,
+    clock: Clock,
+    usual: HeaderMap,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: usize,
+    pages: HashMap<String, (Bytes, String)>,
+}
+
+impl Live {
+    pub(super) fn new(host: CodeHost, url: &str, clock: Clock) -> Self {
+        Self {
+            world: RwLock::new(Arc::new(World::new(host, url))),
+            quota: Quota::default(),
+            clock,
+            usual: usual_headers(),
+            kept: Mutex::default(),
+        }
+    }
+
+    fn world(&self) -> Arc<World> {
+        self.world.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Changes the state; says what the engine has to know of it.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut CodeHost)) -> Settings {
+        let before = self.world();
+        let mut host = before.host.clone();
+        change(&mut host);
+        if host.limits != before.host.limits {
+            self.quota.restart();
+        }
+        if host.clock_offset_seconds != before.host.clock_offset_seconds {
+            self.clock.set_offset(host.clock_offset_seconds);
+        }
+        let settings = host.settings();
+        *lock(&self.kept) = Kept::default();
+        *self.world.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(World::new(host, &before.url));
+        settings
+    }
+
+    /// The answer before its headers, and whether it counts against the primary limit.
+    fn reply(&self, world: &World, who: &Who, route: &Route, call: &Call) -> (Reply, bool) {
+        if matches!(who, Who::Unknown) {
+            return (Reply::error(401, "Bad credentials", docs::REST), true);
+        }
+        let limits = &world.host.limits;
+        match self.quota.admit(who.counted_as(), route.endpoint(), limits, call) {
+            Verdict::Admitted => {}
+            Verdict::Primary => {
+                let body = primary_limit_body(call, who.token().map(Token::user_id));
+                return (Reply { status: 403, ..Reply::json(body) }, false);
+            }
+            Verdict::Secondary => {
+                let status = limits.secondary.status;
+                let mut reply = Reply { status, ..Reply::json(secondary_limit_body(call, status, false)) };
+                if let Some(seconds) = limits.secondary.retry_after {
+                    reply = reply.header(header::RETRY_AFTER, seconds.to_string());
+                }
+                return (reply, false);
+            }
+        }
+        if who.token().is_some_and(|token| token.suspended) {
+            // The exact text is not known for certain.
+            return (Reply::error(403, "Sorry. Your account was suspended", docs::REST), true);
+        }
+        let reply = match call.method.as_str() {
+            "GET" | "HEAD" if *route == Route::RateLimit && limits.primary.is_some() => {
+                // Never counted, so what it says is what the next answer's headers will say.
+                let standing = self.quota.charge(who.counted_as(), limits, call, false);
+                Reply::json(standing.body(version(call).is_ok_and(|version| version == VERSIONS[1])))
+            }
+            "GET" | "HEAD" => read(world, who, route, call).unwrap_or_else(|refusal| refusal),
+            _ => write(world, who, route),
+        };
+        (reply, *route != Route::RateLimit)
+    }
+
+    fn common(
+        &self,
+        world: &World,
+        who: &Who,
+        route: &Route,
+        call: &Call,
+        answer: &mut Answer,
+        standing: Standing,
+    ) {
+        let mut headers = self.usual.clone();
+        let mut put = |name: &'static str, value: &str| {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        };
+        put("date", &http_date(call.now));
+        let good = answer.status < 300 || answer.status == 304;
+        put(
+            "vary",
+            if good {
+                "Accept, Authorization, Cookie, X-GitHub-OTP,Accept-Encoding, Accept, X-Requested-With"
+            } else {
+                "Accept-Encoding, Accept, X-Requested-With"
+            },
+        );
+        if *route == Route::RateLimit {
+            put("cache-control", "no-cache");
+        } else if good {
+            let whose = if who.token().is_some() { "private" } else { "public" };
+            put("cache-control", &format!("{whose}, max-age=60, s-maxage=60"));
+        }
+        if let Some(token) = who.token() {
+            if token.kind.has_scopes() {
+                put("x-oauth-scopes", &token.scopes_header());
+                put("x-accepted-oauth-scopes", route.accepted_scopes());
+            } else {
+                put("x-accepted-github-permissions", route.accepted_permissions());
+            }
+            if let Some(expires) = &token.expires {
+                put("github-authentication-token-expiration", expires);
+            }
+        }
+        put("x-github-api-version-selected", version(call).unwrap_or(VERSIONS[0]));
+        if world.host.limits.rate_headers && world.host.limits.primary.is_some() {
+            put("x-ratelimit-limit", &standing.limit.to_string());
+            put("x-ratelimit-remaining", &standing.remaining.to_string());
+            put("x-ratelimit-used", &standing.limit.saturating_sub(standing.remaining).to_string());
+            put("x-ratelimit-reset", &standing.reset.to_string());
+            put("x-ratelimit-resource", "core");
+        }
+        put("x-github-request-id", &call.request_id);
+        // What the answer says itself stays.
+        for (name, value) in std::mem::take(&mut answer.headers) {
+            if let Some(name) = name {
+                headers.insert(name, value);
+            }
+        }
+        answer.headers = headers;
+    }
+
+    /// Sends a listing page from the kept ones, or makes it and keeps it.
+    fn finish(
+        &self,
+        world: &World,
+        who: &Who,
+        route: &Route,
+        call: &Call,
+        reply: Reply,
+        counted: bool,
+    ) -> Answer {
+        let mut answer = Answer::new(reply.status, reply.body);
+        answer.set_static(header::CONTENT_TYPE, reply.content_type);
+        answer.set(HeaderName::from_static("x-github-media-type"), &format!("github.v3; {}", reply.media));
+        for (name, value) in &reply.headers {
+            answer.set(name.clone(), value);
+        }
+        let mut counted = counted;
+        if reply.status == 200 && *route != Route::RateLimit {
+            let secret = who.token().map_or("", |token| &token.secret);
+            let accept = call.header("accept").unwrap_or_default();
+            let etag = match reply.tag {
+                Some(tag) => format!("W/\"{tag}\""),
+                None if reply.worth_keeping => {
+                    let (gzip, etag) = self.keep(&mut answer, secret, accept, call);
+                    answer.gzip = Some(gzip);
+                    etag
+                }
+                None => identity_etag(&answer.body, secret, accept),
+            };
+            if call.header("if-none-match").is_some_and(|known| matches_tag(known, &etag)) {
+                answer.status = 304;
+                answer.body = Bytes::new();
+                answer.gzip = None;
+                answer.headers.remove(header::CONTENT_TYPE);
+                // Only with a valid credential is a 304 free.
+                counted = counted && who.token().is_none();
+            }
+            answer.set(header::ETAG, &etag);
+        }
+        let standing = self.quota.charge(who.counted_as(), &world.host.limits, call, counted);
+        self.common(world, who, route, call, &mut answer, standing);
+        if matches!(answer.status, 403 | 429)
+            && answer.headers.contains_key(header::RETRY_AFTER)
+            && !world.host.limits.secondary.headers
+        {
+            for name in ["limit", "remaining", "used", "reset", "resource"] {
+                answer.headers.remove(format!("x-ratelimit-{name}"));
+            }
+        }
+        answer
+    }
+
+    fn keep(&self, answer: &mut Answer, secret: &str, accept: &str, call: &Call) -> (Bytes, String) {
+        let key =
+            format!("{secret} {accept} {} {} {}", version(call).unwrap_or_default(), call.path, call.query);
+        if call.shift == 0
+            && let Some((gzip, etag)) = lock(&self.kept).pages.get(&key)
+        {
+            return (gzip.clone(), etag.clone());
+        }
+        let etag = identity_etag(&answer.body, secret, accept);
+        answer.keep_compressed();
+        let gzip = answer.gzip.clone().unwrap_or_default();
+        let mut kept = lock(&self.kept);
+        if call.shift == 0 && kept.bytes + gzip.len() <= KEPT_BYTES {
+            kept.bytes += gzip.len();
+            kept.pages.insert(key, (gzip.clone(), etag.clone()));
+        }
+        (gzip, etag)
+    }
+}
+
+impl Backend for Live {
+    fn identify(&self, call: &Call) -> Identity {
+        Who::of(&self.world(), call).identity()
+    }
+
+    fn answer(&self, call: &Call) -> Answer {
+        if call.header("user-agent").is_none_or(|agent| agent.trim().is_empty()) {
+            return without_user_agent(call);
+        }
+        let world = self.world();
+        let who = Who::of(&world, call);
+        let route = Route::of(&call.path);
+        let (reply, counted) = match version(call) {
+            Ok(_) => self.reply(&world, &who, &route, call),
+            Err(refusal) => (refusal, true),
+        };
+        self.finish(&world, &who, &route, call, reply, counted)
+    }
+
+    fn dress(&self, call: &Call, answer: &mut Answer) {
+        let world = self.world();
+        let who = Who::of(&world, call);
+        let route = Route::of(&call.path);
+        let standing = self.quota.charge(who.counted_as(), &world.host.limits, call, true);
+        self.common(&world, &who, &route, call, answer, standing);
+    }
+
+    fn live(&self) -> Option<&Live> {
+        Some(self)
+    }
+}
+
+/// The API version asked for, if the host has it.
+pub(super) fn version(call: &Call) -> Result<&'static str, Reply> {
+    let Some(wanted) = call.header("x-github-api-version") else { return Ok(VERSIONS[0]) };
+    VERSIONS.into_iter().find(|known| *known == wanted).ok_or_else(|| {
+        let body = json::object(|o| {
+            o.str("message", "Bad Request");
+            o.str(
+                "errors",
+                &format!(
+                    "The version you specified in the \"X-GitHub-API-Version\" request header, \"{wanted}\", is not a \
+                     supported version. The following versions are currently supported: \"2026-03-10\" (most recent), \
+                     \"2022-11-28\".\n"
+                ),
+            );
+            o.str("documentation_url", docs::REST);
+        });
+        Reply { status: 400, ..Reply::json(body) }
+    })
+}
+
+/// Refused before anything knows who asks: no limit headers, and not JSON.
+fn without_user_agent(call: &Call) -> Answer {
+    let mut answer = Answer::new(
+        403,
+        "\r\nRequest forbidden by administrative rules. Please make sure your request has a User-Agent header \
+         (https://docs.github.com/en/rest/overview/resources-in-the-rest-api#user-agent-required). Check \
+         https://developer.github.com for other possible causes.\r\n",
+    );
+    answer.set_static(header::CONTENT_TYPE, "text/html");
+    answer.set_static(header::CACHE_CONTROL, "no-cache");
+    answer.set(header::DATE, &http_date(call.now));
+    answer
+}
+
+fn matches_tag(known: &str, etag: &str) -> bool {
+    let bare = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    known.split(',').any(|one| one.trim() == "*" || bare(one) == bare(etag))
+}
+
+fn usual_headers() -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        (
+            "access-control-expose-headers",
+            "ETag, Link, Location, Retry-After, X-GitHub-OTP, X-RateLimit-Limit, X-RateLimit-Remaining, \
+             X-RateLimit-Used, X-RateLimit-Resource, X-RateLimit-Reset, X-OAuth-Scopes, X-Accepted-OAuth-Scopes, \
+             X-Poll-Interval, X-GitHub-Media-Type, X-GitHub-SSO, X-GitHub-Request-Id, Deprecation, Sunset",
+        ),
+        ("access-control-allow-origin", "*"),
+        ("strict-transport-security", "max-age=31536000; includeSubdomains; preload"),
+        ("x-frame-options", "deny"),
+        ("x-content-type-options", "nosniff"),
+        ("x-xss-protection", "0"),
+        ("referrer-policy", "origin-when-cross-origin, strict-origin-when-cross-origin"),
+        ("content-security-policy", "default-src 'none'"),
+        ("server", "github.com"),
+        ("x-github-media-type", "github.v3; format=json"),
+    ] {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    headers
+}

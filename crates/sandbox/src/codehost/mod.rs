@@ -1,0 +1,262 @@
+//! The code host: organizations, repositories, tokens and limits, answering as the real service answers.
+//!
+//! The state is plain data with a builder; serving it changes nothing in it except the limits' counters.
+//! Where a text or a rule of the real host is not known for certain, a comment says so.
+
+mod access;
+mod contents;
+mod endpoints;
+mod file;
+mod limits;
+mod live;
+mod organization;
+mod organization_body;
+mod paging;
+mod protection;
+mod protection_body;
+mod quota;
+mod reply;
+mod repository;
+mod repository_body;
+mod routes;
+mod token;
+mod world;
+
+pub use crate::fault::{BadLink, Body, Fault, FaultKind};
+pub use crate::scenario::*;
+pub use crate::server::{Identity, Request, Server};
+pub use file::File;
+pub use limits::{Limits, Primary, Reset, Secondary};
+pub(crate) use live::Live;
+pub use organization::{Organization, Sso};
+pub use protection::{Actors, Protection, Reviews, StatusChecks};
+pub(crate) use quota::{USER_IN_LIMIT_MESSAGES, primary_limit_body, secondary_limit_body};
+pub(crate) use reply::moved_body;
+pub use repository::{Repository, Visibility};
+pub use token::{Role, Selection, Token, TokenKind};
+
+use crate::clock::Clock;
+use crate::server::Settings;
+use std::io;
+use std::time::Duration;
+
+/// The state of a code host.
+#[derive(Clone, Debug)]
+pub struct CodeHost {
+    pub(crate) organizations: Vec<Organization>,
+    pub(crate) repositories: Vec<Repository>,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) limits: Limits,
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) latency: Duration,
+    pub(crate) clock_offset_seconds: i64,
+    pub(crate) base_path: String,
+    pub(crate) compression: bool,
+    pub(crate) log_limit: usize,
+    pub(crate) port: u16,
+    next_id: u64,
+}
+
+impl Default for CodeHost {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CodeHost {
+    /// A host with nothing on it: documented limits of a user (5,000 an hour), no latency, no faults.
+    pub fn new() -> Self {
+        Self {
+            organizations: Vec::new(),
+            repositories: Vec::new(),
+            tokens: Vec::new(),
+            limits: Limits::default(),
+            faults: Vec::new(),
+            latency: Duration::ZERO,
+            clock_offset_seconds: 0,
+            base_path: String::new(),
+            compression: true,
+            log_limit: 100_000,
+            port: 0,
+            next_id: 210_000_000,
+        }
+    }
+
+    /// Adds an organization, or replaces the one of that name.
+    pub fn organization(mut self, organization: Organization) -> Self {
+        self.put_organization(organization);
+        self
+    }
+
+    /// Adds a repository, or replaces the one of that name.
+    pub fn repository(mut self, repository: Repository) -> Self {
+        self.put_repository(repository);
+        self
+    }
+
+    /// Adds a token, or replaces it.
+    pub fn token(mut self, token: Token) -> Self {
+        self.put_token(token);
+        self
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Every answer takes this long.
+    pub fn latency(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
+
+    /// Adds a fault. The first that matches a request and is not used up wins.
+    pub fn fault(mut self, fault: Fault) -> Self {
+        self.faults.push(fault);
+        self
+    }
+
+    /// The host's clock is off by this much.
+    pub fn clock_offset_seconds(mut self, seconds: i64) -> Self {
+        self.clock_offset_seconds = seconds;
+        self
+    }
+
+    /// The API lives below this path, as on a self-hosted server: `/api/v3`.
+    pub fn base_path(mut self, path: &str) -> Self {
+        self.base_path = path.trim_end_matches('/').to_owned();
+        self
+    }
+
+    /// Whether bodies are compressed for clients that accept it. The real host does; a measurement may not want it.
+    pub fn compression(mut self, compression: bool) -> Self {
+        self.compression = compression;
+        self
+    }
+
+    /// How many requests the log holds (the oldest go first); 0 for none.
+    pub fn log_limit(mut self, requests: usize) -> Self {
+        self.log_limit = requests;
+        self
+    }
+
+    /// The port, instead of any free one.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = port;
+        self
+    }
+
+    /// Serves it on a loopback port until the server is dropped.
+    ///
+    /// # Errors
+    /// When no port or thread can be had.
+    pub fn serve(self) -> io::Result<Server> {
+        let clock = Clock::default();
+        clock.set_offset(self.clock_offset_seconds);
+        Server::start(self.settings(), clock.clone(), move |url| Box::new(Live::new(self, url, clock)))
+    }
+
+    /// Adds or replaces an organization.
+    pub fn put_organization(&mut self, mut organization: Organization) {
+        let old =
+            self.organizations.iter_mut().find(|old| old.login.eq_ignore_ascii_case(&organization.login));
+        if let Some(old) = old {
+            organization.id = organization.id.or(old.id);
+            *old = organization;
+            return;
+        }
+        if organization.id.is_none() {
+            organization.id = Some(self.take_id() / 10);
+        }
+        self.organizations.push(organization);
+    }
+
+    /// Adds or replaces a repository. A new one is the newest: first in the default order of listings.
+    pub fn put_repository(&mut self, mut repository: Repository) {
+        let old = self.repositories.iter_mut().find(|old| old.is(&repository.owner, &repository.name));
+        if let Some(old) = old {
+            repository.id = repository.id.or(old.id);
+            *old = repository;
+            return;
+        }
+        if repository.id.is_none() {
+            repository.id = Some(self.take_id());
+        }
+        self.repositories.push(repository);
+    }
+
+    /// Adds or replaces a token.
+    pub fn put_token(&mut self, token: Token) {
+        self.tokens.retain(|old| old.secret != token.secret);
+        self.tokens.push(token);
+    }
+
+    /// Deletes a repository.
+    pub fn remove_repository(&mut self, owner: &str, name: &str) {
+        self.repositories.retain(|repository| !repository.is(owner, name));
+    }
+
+    /// Replaces a repository by what the function makes of it. Unknown ones stay unknown.
+    pub fn change_repository(
+        &mut self,
+        owner: &str,
+        name: &str,
+        change: impl FnOnce(Repository) -> Repository,
+    ) {
+        if let Some(place) = self.repositories.iter_mut().find(|repository| repository.is(owner, name)) {
+            *place = change(place.clone());
+        }
+    }
+
+    /// Replaces an organization by what the function makes of it.
+    pub fn change_organization(&mut self, login: &str, change: impl FnOnce(Organization) -> Organization) {
+        if let Some(place) =
+            self.organizations.iter_mut().find(|known| known.login.eq_ignore_ascii_case(login))
+        {
+            *place = change(place.clone());
+        }
+    }
+
+    /// Replaces every token by what the function makes of it.
+    pub fn change_tokens(&mut self, change: impl Fn(Token) -> Token) {
+        self.tokens = self.tokens.drain(..).map(change).collect();
+    }
+
+    /// Sets the limits; the counters start anew.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    /// Adds a fault.
+    pub fn add_fault(&mut self, fault: Fault) {
+        self.faults.push(fault);
+    }
+
+    /// Removes all faults.
+    pub fn clear_faults(&mut self) {
+        self.faults.clear();
+    }
+
+    /// Sets the latency.
+    pub fn set_latency(&mut self, latency: Duration) {
+        self.latency = latency;
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            faults: self.faults.clone(),
+            latency: self.latency,
+            base_path: self.base_path.clone(),
+            compression: self.compression,
+            log_limit: self.log_limit,
+            port: self.port,
+        }
+    }
+
+    fn take_id(&mut self) -> u64 {
+        self.next_id += 1_379;
+        self.next_id
+    }
+}

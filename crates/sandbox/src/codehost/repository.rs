@@ -1,0 +1,248 @@
+//! A repository and everything about it that changes an answer.
+
+use super::{File, Protection};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Who can see a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// Everybody.
+    Public,
+    /// Those with access.
+    Private,
+    /// Everybody in the enterprise; `private` is true all the same.
+    Internal,
+}
+
+/// A repository.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    pub(crate) owner: String,
+    pub(crate) name: String,
+    pub(crate) previous: Vec<(String, String)>,
+    pub(crate) id: Option<u64>,
+    pub(crate) visibility: Visibility,
+    pub(crate) archived: bool,
+    pub(crate) fork: bool,
+    pub(crate) template: bool,
+    pub(crate) disabled: bool,
+    pub(crate) empty: bool,
+    pub(crate) vanished: bool,
+    pub(crate) blocked: Option<String>,
+    pub(crate) default_branch: String,
+    pub(crate) branches: BTreeSet<String>,
+    pub(crate) protections: BTreeMap<String, Protection>,
+    pub(crate) protection_disabled: bool,
+    pub(crate) plan_limited: bool,
+    pub(crate) rules: BTreeMap<String, Vec<Value>>,
+    pub(crate) files: BTreeMap<String, File>,
+    pub(crate) branch_files: BTreeMap<(String, String), File>,
+    pub(crate) admin: Option<bool>,
+    pub(crate) description: Option<String>,
+    pub(crate) language: Option<String>,
+}
+
+impl Repository {
+    /// A public repository with one branch, `main`, and no protection.
+    pub fn new(owner: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            owner: owner.into(),
+            name: name.into(),
+            previous: Vec::new(),
+            id: None,
+            visibility: Visibility::Public,
+            archived: false,
+            fork: false,
+            template: false,
+            disabled: false,
+            empty: false,
+            vanished: false,
+            blocked: None,
+            default_branch: "main".to_owned(),
+            branches: BTreeSet::new(),
+            protections: BTreeMap::new(),
+            protection_disabled: false,
+            plan_limited: false,
+            rules: BTreeMap::new(),
+            files: BTreeMap::new(),
+            branch_files: BTreeMap::new(),
+            admin: None,
+            description: None,
+            language: None,
+        }
+    }
+
+    /// Its number; without, the host gives it one.
+    pub fn id(mut self, id: u64) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// Private or public.
+    pub fn private(mut self, private: bool) -> Self {
+        self.visibility = if private { Visibility::Private } else { Visibility::Public };
+        self
+    }
+
+    /// Public, private or internal.
+    pub fn visibility(mut self, visibility: Visibility) -> Self {
+        self.visibility = visibility;
+        self
+    }
+
+    /// Archived: listed, readable, not writable.
+    pub fn archived(mut self, archived: bool) -> Self {
+        self.archived = archived;
+        self
+    }
+
+    /// A fork.
+    pub fn fork(mut self, fork: bool) -> Self {
+        self.fork = fork;
+        self
+    }
+
+    /// A template.
+    pub fn template(mut self, template: bool) -> Self {
+        self.template = template;
+        self
+    }
+
+    /// The default branch, which exists unless the repository is [`Self::empty`].
+    pub fn default_branch(mut self, branch: impl Into<String>) -> Self {
+        self.default_branch = branch.into();
+        self
+    }
+
+    /// Another branch.
+    pub fn branch(mut self, branch: impl Into<String>) -> Self {
+        self.branches.insert(branch.into());
+        self
+    }
+
+    /// A classic rule for a branch, which then exists.
+    pub fn protection(mut self, branch: impl Into<String>, protection: Protection) -> Self {
+        let branch = branch.into();
+        self.branches.insert(branch.clone());
+        self.protections.insert(branch, protection);
+        self
+    }
+
+    /// Removes the classic rule of a branch.
+    pub fn unprotected(mut self, branch: &str) -> Self {
+        self.protections.remove(branch);
+        self
+    }
+
+    /// A ruleset's rule for a branch, as the rules endpoint shows it.
+    pub fn rule(mut self, branch: impl Into<String>, rule: Value) -> Self {
+        self.rules.entry(branch.into()).or_default().push(rule);
+        self
+    }
+
+    /// A file on every branch.
+    pub fn file(mut self, path: impl Into<String>, file: File) -> Self {
+        self.files.insert(path.into(), file);
+        self
+    }
+
+    /// A file on one branch only.
+    pub fn file_on(mut self, branch: impl Into<String>, path: impl Into<String>, file: File) -> Self {
+        let branch = branch.into();
+        self.branches.insert(branch.clone());
+        self.branch_files.insert((branch, path.into()), file);
+        self
+    }
+
+    /// Removes a file from every branch.
+    pub fn without_file(mut self, path: &str) -> Self {
+        self.files.remove(path);
+        self.branch_files.retain(|(_, known), _| known != path);
+        self
+    }
+
+    /// The repository now has this name (`name` or `owner/name`); the one it was made with redirects here.
+    pub fn renamed_to(mut self, name: &str) -> Self {
+        self.previous.push((self.owner.clone(), self.name.clone()));
+        match name.split_once('/') {
+            Some((owner, name)) => {
+                self.owner = owner.to_owned();
+                self.name = name.to_owned();
+            }
+            None => self.name = name.to_owned(),
+        }
+        self
+    }
+
+    /// Access is blocked: `dmca` answers 451, any other reason 403.
+    pub fn blocked(mut self, reason: impl Into<String>) -> Self {
+        self.blocked = Some(reason.into());
+        self
+    }
+
+    /// Switched off by the host: listed, but its contents are refused.
+    pub fn disabled(mut self) -> Self {
+        self.disabled = true;
+        self
+    }
+
+    /// No commits; the default branch has a name but does not exist.
+    pub fn empty(mut self) -> Self {
+        self.empty = true;
+        self
+    }
+
+    /// Still listed, but every call about it answers 404 'Not Found': deleted a moment ago.
+    pub fn vanished(mut self) -> Self {
+        self.vanished = true;
+        self
+    }
+
+    /// Classic protection is switched off for the repository.
+    pub fn protection_disabled(mut self) -> Self {
+        self.protection_disabled = true;
+        self
+    }
+
+    /// Private on a plan without protection: 403 'Upgrade to GitHub Pro …'.
+    pub fn plan_limited(mut self) -> Self {
+        self.plan_limited = true;
+        self.visibility = Visibility::Private;
+        self
+    }
+
+    /// Whether the token's user administers this one, whatever the token says.
+    pub fn admin(mut self, admin: bool) -> Self {
+        self.admin = Some(admin);
+        self
+    }
+
+    /// The description shown.
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// The language shown.
+    pub fn language(mut self, language: impl Into<String>) -> Self {
+        self.language = Some(language.into());
+        self
+    }
+
+    pub(crate) fn is(&self, owner: &str, name: &str) -> bool {
+        self.owner.eq_ignore_ascii_case(owner) && self.name.eq_ignore_ascii_case(name)
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.id.unwrap_or(1)
+    }
+
+    pub(crate) fn is_private(&self) -> bool {
+        self.visibility != Visibility::Public
+    }
+
+    pub(crate) fn has_branch(&self, branch: &str) -> bool {
+        !self.empty && (self.default_branch == branch || self.branches.contains(branch))
+    }
+}

@@ -1,0 +1,218 @@
+//! Repositories as JSON, at the size and in the order of the host: about 5 kB each, most of it URLs.
+
+use super::access::Who;
+use super::organization_body::{WEB, account_id, node_id, simple_account};
+use super::world::World;
+use super::{Organization, Repository, Visibility};
+use crate::clock::iso_date;
+use crate::json::Object;
+use crate::sha1;
+
+/// As it stands in a listing. `new` is the API version that dropped a few members.
+pub(super) fn listed(
+    o: &mut Object<'_>,
+    world: &World,
+    organization: Option<&Organization>,
+    repository: &Repository,
+    who: &Who,
+    new: bool,
+) {
+    common(o, world, organization, repository, new);
+    permissions(o, organization, repository, who);
+    // The schema allows it in listings. It is a secret: whoever stores what came back stores that.
+    if repository.is_private() {
+        o.str("temp_clone_token", &clone_token(repository));
+    }
+    if who.administers(organization, repository) {
+        security(o);
+    }
+    o.object("custom_properties", |_| {});
+}
+
+/// `GET /repos/{owner}/{repo}`.
+pub(super) fn full(
+    o: &mut Object<'_>,
+    world: &World,
+    organization: Option<&Organization>,
+    repository: &Repository,
+    who: &Who,
+    new: bool,
+) {
+    common(o, world, organization, repository, new);
+    permissions(o, organization, repository, who);
+    if repository.is_private() {
+        o.str("temp_clone_token", &clone_token(repository));
+    } else {
+        o.null("temp_clone_token");
+    }
+    if who.pushes(organization, repository) {
+        for setting in ["allow_squash_merge", "allow_merge_commit", "allow_rebase_merge"] {
+            o.bool(setting, true);
+        }
+        o.bool("allow_auto_merge", false);
+        o.bool("delete_branch_on_merge", false);
+        o.bool("allow_update_branch", false);
+        if !new {
+            o.bool("use_squash_pr_title_as_default", false);
+        }
+        o.str("squash_merge_commit_message", "COMMIT_MESSAGES");
+        o.str("squash_merge_commit_title", "COMMIT_OR_PR_TITLE");
+        o.str("merge_commit_message", "PR_TITLE");
+        o.str("merge_commit_title", "MERGE_MESSAGE");
+    }
+    o.object("custom_properties", |_| {});
+    if let Some(organization) = organization {
+        o.object("organization", |o| {
+            simple_account(o, &world.url, &organization.login, organization.number(), true);
+        });
+    }
+    if who.administers(organization, repository) {
+        security(o);
+    }
+    o.num("network_count", 0);
+    o.num("subscribers_count", 4);
+}
+
+fn common(
+    o: &mut Object<'_>,
+    world: &World,
+    organization: Option<&Organization>,
+    repository: &Repository,
+    new: bool,
+) {
+    let (url, owner, name) = (world.url.as_str(), repository.owner.as_str(), repository.name.as_str());
+    let id = repository.number();
+    o.id("id", id);
+    o.str("node_id", &node_id("R", id));
+    o.str("name", name);
+    o.text("full_name", &[owner, "/", name]);
+    o.bool("private", repository.is_private());
+    o.object("owner", |o| {
+        let number = organization.map_or_else(|| account_id(owner), Organization::number);
+        simple_account(o, url, owner, number, organization.is_some());
+    });
+    o.text("html_url", &[WEB, "/", owner, "/", name]);
+    o.str_or_null("description", repository.description.as_deref());
+    o.bool("fork", repository.fork);
+    o.text("url", &[url, "/repos/", owner, "/", name]);
+    for (key, rest) in URLS {
+        o.text(key, &[url, "/repos/", owner, "/", name, rest]);
+    }
+    let born = 1_546_300_800 + i64::try_from(id % 200_000_000).unwrap_or_default();
+    o.str("created_at", &iso_date(born));
+    o.str("updated_at", &iso_date(born + 5_184_000));
+    o.str("pushed_at", &iso_date(born + 5_183_112));
+    o.text("git_url", &["git://codehost.example/", owner, "/", name, ".git"]);
+    o.text("ssh_url", &["git@codehost.example:", owner, "/", name, ".git"]);
+    o.text("clone_url", &[WEB, "/", owner, "/", name, ".git"]);
+    o.text("svn_url", &[WEB, "/", owner, "/", name]);
+    o.null("homepage");
+    // Recalculated hourly on the host, so a fresh repository has 0 too: no proof of being empty.
+    o.num("size", if repository.empty { 0 } else { 736 });
+    o.num("stargazers_count", 0);
+    o.num("watchers_count", 0);
+    o.str_or_null("language", repository.language.as_deref());
+    o.bool("has_issues", true);
+    o.bool("has_projects", true);
+    if !new {
+        o.bool("has_downloads", true);
+    }
+    o.bool("has_wiki", false);
+    o.bool("has_pages", false);
+    o.bool("has_discussions", false);
+    o.num("forks_count", 0);
+    o.null("mirror_url");
+    o.bool("archived", repository.archived);
+    o.bool("disabled", repository.disabled);
+    o.num("open_issues_count", 0);
+    o.null("license");
+    o.bool("allow_forking", true);
+    o.bool("is_template", repository.template);
+    o.bool("web_commit_signoff_required", false);
+    o.array("topics", |_| {});
+    let visibility = match repository.visibility {
+        Visibility::Public => "public",
+        Visibility::Private => "private",
+        Visibility::Internal => "internal",
+    };
+    o.str("visibility", visibility);
+    o.num("forks", 0);
+    o.num("open_issues", 0);
+    o.num("watchers", 0);
+    o.str("default_branch", &repository.default_branch);
+}
+
+/// The user's role here, not the token's rights: a token without any permission shows the same.
+fn permissions(o: &mut Object<'_>, organization: Option<&Organization>, repository: &Repository, who: &Who) {
+    if who.token().is_none() {
+        return;
+    }
+    let admin = who.administers(organization, repository);
+    let push = who.pushes(organization, repository);
+    o.object("permissions", |o| {
+        o.bool("admin", admin);
+        o.bool("maintain", admin);
+        o.bool("push", push);
+        o.bool("triage", push);
+        o.bool("pull", true);
+    });
+}
+
+fn security(o: &mut Object<'_>) {
+    o.object("security_and_analysis", |o| {
+        for feature in [
+            "secret_scanning",
+            "secret_scanning_push_protection",
+            "dependabot_security_updates",
+            "secret_scanning_non_provider_patterns",
+            "secret_scanning_validity_checks",
+        ] {
+            o.object(feature, |o| o.str("status", "disabled"));
+        }
+    });
+}
+
+/// Looks like one, and is stable.
+fn clone_token(repository: &Repository) -> String {
+    let id = sha1::name_id(&format!("{}/{} clone", repository.owner, repository.name)).to_uppercase();
+    format!("A{}", id.get(..28).unwrap_or_default())
+}
+
+const URLS: &[(&str, &str)] = &[
+    ("forks_url", "/forks"),
+    ("keys_url", "/keys{/key_id}"),
+    ("collaborators_url", "/collaborators{/collaborator}"),
+    ("teams_url", "/teams"),
+    ("hooks_url", "/hooks"),
+    ("issue_events_url", "/issues/events{/number}"),
+    ("events_url", "/events"),
+    ("assignees_url", "/assignees{/user}"),
+    ("branches_url", "/branches{/branch}"),
+    ("tags_url", "/tags"),
+    ("blobs_url", "/git/blobs{/sha}"),
+    ("git_tags_url", "/git/tags{/sha}"),
+    ("git_refs_url", "/git/refs{/sha}"),
+    ("trees_url", "/git/trees{/sha}"),
+    ("statuses_url", "/statuses/{sha}"),
+    ("languages_url", "/languages"),
+    ("stargazers_url", "/stargazers"),
+    ("contributors_url", "/contributors"),
+    ("subscribers_url", "/subscribers"),
+    ("subscription_url", "/subscription"),
+    ("commits_url", "/commits{/sha}"),
+    ("git_commits_url", "/git/commits{/sha}"),
+    ("comments_url", "/comments{/number}"),
+    ("issue_comment_url", "/issues/comments{/number}"),
+    ("contents_url", "/contents/{+path}"),
+    ("compare_url", "/compare/{base}...{head}"),
+    ("merges_url", "/merges"),
+    ("archive_url", "/{archive_format}{/ref}"),
+    ("downloads_url", "/downloads"),
+    ("issues_url", "/issues{/number}"),
+    ("pulls_url", "/pulls{/number}"),
+    ("milestones_url", "/milestones{/number}"),
+    ("notifications_url", "/notifications{?since,all,participating}"),
+    ("labels_url", "/labels{/name}"),
+    ("releases_url", "/releases{/id}"),
+    ("deployments_url", "/deployments"),
+];

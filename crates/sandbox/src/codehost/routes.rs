@@ -1,0 +1,159 @@
+//! From a path to an endpoint. Paths are split first and decoded after, so `%2F` stays inside a branch's name.
+
+use percent_encoding::percent_decode_str;
+
+/// An endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    Root,
+    User,
+    RateLimit,
+    Organization(Account),
+    OrganizationRepositories(Account),
+    Repository(Place, Part),
+    Nothing,
+}
+
+/// An organization in a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Account {
+    Login(String),
+    Id(String),
+}
+
+/// A repository in a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Name { owner: String, name: String },
+    Id(String),
+}
+
+/// What about the repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Itself,
+    Branch(String),
+    Protection(String),
+    Rules(String),
+    Contents(String),
+    /// Contents asked for with a slash at the end, which redirects.
+    ContentsSlash,
+    Nothing,
+}
+
+impl Route {
+    pub(super) fn of(path: &str) -> Self {
+        let segments: Vec<String> = path
+            .split('/')
+            .skip(1)
+            .map(|segment| percent_decode_str(segment).decode_utf8_lossy().into_owned())
+            .collect();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        match segments.as_slice() {
+            [""] | [] => Self::Root,
+            ["user"] => Self::User,
+            ["rate_limit"] => Self::RateLimit,
+            ["orgs", login] if !login.is_empty() => Self::Organization(Account::Login((*login).to_owned())),
+            ["organizations", id] => Self::Organization(Account::Id((*id).to_owned())),
+            ["orgs", login, "repos"] => Self::OrganizationRepositories(Account::Login((*login).to_owned())),
+            ["organizations", id, "repos"] => Self::OrganizationRepositories(Account::Id((*id).to_owned())),
+            ["repos", owner, name, rest @ ..] => Self::Repository(
+                Place::Name { owner: (*owner).to_owned(), name: (*name).to_owned() },
+                part(rest),
+            ),
+            ["repositories", id, rest @ ..] => Self::Repository(Place::Id((*id).to_owned()), part(rest)),
+            _ => Self::Nothing,
+        }
+    }
+
+    /// The endpoint's name: secondary limits count per endpoint.
+    pub(super) fn endpoint(&self) -> &'static str {
+        match self {
+            Self::Root => "root",
+            Self::User => "user",
+            Self::RateLimit => "rate_limit",
+            Self::Organization(_) => "organization",
+            Self::OrganizationRepositories(_) => "repositories",
+            Self::Repository(_, part) => match part {
+                Part::Itself => "repository",
+                Part::Branch(_) => "branch",
+                Part::Protection(_) => "protection",
+                Part::Rules(_) => "rules",
+                Part::Contents(_) | Part::ContentsSlash => "contents",
+                Part::Nothing => "nothing",
+            },
+            Self::Nothing => "nothing",
+        }
+    }
+
+    /// `X-Accepted-OAuth-Scopes`: any one of them suffices. Empty where the host does not tell.
+    pub(super) fn accepted_scopes(&self) -> &'static str {
+        match self {
+            Self::Organization(_) => "admin:org, read:org, repo, user, write:org",
+            Self::Repository(_, Part::Itself) => "repo",
+            _ => "",
+        }
+    }
+
+    /// `X-Accepted-GitHub-Permissions`.
+    pub(super) fn accepted_permissions(&self) -> &'static str {
+        match self {
+            Self::Organization(_) | Self::User | Self::RateLimit | Self::Root | Self::Nothing => {
+                "allows_permissionless_access=true"
+            }
+            Self::OrganizationRepositories(_) => "metadata=read",
+            Self::Repository(_, part) => match part {
+                Part::Protection(_) => "administration=read",
+                Part::Contents(_) | Part::ContentsSlash | Part::Branch(_) => "contents=read",
+                Part::Itself | Part::Rules(_) | Part::Nothing => "metadata=read",
+            },
+        }
+    }
+}
+
+fn part(rest: &[&str]) -> Part {
+    match rest {
+        [] => Part::Itself,
+        ["branches", branch] if !branch.is_empty() => Part::Branch((*branch).to_owned()),
+        ["branches", branch, "protection"] if !branch.is_empty() => Part::Protection((*branch).to_owned()),
+        ["rules", "branches", branch] if !branch.is_empty() => Part::Rules((*branch).to_owned()),
+        ["contents"] | ["contents", ""] => Part::Contents(String::new()),
+        ["contents", path @ ..] => match path.split_last() {
+            Some((&"", _)) => Part::ContentsSlash,
+            _ if path.iter().any(|part| matches!(*part, "" | "." | "..")) => Part::Nothing,
+            _ => Part::Contents(path.join("/")),
+        },
+        _ => Part::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let at = |part| Route::Repository(Place::Name { owner: "a".into(), name: "b".into() }, part);
+        for (path, route) in [
+            ("/", Route::Root),
+            ("/user", Route::User),
+            ("/user/", Route::Nothing),
+            ("/orgs/acme", Route::Organization(Account::Login("acme".into()))),
+            ("/orgs/acme/", Route::Nothing),
+            ("/orgs//repos", Route::OrganizationRepositories(Account::Login(String::new()))),
+            ("/repos/a/b", at(Part::Itself)),
+            ("/repos/a/b/branches/release%2Fv2/protection", at(Part::Protection("release/v2".into()))),
+            ("/repos/a/b/branches/release/v2/protection", at(Part::Nothing)),
+            ("/repos/a/b/contents/.github/CODEOWNERS", at(Part::Contents(".github/CODEOWNERS".into()))),
+            ("/repos/a/b/contents/.github%2FCODEOWNERS", at(Part::Contents(".github/CODEOWNERS".into()))),
+            ("/repos/a/b/contents/js/", at(Part::ContentsSlash)),
+            ("/repos/a/b/contents/../secret", at(Part::Nothing)),
+            (
+                "/repositories/7/branches/main",
+                Route::Repository(Place::Id("7".into()), Part::Branch("main".into())),
+            ),
+        ] {
+            assert_eq!(Route::of(path), route, "{path}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! What can go wrong, as state: which requests meet a fault, how often, and which one.
+//!
+//! A fault never changes the state behind the port. When it is used up the true answer comes back, so a run that
+//! outlasts its faults must end exactly like a run without them.
+
+mod act;
+mod bodies;
+
+pub(crate) use act::{Outcome, act};
+
+use crate::server::{Call, lock};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// One kind of trouble.
+#[derive(Clone, Debug)]
+pub enum FaultKind {
+    /// A status with a body of the host's: `500`, `502`, `503`, `504` and whatever else.
+    Status(u16, Body),
+    /// The connection is reset before the first byte.
+    Reset,
+    /// The connection is reset, and for a quarter of a second new ones are refused: a host that restarts.
+    Refuse,
+    /// The true answer, cut after this many bytes of its body; the announced length stays true.
+    Truncate(usize),
+    /// The true answer with a `Content-Length` of half its length.
+    WrongContentLength,
+    /// The true answer in chunks, the second of which has no valid size.
+    BrokenChunk,
+    /// The true answer, slowly.
+    SlowBody {
+        /// 1 is one byte per second.
+        bytes_per_second: u64,
+    },
+    /// No answer, ever.
+    Hang,
+    /// A secondary limit.
+    SecondaryLimit {
+        /// Seconds in `Retry-After`; without, the header is absent.
+        retry_after: Option<u64>,
+        /// Whether the `X-RateLimit-*` headers are there.
+        headers: bool,
+        /// 403 or 429.
+        status: u16,
+    },
+    /// The older text for the same, as self-hosted servers still send it.
+    AbuseDetection {
+        /// Seconds in `Retry-After`; without, the header is absent.
+        retry_after: Option<u64>,
+    },
+    /// The primary limit, spent.
+    PrimaryLimit {
+        /// Seconds from the host's now until the reset; negative is a reset in the past.
+        reset_in: i64,
+    },
+    /// The true answer with other numbers in its limit headers: a remaining that goes up, a reset in the past.
+    RateHeaders {
+        /// `X-RateLimit-Limit`.
+        limit: u64,
+        /// `X-RateLimit-Remaining`.
+        remaining: u64,
+        /// Seconds from the host's now.
+        reset_in: i64,
+    },
+    /// The true answer with headers set, or removed where there is no value.
+    Headers(Vec<(String, Option<String>)>),
+    /// 301 to this URL, absolute or a path at this host.
+    Redirect(String),
+    /// 200 with an HTML page to sign in.
+    LoginPage,
+    /// The true answer with bytes that are not UTF-8 inside its first string.
+    InvalidUtf8,
+    /// 200 with arrays nested this deep.
+    DeepJson(usize),
+    /// 200 with an honest body of this many bytes.
+    HugeBody(u64),
+    /// 200 with a small gzip body that unpacks to this many bytes.
+    GzipBomb(u64),
+    /// The true answer with one header of this many bytes.
+    HugeHeader(usize),
+    /// The true answer with a `Link` that misleads.
+    BadLink(BadLink),
+    /// A listing page shifted by this many repositories: `-1` repeats the one before, `1` skips one.
+    ShiftPage(i64),
+    /// Whatever is wanted: status, headers over the usual ones, body.
+    Json(u16, Vec<(String, String)>, Value),
+}
+
+/// How a `Link` header misleads.
+#[derive(Clone, Debug)]
+pub enum BadLink {
+    /// The next page is this page.
+    ToItself,
+    /// The next page is at this origin.
+    OtherHost(String),
+    /// There is always a next page, and it always has something on it.
+    Endless,
+}
+
+/// The body of a failure.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// The host's large page, with images inline.
+    Html,
+    /// The host's JSON for this status.
+    Json,
+    /// Nothing.
+    Empty,
+    /// This, as plain text.
+    Text(String),
+}
+
+impl FaultKind {
+    /// The name under which it is counted.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Status(_, Body::Html) => "status-html",
+            Self::Status(_, Body::Json) => "status-json",
+            Self::Status(_, Body::Empty) => "status-empty",
+            Self::Status(_, Body::Text(_)) => "status-text",
+            Self::Reset => "reset",
+            Self::Refuse => "refuse",
+            Self::Truncate(_) => "truncate",
+            Self::WrongContentLength => "wrong-content-length",
+            Self::BrokenChunk => "broken-chunk",
+            Self::SlowBody { .. } => "slow-body",
+            Self::Hang => "hang",
+            Self::SecondaryLimit { headers: true, .. } => "secondary-limit",
+            Self::SecondaryLimit { headers: false, .. } => "secondary-limit-no-headers",
+            Self::AbuseDetection { .. } => "abuse-detection",
+            Self::PrimaryLimit { .. } => "primary-limit",
+            Self::RateHeaders { .. } => "rate-headers",
+            Self::Headers(_) => "headers",
+            Self::Redirect(_) => "redirect",
+            Self::LoginPage => "login-page",
+            Self::InvalidUtf8 => "invalid-utf8",
+            Self::DeepJson(_) => "deep-json",
+            Self::HugeBody(_) => "huge-body",
+            Self::GzipBomb(_) => "gzip-bomb",
+            Self::HugeHeader(_) => "huge-header",
+            Self::BadLink(BadLink::ToItself) => "link-to-itself",
+            Self::BadLink(BadLink::OtherHost(_)) => "link-to-other-host",
+            Self::BadLink(BadLink::Endless) => "link-endless",
+            Self::ShiftPage(_) => "shifted-page",
+            Self::Json(..) => "json",
+        }
+    }
+}
+
+/// Which requests meet which trouble.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    id: u64,
+    pattern: String,
+    kinds: Vec<FaultKind>,
+    times: Option<u64>,
+    times_per_path: Option<u64>,
+    skip: u64,
+    chance: Option<(f64, u64)>,
+}
+
+impl Fault {
+    /// For requests to this path, as it is sent (undecoded, without the API's base path). `*` stands for anything,
+    /// `/` included; a pattern with a `?` is compared with the query too. Without [`Self::kind`]: a 502.
+    pub fn on(pattern: impl Into<String>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            pattern: pattern.into(),
+            kinds: Vec::new(),
+            times: None,
+            times_per_path: None,
+            skip: 0,
+            chance: None,
+        }
+    }
+
+    /// For every request.
+    pub fn everywhere() -> Self {
+        Self::on("*")
+    }
+
+    /// What happens.
+    pub fn kind(mut self, kind: FaultKind) -> Self {
+        self.kinds.push(kind);
+        self
+    }
+
+    /// One of these happens; which one follows from the seed of [`Self::chance`], the path and the attempt.
+    pub fn kinds(mut self, kinds: impl IntoIterator<Item = FaultKind>) -> Self {
+        self.kinds.extend(kinds);
+        self
+    }
+
+    /// How often in all. Without, for ever.
+    pub fn times(mut self, times: u64) -> Self {
+        self.times = Some(times);
+        self
+    }
+
+    /// How often on each path (query included): faults that heal within a client's retries.
+    pub fn times_per_path(mut self, times: u64) -> Self {
+        self.times_per_path = Some(times);
+        self
+    }
+
+    /// The first matching requests are spared: trouble in the middle of a run.
+    pub fn after(mut self, requests: u64) -> Self {
+        self.skip = requests;
+        self
+    }
+
+    /// Only this share of the requests (0 to 1), chosen by the seed, the path and the attempt: the same run meets
+    /// the same faults in whatever order its requests arrive.
+    pub fn chance(mut self, share: f64, seed: u64) -> Self {
+        self.chance = Some((share, seed));
+        self
+    }
+
+    fn matches(&self, call: &Call) -> bool {
+        if self.pattern.contains('?') {
+            let whole = if call.query.is_empty() {
+                call.path.clone()
+            } else {
+                format!("{}?{}", call.path, call.query)
+            };
+            wildcard(&self.pattern, &whole)
+        } else {
+            wildcard(&self.pattern, &call.path)
+        }
+    }
+}
+
+fn wildcard(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// The faults of a running host and what became of them.
+#[derive(Debug)]
+pub(crate) struct FaultBook {
+    active: Mutex<Vec<Active>>,
+    counts: Mutex<BTreeMap<&'static str, u64>>,
+}
+
+#[derive(Debug)]
+struct Active {
+    fault: Fault,
+    seen: u64,
+    used: u64,
+    paths: HashMap<String, PathCount>,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct PathCount {
+    seen: u64,
+    used: u64,
+}
+
+impl FaultBook {
+    pub(crate) fn new(faults: Vec<Fault>) -> Self {
+        let book = Self { active: Mutex::default(), counts: Mutex::default() };
+        book.replace(faults);
+        book
+    }
+
+    /// Faults that were there already keep their counts.
+    pub(crate) fn replace(&self, faults: Vec<Fault>) {
+        let mut active = lock(&self.active);
+        let mut before: HashMap<u64, Active> =
+            active.drain(..).map(|entry| (entry.fault.id, entry)).collect();
+        active.extend(faults.into_iter().map(|fault| {
+            let kept = before.remove(&fault.id);
+            let (seen, used, paths) =
+                kept.map_or_else(Default::default, |kept| (kept.seen, kept.used, kept.paths));
+            Active { fault, seen, used, paths }
+        }));
+    }
+
+    pub(crate) fn counts(&self) -> BTreeMap<&'static str, u64> {
+        lock(&self.counts).clone()
+    }
+
+    /// The first fault that wants this request.
+    pub(crate) fn pick(&self, call: &Call) -> Option<FaultKind> {
+        let mut active = lock(&self.active);
+        let kind = active
+            .iter_mut()
+            .filter(|entry| entry.fault.matches(call))
+            .find_map(|entry| entry.strike(call))?;
+        *lock(&self.counts).entry(kind.name()).or_default() += 1;
+        Some(kind)
+    }
+}
+
+impl Active {
+    fn strike(&mut self, call: &Call) -> Option<FaultKind> {
+        self.seen += 1;
+        if self.seen <= self.fault.skip || self.fault.times.is_some_and(|times| self.used >= times) {
+            return None;
+        }
+        let mut which = self.used;
+        if self.fault.chance.is_some() || self.fault.times_per_path.is_some() {
+            let count = self.paths.entry(call.path_and_query.clone()).or_default();
+            count.seen += 1;
+            if self.fault.times_per_path.is_some_and(|times| count.used >= times) {
+                return None;
+            }
+            if let Some((share, seed)) = self.fault.chance {
+                let mut hasher = DefaultHasher::new();
+                (seed, &call.path_and_query, count.seen).hash(&mut hasher);
+                let draw = hasher.finish();
+                // The upper half decides whether, the lower half which.
+                if (draw >> 32) as f64 / f64::from(u32::MAX) >= share {
+                    return None;
+                }
+                which = draw & 0xffff_ffff;
+            }
+            count.used += 1;
+        }
+        self.used += 1;
+        let kinds = &self.fault.kinds;
+        let place = usize::try_from(which).unwrap_or_default() % kinds.len().max(1);
+        Some(kinds.get(place).cloned().unwrap_or(FaultKind::Status(502, Body::Json)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wildcard;
+
+    #[test]
+    fn patterns() {
+        for (pattern, text, expected) in [
+            ("/user", "/user", true),
+            ("/user", "/users", false),
+            ("/repos/*", "/repos/a/b", true),
+            ("/repos/*", "/orgs/a", false),
+            ("*/protection", "/repos/a/b/branches/main/protection", true),
+            ("/repos/*/branches/*/protection", "/repos/a/b/branches/main/protection", true),
+            ("/repos/*/branches/*/protection", "/repos/a/b/branches/main", false),
+            ("*", "", true),
+            ("/orgs/*?*page=2*", "/orgs/a/repos?per_page=100&page=2", true),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(wildcard(pattern, text), expected, "{pattern} on {text}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Recorded answers, served as they were: the check that a client understands the host and not only our idea of it.
+//!
+//! A recording is one JSON object: `source`, `file`, `method`, `path`, `status`, `headers` (a string or a list of
+//! strings each) and `body` (JSON, or a string for raw text). What belongs to the recorded connection is dropped
+//! (framing, compression, hop-by-hop headers); everything else is served as recorded, dates and limits included.
+
+use crate::clock::{Clock, http_date};
+use crate::fault::Fault;
+use crate::server::{Answer, Backend, Call, Identity, Server, Settings};
+use hyper::header::{self, HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// One recorded answer.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Recording {
+    /// Where it was recorded.
+    #[serde(default)]
+    pub source: String,
+    /// The file there.
+    #[serde(default)]
+    pub file: String,
+    /// The method; only GET makes sense here.
+    #[serde(default = "get")]
+    pub method: String,
+    /// Path, with the query if it matters.
+    pub path: String,
+    /// The status.
+    pub status: u16,
+    /// The headers.
+    #[serde(default)]
+    pub headers: BTreeMap<String, Value>,
+    /// JSON, or a string for anything else.
+    #[serde(default)]
+    pub body: Value,
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+impl Recording {
+    /// An answer made by hand.
+    pub fn new(path: impl Into<String>, status: u16, body: Value) -> Self {
+        Self {
+            source: String::new(),
+            file: String::new(),
+            method: get(),
+            path: path.into(),
+            status,
+            headers: BTreeMap::new(),
+            body,
+        }
+    }
+
+    /// With a header.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.insert(name.into(), Value::String(value.into()));
+        self
+    }
+
+    /// Reads one from a file.
+    ///
+    /// # Errors
+    /// When the file cannot be read or is not a recording.
+    pub fn read(path: impl AsRef<Path>) -> io::Result<Self> {
+        let path = path.as_ref();
+        let bytes = std::fs::read(path)?;
+        serde_json::from_slice(&bytes).map_err(|error| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))
+        })
+    }
+}
+
+/// Recordings by path.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    recordings: Vec<Recording>,
+    default: Option<Recording>,
+    rewrite: bool,
+    faults: Vec<Fault>,
+    latency: Duration,
+}
+
+impl Default for Replay {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Replay {
+    /// Nothing recorded: everything is 404 'Not Found'.
+    pub fn new() -> Self {
+        Self {
+            recordings: Vec::new(),
+            default: None,
+            rewrite: true,
+            faults: Vec::new(),
+            latency: Duration::ZERO,
+        }
+    }
+
+    /// Serves a recording at its own path. A later one at the same path replaces it.
+    pub fn recording(mut self, recording: Recording) -> Self {
+        self.recordings.push(recording);
+        self
+    }
+
+    /// Serves a recording at another path.
+    pub fn at(self, path: impl Into<String>, recording: Recording) -> Self {
+        self.recording(Recording { path: path.into(), ..recording })
+    }
+
+    /// Serves every `*.json` of a directory, in the order of their names.
+    ///
+    /// # Errors
+    /// When the directory or one of the files cannot be read.
+    pub fn directory(mut self, path: impl AsRef<Path>) -> io::Result<Self> {
+        let mut files: Vec<_> =
+            std::fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
+        files.sort();
+        for file in files {
+            self.recordings.push(Recording::read(file)?);
+        }
+        Ok(self)
+    }
+
+    /// Serves this for every path without a recording.
+    pub fn otherwise(mut self, recording: Recording) -> Self {
+        self.default = Some(recording);
+        self
+    }
+
+    /// Whether URLs of the recorded host are replaced by this one's, in `Location`, `Link` and bodies. They are,
+    /// unless told otherwise.
+    pub fn rewrite(mut self, rewrite: bool) -> Self {
+        self.rewrite = rewrite;
+        self
+    }
+
+    /// Adds a fault.
+    pub fn fault(mut self, fault: Fault) -> Self {
+        self.faults.push(fault);
+        self
+    }
+
+    /// Every answer takes this long.
+    pub fn latency(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
+
+    /// Serves it on a loopback port until the server is dropped.
+    ///
+    /// # Errors
+    /// When no port or thread can be had.
+    pub fn serve(self) -> io::Result<Server> {
+        let settings = Settings {
+            faults: self.faults.clone(),
+            latency: self.latency,
+            compression: true,
+            log_limit: 100_000,
+            ..Settings::default()
+        };
+        Server::start(settings, Clock::default(), move |url| Box::new(Tape::new(&self, url)))
+    }
+}
+
+/// The recordings as answers.
+struct Tape {
+    exact: HashMap<String, Answer>,
+    by_path: HashMap<String, Answer>,
+    default: Answer,
+}
+
+/// Headers that described the recorded connection, or a body that is encoded anew.
+const DROPPED: [header::HeaderName; 9] = [
+    header::CONNECTION,
+    header::CONTENT_ENCODING,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::TRAILER,
+    header::TE,
+    header::UPGRADE,
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+];
+
+impl Tape {
+    fn new(replay: &Replay, url: &str) -> Self {
+        let rewrite = |text: &str| {
+            if replay.rewrite { text.replace("https://api.github.com", url) } else { text.to_owned() }
+        };
+        let mut tape = Self {
+            exact: HashMap::new(),
+            by_path: HashMap::new(),
+            default: replay.default.as_ref().map_or_else(nothing, |recording| answer(recording, rewrite)),
+        };
+        for recording in &replay.recordings {
+            let answer = answer(recording, rewrite);
+            let path = recording.path.split('?').next().unwrap_or_default().to_owned();
+            // With and without its query: a recording of page 23 also answers whoever asks for that path alone,
+            // but not in place of a recording of exactly that.
+            if path == recording.path {
+                tape.by_path.insert(path, answer.clone());
+            } else {
+                tape.by_path.entry(path).or_insert_with(|| answer.clone());
+            }
+            tape.exact.insert(recording.path.clone(), answer);
+        }
+        tape
+    }
+}
+
+impl Backend for Tape {
+    fn identify(&self, call: &Call) -> Identity {
+        // A recording knows no tokens.
+        if call.headers.contains_key(header::AUTHORIZATION) { Identity::Unknown } else { Identity::Anonymous }
+    }
+
+    fn answer(&self, call: &Call) -> Answer {
+        if !matches!(call.method.as_str(), "GET" | "HEAD") {
+            return nothing();
+        }
+        let found = self.exact.get(&call.path_and_query).or_else(|| self.by_path.get(&call.path));
+        found.unwrap_or(&self.default).clone()
+    }
+
+    fn dress(&self, call: &Call, answer: &mut Answer) {
+        answer.set(header::DATE, &http_date(call.now));
+        answer.set_static(header::SERVER, "github.com");
+        answer.set(HeaderName::from_static("x-github-request-id"), &call.request_id);
+    }
+}
+
+fn nothing() -> Answer {
+    let body = serde_json::json!({
+        "message": "Not Found",
+        "documentation_url": "https://docs.github.com/rest",
+        "status": "404",
+    });
+    let mut answer = Answer::new(404, body.to_string());
+    answer.set_static(header::CONTENT_TYPE, "application/json; charset=utf-8");
+    answer
+}
+
+fn answer(recording: &Recording, rewrite: impl Fn(&str) -> String) -> Answer {
+    let body = match &recording.body {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let mut answer = Answer::new(recording.status, rewrite(&body));
+    for (name, value) in &recording.headers {
+        let Ok(name) = HeaderName::from_bytes(name.as_bytes()) else { continue };
+        if DROPPED.contains(&name) || name.as_str() == "status" || name.as_str() == "keep-alive" {
+            continue;
+        }
+        let values: Vec<&str> = match value {
+            Value::String(value) => vec![value],
+            Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        for value in values {
+            if let Ok(value) = HeaderValue::from_str(&rewrite(value)) {
+                answer.headers.append(name.clone(), value);
+            }
+        }
+    }
+    answer
+}

@@ -1,0 +1,228 @@
+//! A request taken apart, and an answer before it goes on the wire.
+
+use crate::clock::Clock;
+use bytes::Bytes;
+use flate2::{Compress, Compression, FlushCompress, Status};
+use http_body_util::Full;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use jiff::Timestamp;
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// A request as the backends see it.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) method: String,
+    /// As sent.
+    pub(crate) path_and_query: String,
+    /// Without the base path; undecoded.
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) http2: bool,
+    pub(crate) request_id: String,
+    pub(crate) now: Timestamp,
+    pub(crate) in_flight: u64,
+    /// The engine's own scheme, address and port.
+    pub(crate) origin: String,
+    /// Added to the offset of a listing page: repositories created or deleted while a client turns pages.
+    pub(crate) shift: i64,
+}
+
+impl Call {
+    pub(super) fn new(
+        request: hyper::Request<hyper::body::Incoming>,
+        base_path: &str,
+        clock: &Clock,
+        number: u64,
+        in_flight: u64,
+        origin: &str,
+    ) -> Self {
+        let (parts, _) = request.into_parts();
+        let whole = parts.uri.path();
+        let path = whole.strip_prefix(base_path).unwrap_or(whole).to_owned();
+        let query = parts.uri.query().unwrap_or_default().to_owned();
+        let path_and_query = parts.uri.path_and_query().map_or_else(|| whole.to_owned(), ToString::to_string);
+        let now = clock.now();
+        // Five groups of hexadecimal digits, the last one the time; only uniqueness matters.
+        let mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let request_id = format!(
+            "{:04X}:{:04X}:{:07X}:{:07X}:{:08X}",
+            mixed >> 48,
+            (mixed >> 32) & 0xffff,
+            0x0100_0000 + number,
+            mixed & 0x0fff_ffff,
+            now.as_second()
+        );
+        Self {
+            method: parts.method.as_str().to_owned(),
+            path_and_query,
+            path,
+            query,
+            headers: parts.headers,
+            http2: parts.version == hyper::Version::HTTP_2,
+            request_id,
+            now,
+            in_flight,
+            origin: origin.to_owned(),
+            shift: 0,
+        }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The same request for another page: what a host does that never comes to an end.
+    pub(crate) fn with_query(&self, query: String) -> Self {
+        Self {
+            method: self.method.clone(),
+            path_and_query: self.path_and_query.clone(),
+            path: self.path.clone(),
+            query,
+            headers: self.headers.clone(),
+            http2: self.http2,
+            request_id: self.request_id.clone(),
+            now: self.now,
+            in_flight: self.in_flight,
+            origin: self.origin.clone(),
+            shift: self.shift,
+        }
+    }
+
+    /// The value of a query parameter, as sent.
+    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+        self.query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(key, _)| *key == name)
+            .map(|(_, v)| v)
+    }
+
+    pub(crate) fn is_head(&self) -> bool {
+        self.method == "HEAD"
+    }
+
+    fn accepts_gzip(&self) -> bool {
+        self.header("accept-encoding").is_some_and(|value| {
+            value
+                .split(',')
+                .map(str::trim)
+                .any(|item| item == "gzip" || item.starts_with("gzip;q=1") || item == "*")
+        })
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// The body compressed already, where that was worth keeping.
+    pub(crate) gzip: Option<Bytes>,
+}
+
+impl Answer {
+    pub(crate) fn new(status: u16, body: impl Into<Bytes>) -> Self {
+        Self { status, headers: HeaderMap::new(), body: body.into(), gzip: None }
+    }
+
+    pub(crate) fn set(&mut self, name: HeaderName, value: &str) {
+        // A value the wire cannot carry is left out: hostile names end up in some of these.
+        if let Ok(value) = HeaderValue::from_str(value) {
+            self.headers.insert(name, value);
+        }
+    }
+
+    pub(crate) fn set_static(&mut self, name: HeaderName, value: &'static str) {
+        self.headers.insert(name, HeaderValue::from_static(value));
+    }
+
+    /// Compresses a large body for good.
+    pub(crate) fn keep_compressed(&mut self) {
+        self.gzip = Some(gzip(&self.body));
+    }
+
+    pub(super) fn into_response(
+        mut self,
+        call: &Call,
+        compression: bool,
+        spelling: &hyper::http::Extensions,
+    ) -> hyper::Response<Full<Bytes>> {
+        // Below this size the saving is smaller than the header that announces it.
+        const WORTH_COMPRESSING: usize = 256;
+        let bodiless = matches!(self.status, 204 | 304);
+        if compression
+            && !bodiless
+            && self.body.len() >= WORTH_COMPRESSING
+            && call.accepts_gzip()
+            && !self.headers.contains_key(header::CONTENT_ENCODING)
+        {
+            self.body = match self.gzip.take() {
+                Some(kept) => kept,
+                None => gzip(&self.body),
+            };
+            self.set_static(header::CONTENT_ENCODING, "gzip");
+        }
+        let length = self.body.len();
+        let body = if call.is_head() || bodiless { Bytes::new() } else { self.body };
+        if call.is_head() && !bodiless {
+            self.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+        }
+        let mut response = hyper::Response::new(Full::new(body));
+        *response.status_mut() = hyper::StatusCode::from_u16(self.status).unwrap_or_default();
+        *response.headers_mut() = self.headers;
+        if !call.http2 {
+            *response.extensions_mut() = spelling.clone();
+        }
+        response
+    }
+}
+
+/// The tag of a body: it changes with the token and the representation asked for, as the host's does.
+pub(crate) fn identity_etag(body: &[u8], token: &str, accept: &str) -> String {
+    let mut tag = String::with_capacity(68);
+    tag.push_str("W/\"");
+    for salt in 0u8..4 {
+        let mut hasher = DefaultHasher::new();
+        salt.hash(&mut hasher);
+        if salt == 0 {
+            body.hash(&mut hasher);
+        } else {
+            // One pass over the body is enough to tell bodies apart; the rest is only there for the length.
+            tag.hash(&mut hasher);
+        }
+        token.hash(&mut hasher);
+        accept.hash(&mut hasher);
+        tag.push_str(&format!("{:016x}", hasher.finish()));
+    }
+    tag.push('"');
+    tag
+}
+
+thread_local! {
+    // A compressor is 250 kB of state: one for all answers instead of one for each.
+    static DEFLATE: RefCell<Compress> = RefCell::new(Compress::new(Compression::fast(), false));
+}
+
+pub(crate) fn gzip(body: &[u8]) -> Bytes {
+    let mut out = Vec::with_capacity(body.len() / 3 + 64);
+    out.extend_from_slice(&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
+    DEFLATE.with_borrow_mut(|deflate| {
+        deflate.reset();
+        loop {
+            let done = usize::try_from(deflate.total_in()).unwrap_or(usize::MAX);
+            let rest = body.get(done..).unwrap_or_default();
+            match deflate.compress_vec(rest, &mut out, FlushCompress::Finish) {
+                Ok(Status::StreamEnd) | Err(_) => break,
+                Ok(_) => out.reserve(body.len() / 4 + 64),
+            }
+        }
+    });
+    let mut crc = flate2::Crc::new();
+    crc.update(body);
+    out.extend_from_slice(&crc.sum().to_le_bytes());
+    out.extend_from_slice(&crc.amount().to_le_bytes());
+    Bytes::from(out)
+}

@@ -1,0 +1,269 @@
+//! One loopback port with a backend behind it, on a thread of its own so that synchronous tests can use it.
+//!
+//! The engine takes each request, asks the fault book, then the backend, and records what happened.
+//! It never decides what an answer says: that is the backend's state.
+
+mod answer;
+mod connection;
+mod log;
+mod spelling;
+
+pub(crate) use answer::{Answer, Call, identity_etag};
+pub(crate) use connection::{End, Plan, Step};
+pub use log::{Identity, Request};
+
+use crate::clock::Clock;
+use crate::codehost::{CodeHost, Live};
+use crate::fault::{Fault, FaultBook, Outcome};
+use log::Log;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// What stands behind the port.
+pub(crate) trait Backend: Send + Sync {
+    /// Who asks, for the log.
+    fn identify(&self, call: &Call) -> Identity;
+    /// The true answer.
+    fn answer(&self, call: &Call) -> Answer;
+    /// The host's usual headers on an answer that a fault made up; counts the request.
+    fn dress(&self, call: &Call, answer: &mut Answer);
+    /// The state, where it can be changed while serving.
+    fn live(&self) -> Option<&Live> {
+        None
+    }
+}
+
+/// What the engine itself needs to know; the rest is the backend's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) faults: Vec<Fault>,
+    pub(crate) latency: Duration,
+    pub(crate) base_path: String,
+    pub(crate) compression: bool,
+    pub(crate) log_limit: usize,
+    pub(crate) port: u16,
+}
+
+/// A running host. Dropping it closes the port and every connection.
+#[derive(Debug)]
+pub struct Server {
+    engine: Arc<Engine>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    pub(crate) fn start(
+        settings: Settings,
+        clock: Clock,
+        backend: impl FnOnce(&str) -> Box<dyn Backend>,
+    ) -> io::Result<Self> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+
+        let origin = format!("http://{address}");
+        let (stop, stopped) = oneshot::channel();
+        let (refuse, refusals) = mpsc::unbounded_channel();
+        let engine = Arc::new(Engine {
+            backend: backend(&format!("{origin}{}", settings.base_path)),
+            faults: FaultBook::new(settings.faults.clone()),
+            log: Log::new(settings.log_limit),
+            clock,
+            address,
+            origin,
+            in_flight: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            served: AtomicU64::new(0),
+            refuse,
+            spelling: spelling::learn(&runtime),
+            settings: RwLock::new(settings),
+        });
+        let accepting = engine.clone();
+        let thread = std::thread::Builder::new()
+            .name("sandbox".to_owned())
+            .spawn(move || runtime.block_on(connection::accept(listener, accepting, refusals, stopped)))?;
+        Ok(Self { engine, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// The base of the API: what a client is configured with.
+    pub fn url(&self) -> String {
+        format!("{}{}", self.engine.origin, self.engine.settings().base_path)
+    }
+
+    /// Scheme, address and port alone.
+    pub fn origin(&self) -> &str {
+        &self.engine.origin
+    }
+
+    /// The address listened on.
+    pub fn address(&self) -> SocketAddr {
+        self.engine.address
+    }
+
+    /// Every request since the start or [`Self::clear_log`], in order of arrival.
+    pub fn requests(&self) -> Vec<Request> {
+        self.engine.log.all()
+    }
+
+    /// How many requests arrived, whether or not the log still holds them.
+    pub fn request_count(&self) -> u64 {
+        self.engine.served.load(Ordering::Relaxed)
+    }
+
+    /// Requests that a read-only client must not send.
+    pub fn violations(&self) -> Vec<Request> {
+        self.requests().into_iter().filter(|request| request.violation).collect()
+    }
+
+    /// Forgets the requests and the peak seen so far; limits and faults keep their counts.
+    pub fn clear_log(&self) {
+        self.engine.log.clear();
+        self.engine.served.store(0, Ordering::Relaxed);
+        self.engine.peak.store(self.engine.in_flight.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// The most requests that were in flight at one moment. Without latency the host answers at once, so this
+    /// says something about the client only when [`CodeHost::latency`] is set.
+    pub fn highest_concurrency(&self) -> u64 {
+        self.engine.peak.load(Ordering::Relaxed)
+    }
+
+    /// How many faults were injected, by kind.
+    pub fn faults_injected(&self) -> BTreeMap<&'static str, u64> {
+        self.engine.faults.counts()
+    }
+
+    /// Changes the state while serving. A replay has none to change: there this does nothing.
+    ///
+    /// Faults that stay keep their counts; limits restart only if they were changed.
+    pub fn update(&self, change: impl FnOnce(&mut CodeHost)) {
+        if let Some(live) = self.engine.backend.live() {
+            let settings = live.update(change);
+            self.engine.faults.replace(settings.faults.clone());
+            let port = self.engine.address.port();
+            *self.engine.settings.write().unwrap_or_else(PoisonError::into_inner) =
+                Settings { port, ..settings };
+        }
+    }
+
+    /// Moves the host's clock forward: a limit's window passes without anybody sleeping.
+    pub fn advance(&self, by: Duration) {
+        self.engine.clock.shift(i64::try_from(by.as_secs()).unwrap_or(i64::MAX));
+    }
+
+    /// Waits until the process is told to stop; for the program that is tried by hand.
+    pub fn join(mut self) {
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Shared by the handle and every connection.
+pub(crate) struct Engine {
+    backend: Box<dyn Backend>,
+    faults: FaultBook,
+    log: Log,
+    clock: Clock,
+    address: SocketAddr,
+    origin: String,
+    in_flight: AtomicU64,
+    peak: AtomicU64,
+    served: AtomicU64,
+    refuse: mpsc::UnboundedSender<Duration>,
+    spelling: hyper::http::Extensions,
+    settings: RwLock<Settings>,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
+/// Counts a request as in flight for as long as it lives.
+struct InFlight<'a>(&'a AtomicU64);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Engine {
+    fn settings(&self) -> std::sync::RwLockReadGuard<'_, Settings> {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long a refusal lasts: longer than a client's immediate second try, shorter than its first back-off.
+    const REFUSED_FOR: Duration = Duration::from_millis(250);
+
+    async fn handle(
+        &self,
+        request: hyper::Request<hyper::body::Incoming>,
+        wire: &mpsc::UnboundedSender<Plan>,
+    ) -> hyper::Response<http_body_util::Full<bytes::Bytes>> {
+        let number = self.served.fetch_add(1, Ordering::Relaxed);
+        let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
+        self.peak.fetch_max(in_flight, Ordering::Relaxed);
+        let _counted = InFlight(&self.in_flight);
+
+        let (latency, compression, call) = {
+            let settings = self.settings();
+            let call = Call::new(request, &settings.base_path, &self.clock, number, in_flight, &self.origin);
+            (settings.latency, settings.compression, call)
+        };
+        let fault = self.faults.pick(&call);
+        let name = fault.as_ref().map(crate::fault::FaultKind::name);
+        let ticket = self.log.arrive(&call, self.backend.identify(&call), name);
+        let outcome = match &fault {
+            None => Outcome::Answer(self.backend.answer(&call)),
+            Some(kind) => crate::fault::act(kind, &call, self.backend.as_ref()),
+        };
+        if !latency.is_zero() {
+            tokio::time::sleep(latency).await;
+        }
+        match outcome {
+            Outcome::Answer(answer) => {
+                self.log.answered(ticket, answer.status);
+                answer.into_response(&call, compression, &self.spelling)
+            }
+            Outcome::Wire { status, plan } => {
+                if let Some(status) = status {
+                    self.log.answered(ticket, status);
+                }
+                let _ = wire.send(plan);
+                std::future::pending().await
+            }
+            Outcome::Refuse => {
+                let _ = self.refuse.send(Self::REFUSED_FOR);
+                let _ = wire.send(Plan::reset());
+                std::future::pending().await
+            }
+        }
+    }
+}
+
+/// A lock that a panicking test thread cannot poison for the others.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
