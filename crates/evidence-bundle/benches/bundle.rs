@@ -44,20 +44,21 @@ fn compare() {
     println!("{count} artifacts, {bytes} bytes with the documents; median of {RUNS} runs");
     println!("{:<34} {:>9} {:>14}", "step", "seconds", "peak memory");
     let myself = std::env::current_exe().unwrap();
-    row("hash, sign, write the bundle", || {
-        run(Command::new(&myself).arg("write").arg(&spool).arg(&bundle))
-    });
+    row("hash, sign, write the bundle", || run(Command::new(&myself).arg("write").arg(&spool).arg(&bundle)));
     row("verify the bundle", || run(Command::new(&myself).arg("verify").arg(&bundle)));
     for (program, command) in [
         ("pigz", "tar -C \"$0\" -cf - . | pigz -p2 -6 > \"$1\""),
         ("gzip", "tar -C \"$0\" -cf - . | gzip -6 > \"$1\""),
     ] {
-        let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
+        let found =
+            Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
         if found.is_ok_and(|status| status.success()) {
             row(&format!("tar | {program} (no hash, no signature)"), || {
                 let start = Instant::now();
                 let out = scratch.path().join("plain.tar.gz");
-                assert!(Command::new("sh").args(["-c", command]).arg(&spool).arg(out).status().unwrap().success());
+                assert!(
+                    Command::new("sh").args(["-c", command]).arg(&spool).arg(out).status().unwrap().success()
+                );
                 (start.elapsed().as_secs_f64(), 0)
             });
         } else {
