@@ -1,1 +1,28 @@
-//! The signed evidence bundle.
+//! The signed SOC 2 evidence bundle: the format that an auditor can trust alone.
+//!
+//! A bundle is a canonical `.tar.gz` with a list of SHA-256 checksums, one Ed25519 signature over that list,
+//! four JSON documents and the collected artifacts. This crate writes bundles and judges them.
+//! It is synchronous and never reads a clock, a configuration or the network, and never extracts a file.
+
+pub mod checksums;
+pub mod document;
+mod gzip;
+mod header;
+pub mod key;
+pub mod path;
+pub mod read;
+pub mod text;
+pub mod time;
+pub mod trust;
+pub mod write;
+
+pub use checksums::ChecksumList;
+pub use document::{Manifest, Status};
+pub use key::{KeyId, PublicKey, SigningKey};
+pub use path::{BundlePath, encode_component};
+pub use read::{Expectations, Failure, Intact, Limits, Reason, UntrustedBundle, VerifiedBundle, VerifyError};
+pub use trust::TrustRoot;
+pub use write::{Entry, SignedBundle, UnsignedBundle};
+
+/// The version of the bundle format that this crate writes and reads (`bundle_version` in the manifest).
+pub const BUNDLE_VERSION: &str = "1.0";

@@ -17,7 +17,7 @@ impl Framework {
     pub const ALL: &'static [Framework] = &[Framework::Soc2Type1];
 
     /// The name used in the configuration and in every document.
-    pub fn id(self) -> &'static str {
+    pub const fn id(self) -> &'static str {
         match self {
             Framework::Soc2Type1 => "soc2_type1",
         }

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 #[derive(Debug, Clone)]
 pub struct Env {
     variables: BTreeMap<OsString, OsString>,
+    hostname: String,
     /// The clock of this run.
     pub clock: Clock,
 }
@@ -21,7 +22,8 @@ pub struct Env {
 impl Env {
     /// The variables of this process and the machine's clock.
     pub fn from_process() -> Env {
-        Env { variables: std::env::vars_os().collect(), clock: Clock::System }
+        let hostname = gethostname::gethostname().to_string_lossy().into_owned();
+        Env { variables: std::env::vars_os().collect(), hostname, clock: Clock::System }
     }
 
     /// The given variables and clock, for tests.
@@ -30,12 +32,36 @@ impl Env {
         clock: Clock,
     ) -> Env {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Env { variables, clock }
+        Env { variables, hostname: "localhost".to_string(), clock }
     }
 
     /// The variable, if it is set, not empty, and valid UTF-8.
     pub fn var(&self, name: &str) -> Option<&str> {
-        self.variables.get(OsStr::new(name)).and_then(|value| value.to_str()).filter(|value| !value.is_empty())
+        self.variables
+            .get(OsStr::new(name))
+            .and_then(|value| value.to_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// The time as documents write it: the clock, or `SOURCE_DATE_EPOCH` in its place.
+    pub fn stamp(&self) -> String {
+        evidence_bundle::time::format(self.document_time()).unwrap_or_default()
+    }
+
+    /// The time that documents and archive carry, in whole seconds since 1970.
+    pub fn document_time(&self) -> i64 {
+        self.source_date_epoch().unwrap_or_else(|| self.clock.now().as_second())
+    }
+
+    /// `SOURCE_DATE_EPOCH`: replaces the clock in documents and archive, for reproducible bundles. Waits and pauses
+    /// go by the real clock.
+    pub fn source_date_epoch(&self) -> Option<i64> {
+        self.var("SOURCE_DATE_EPOCH")?.parse().ok().filter(|seconds| *seconds >= 0)
+    }
+
+    /// The name of this machine.
+    pub fn hostname(&self) -> String {
+        self.hostname.clone()
     }
 
     /// The variable as the operating system gave it, if it is set and not empty.

@@ -1,5 +1,26 @@
 //! `evidence` collects SOC 2 evidence through read-only calls and packs it as one signed bundle.
+//!
+//! The run flows one way: `config` → `source` (connect, then collect) → `screen` → `evaluate` → `spool` → `assemble`
+//! → `deliver`. Every stage takes what the one before made and knows nothing of the next; `commands/collect.rs` is
+//! the place to read it from top to bottom. Stages send events to `report`; only that prints.
 
+pub mod assemble;
+pub mod cli;
+pub mod collection;
+pub mod commands;
 pub mod config;
 pub mod control;
+pub mod deliver;
 pub mod env;
+pub mod error;
+pub mod evaluate;
+pub mod forecast;
+pub mod hint;
+pub mod http;
+pub mod interrupt;
+pub mod observation;
+pub mod report;
+pub mod screen;
+pub mod signing;
+pub mod source;
+pub mod spool;

@@ -1,15 +1,45 @@
 //! The configuration after validation: what the rest of the tool may rely on.
 //!
-//! `raw` mirrors `evidence.yaml`; the types here exist only when every rule of the file holds, so no later
-//! stage checks them again. Nothing here reads a secret: the file only ever *names* environment variables.
+//! The types here exist only when every rule of the file holds, so no later stage checks them again. Nothing here
+//! reads a secret: the file only ever *names* environment variables.
+//!
+//! A file passes through `read` (bounded bytes), `yaml` (a tree with positions) and `decode`, which walks the tree
+//! along the keys declared in `file`, `bundle`, `upload` and `source`. The schema, the template and the reference are
+//! made from the same declarations.
+
+mod bundle;
+mod declare;
+mod decode;
+mod file;
+mod format;
+mod path;
+mod problem;
+mod read;
+mod reference;
+mod render;
+mod schema;
+mod secret;
+mod source;
+mod suggest;
+mod template;
+mod upload;
+mod wrong_type;
+mod yaml;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use url::Url;
 
+pub use self::problem::{Complaint, ConfigError, MAX_PROBLEMS, Problem};
+pub use self::read::MAX_FILE_BYTES;
+pub use self::reference::reference;
+pub use self::schema::schema;
+pub use self::template::template;
 use crate::control::{Control, Framework};
+use crate::env::Env;
 
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]
@@ -125,4 +155,36 @@ pub struct UploadConfig {
     pub timeout: Duration,
     /// `retry_attempts`
     pub retry_attempts: u32,
+}
+
+impl Config {
+    /// Reads and validates a configuration file.
+    ///
+    /// # Errors
+    /// Every problem of the file, found in one run.
+    pub fn load(path: &Path, env: &Env) -> Result<Config, ConfigError> {
+        Config::from_bytes(path, &read::bytes(path)?, env)
+    }
+
+    /// Validates the bytes of a configuration file; `path` is only what messages call it.
+    ///
+    /// # Errors
+    /// Every problem of the file, found in one run.
+    pub fn from_bytes(path: &Path, bytes: &[u8], env: &Env) -> Result<Config, ConfigError> {
+        let text = read::text(bytes).map_err(|complaint| ConfigError::of_file(path, complaint))?;
+        let mut problems = problem::Problems::new(text);
+        let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
+        let mut decoder = decode::Decoder { problems, env };
+        let config = root.and_then(|root| {
+            let place = problem::Place::Point(0);
+            let fields = decoder.open(&file::SECTION, &root, place, String::new())?;
+            file::decode(&mut decoder, &fields, path, hex::encode(Sha256::digest(bytes)))
+        });
+        let problems = decoder.problems;
+        match config {
+            Some(config) if problems.is_empty() => Ok(config),
+            _ if problems.is_empty() => Err(ConfigError::of_file(path, file::no_settings())),
+            _ => Err(problems.into_error(path)),
+        }
+    }
 }

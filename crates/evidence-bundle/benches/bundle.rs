@@ -1,0 +1,162 @@
+//! Writing and verifying a bundle of 20,000 files of 2.5 KB, beside `tar | pigz` and `tar | gzip` over the same files.
+//!
+//! `cargo bench -p evidence-bundle`. Each step runs in a process of its own, so that its peak of memory is its own.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::panic,
+    reason = "a benchmark"
+)]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use evidence_bundle::{BundlePath, Entry, Expectations, Limits, TrustRoot, UnsignedBundle, UntrustedBundle};
+
+const FILES: usize = 20_000;
+const RUNS: usize = 5;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    match arguments.get(1).map(String::as_str) {
+        Some("write") => write(Path::new(&arguments[2]), Path::new(&arguments[3])),
+        Some("verify") => verify(Path::new(&arguments[2])),
+        // `cargo test --benches` runs this without the flag: then there is nothing to measure.
+        _ if arguments.iter().any(|argument| argument == "--bench") => compare(),
+        _ => {}
+    }
+}
+
+fn compare() {
+    let scratch = tempfile::tempdir().unwrap();
+    let spool = scratch.path().join("spool");
+    let count = std::env::var("BENCH_FILES").ok().and_then(|count| count.parse().ok()).unwrap_or(FILES);
+    let bytes = generate(&spool, count);
+    let bundle = scratch.path().join("bundle.tar.gz");
+    println!("{count} artifacts, {bytes} bytes with the documents; median of {RUNS} runs");
+    println!("{:<34} {:>9} {:>14}", "step", "seconds", "peak memory");
+    let myself = std::env::current_exe().unwrap();
+    row("hash, sign, write the bundle", || run(Command::new(&myself).arg("write").arg(&spool).arg(&bundle)));
+    row("verify the bundle", || run(Command::new(&myself).arg("verify").arg(&bundle)));
+    for (program, command) in [
+        ("pigz", "tar -C \"$0\" -cf - . | pigz -p2 -6 > \"$1\""),
+        ("gzip", "tar -C \"$0\" -cf - . | gzip -6 > \"$1\""),
+    ] {
+        let found =
+            Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
+        if found.is_ok_and(|status| status.success()) {
+            row(&format!("tar | {program} (no hash, no signature)"), || {
+                let start = Instant::now();
+                let out = scratch.path().join("plain.tar.gz");
+                assert!(
+                    Command::new("sh").args(["-c", command]).arg(&spool).arg(out).status().unwrap().success()
+                );
+                (start.elapsed().as_secs_f64(), 0)
+            });
+        } else {
+            println!("{program} is not installed: not compared");
+        }
+    }
+    println!("size of the bundle: {} bytes", fs::metadata(&bundle).unwrap().len());
+}
+
+fn row(name: &str, mut step: impl FnMut() -> (f64, u64)) {
+    let mut results: Vec<(f64, u64)> = (0..RUNS).map(|_| step()).collect();
+    results.sort_by(|left, right| left.0.total_cmp(&right.0));
+    let (seconds, memory) = results[RUNS / 2];
+    println!("{name:<34} {seconds:>9.3} {:>11} kB", memory);
+}
+
+/// Runs a step in its own process, which prints its seconds and its peak memory in kB.
+fn run(command: &mut Command) -> (f64, u64) {
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut words = text.split_whitespace();
+    (words.next().expect("seconds").parse().unwrap(), words.next().expect("memory").parse().unwrap())
+}
+
+fn report(start: Instant) {
+    let seconds = start.elapsed().as_secs_f64();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+    println!("{seconds} {}", peak.split_whitespace().next().unwrap_or("0"));
+}
+
+/// Writes the files of a bundle under a directory, with a branch protection of about 2.5 KB per repository.
+fn generate(spool: &Path, count: usize) -> u64 {
+    let artifacts = (0..count).map(|number| {
+        let mut noise = number as u64;
+        let mut contexts = String::new();
+        while contexts.len() < 2_200 {
+            noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            contexts.push_str(&format!("      \"ci/build-{:08x}/linux\",\n", noise >> 32));
+        }
+        let contents = format!(
+            "{{\n  \"url\": \"https://api.example.com/repos/acme/repo-{number}/branches/main/protection\",\n  \
+             \"required_status_checks\": {{\n    \"strict\": true,\n    \"contexts\": [\n{contexts}      \"end\"\n    ]\n  \
+             }},\n  \"enforce_admins\": {{ \"enabled\": true }}\n}}\n"
+        );
+        (format!("sources/codehost/repo_acme_repo-{number:05}_branch_protection.json"), contents.into_bytes())
+    });
+    let files = support::with_manifest(support::with_documents(artifacts.collect()), &support::key());
+    let mut bytes = 0;
+    for (path, contents) in files {
+        let path = spool.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        bytes += contents.len() as u64;
+        fs::write(path, contents).unwrap();
+    }
+    bytes
+}
+
+fn paths(directory: &Path, below: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let entry = entry.unwrap();
+        let path = format!("{below}{}", entry.file_name().to_str().unwrap());
+        if entry.file_type().unwrap().is_dir() {
+            paths(&entry.path(), &format!("{path}/"), found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+fn write(spool: &Path, bundle: &Path) {
+    let start = Instant::now();
+    let mut found = Vec::new();
+    paths(spool, "", &mut found);
+    let mut contents = Vec::new();
+    let entries = found.iter().map(|path| {
+        contents.clear();
+        File::open(spool.join(path)).unwrap().read_to_end(&mut contents).unwrap();
+        Entry {
+            path: BundlePath::new(path).unwrap(),
+            sha256: support::sha256(&contents),
+            size: contents.len() as u64,
+        }
+    });
+    let unsigned = UnsignedBundle::new(support::CREATED_AT, entries.collect()).unwrap();
+    drop(contents);
+    let signed = unsigned.sign(&support::key()).unwrap();
+    let mut out = BufWriter::new(File::create(bundle).unwrap());
+    signed.write(&mut out, None, |entry| File::open(spool.join(entry.path.as_str()))).unwrap();
+    out.flush().unwrap();
+    report(start);
+}
+
+fn verify(bundle: &Path) {
+    let start = Instant::now();
+    let mut trust = TrustRoot::new();
+    trust.add_key("the test key", support::key().public_key());
+    let file = File::open(bundle).unwrap();
+    UntrustedBundle::new(file).verify(&trust, &Expectations::default(), &Limits::DEFAULT).unwrap();
+    report(start);
+}

@@ -1,0 +1,264 @@
+//! The list of checksums, `checksums.sha256`: what the signature covers.
+//!
+//! One line per file, `<64 lower-case hex digits><two spaces><path>` and a line feed, in the order of the archive, so
+//! that `sha256sum -c` reads it too. Parsing accepts exactly what rendering writes. Nothing here hashes a file.
+
+use std::fmt;
+
+use crate::path::{self, Collision, PathError};
+
+const DIGITS: usize = 64;
+const SEPARATOR: &[u8] = b"  ";
+const PATH_START: usize = DIGITS + SEPARATOR.len();
+
+/// What is wrong with a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ListError {
+    /// The list names more files than allowed.
+    TooManyFiles {
+        /// The limit.
+        limit: usize,
+    },
+    /// A line is not of the one allowed form, or the last one does not end.
+    Line {
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+    /// A path breaks the rules for paths.
+    Path {
+        /// The number of the line, from 1.
+        line: usize,
+        /// The rule.
+        error: PathError,
+    },
+    /// A path has no place in a bundle.
+    NoPlace {
+        /// The path.
+        path: String,
+    },
+    /// A required file is not at its position.
+    Required {
+        /// The file.
+        path: &'static str,
+    },
+    /// A path does not come after the one before it.
+    Order {
+        /// The path.
+        path: String,
+    },
+    /// Two paths cannot both exist on every file system.
+    Collision(Collision),
+}
+
+/// What is wrong with the form of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineProblem {
+    /// It does not begin with 64 lower-case hex digits.
+    Digest,
+    /// Two spaces do not follow the digest.
+    Separator,
+    /// It has no path, or one that is not ASCII.
+    Path,
+    /// It does not end in a line feed.
+    Unended,
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ListError::TooManyFiles { limit } => write!(f, "the list names more than {limit} files"),
+            ListError::Line { line, problem } => write!(f, "line {line} of the list {problem}"),
+            ListError::Path { line, error } => write!(f, "line {line} of the list: {error}"),
+            ListError::NoPlace { path } => write!(f, "{path} has no place in a bundle"),
+            ListError::Required { path } => write!(f, "{path} is not at its position in the list"),
+            ListError::Order { path } => write!(f, "{path} is out of order or listed twice"),
+            ListError::Collision(Collision { first, second }) => {
+                write!(f, "{first} and {second} cannot both exist on every file system")
+            }
+        }
+    }
+}
+
+impl fmt::Display for LineProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LineProblem::Digest => "does not begin with 64 lower-case hex digits",
+            LineProblem::Separator => "does not have two spaces after the digest",
+            LineProblem::Path => "has no readable path",
+            LineProblem::Unended => "does not end in a line feed",
+        })
+    }
+}
+
+impl std::error::Error for ListError {}
+
+/// One line of the list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// The SHA-256 of the file.
+    pub sha256: [u8; 32],
+    /// The path of the file.
+    pub path: &'a str,
+}
+
+/// Writes the list for rows that are already in archive order.
+pub fn render<'a>(rows: impl IntoIterator<Item = Row<'a>>) -> Vec<u8> {
+    let mut list = Vec::new();
+    for row in rows {
+        list.extend_from_slice(hex::encode(row.sha256).as_bytes());
+        list.extend_from_slice(SEPARATOR);
+        list.extend_from_slice(row.path.as_bytes());
+        list.push(b'\n');
+    }
+    list
+}
+
+/// A list that keeps every rule of the format. It holds its text and one offset per line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChecksumList {
+    text: String,
+    starts: Vec<u32>,
+}
+
+impl ChecksumList {
+    /// Parses a list and checks its paths, their order and that they can all exist side by side.
+    ///
+    /// # Errors
+    /// The first rule that is broken. Lists of 4 GiB or more are refused as [`ListError::TooManyFiles`].
+    pub fn parse(list: Vec<u8>, max_files: usize) -> Result<ChecksumList, ListError> {
+        let too_many = ListError::TooManyFiles { limit: max_files };
+        if u32::try_from(list.len()).is_err() {
+            return Err(too_many);
+        }
+        let text = String::from_utf8(list).map_err(|error| {
+            let before = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+            ListError::Line { line: 1 + count_lines(before), problem: LineProblem::Path }
+        })?;
+        let mut starts = Vec::new();
+        let mut offset = 0_u32;
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            if index >= max_files {
+                return Err(too_many);
+            }
+            check_line(line.as_bytes()).map_err(|problem| ListError::Line { line: index + 1, problem })?;
+            starts.push(offset);
+            offset = offset.saturating_add(u32::try_from(line.len()).unwrap_or(u32::MAX));
+        }
+        let list = ChecksumList { text, starts };
+        list.check_paths()?;
+        Ok(list)
+    }
+
+    fn check_paths(&self) -> Result<(), ListError> {
+        let mut previous: Option<&str> = None;
+        for (index, path) in (0..self.len()).filter_map(|index| self.path(index)).enumerate() {
+            path::check(path).map_err(|error| ListError::Path { line: index + 1, error })?;
+            match path::REQUIRED.get(index) {
+                Some(required) if path != *required => {
+                    return Err(ListError::Required { path: required });
+                }
+                Some(_) => {}
+                None if !path::has_place(path) => {
+                    return Err(ListError::NoPlace { path: path.to_owned() });
+                }
+                None if previous.is_some_and(|previous| path::archive_order(previous, path).is_ge()) => {
+                    return Err(ListError::Order { path: path.to_owned() });
+                }
+                None => {}
+            }
+            previous = Some(path);
+        }
+        if let Some(missing) = path::REQUIRED.get(self.len()) {
+            return Err(ListError::Required { path: missing });
+        }
+        match path::find_collision(self.len(), |index| self.path(index).unwrap_or_default()) {
+            Some(collision) => Err(ListError::Collision(collision)),
+            None => Ok(()),
+        }
+    }
+
+    /// The number of files that the list names.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether the list names no file. A parsed list never does.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The exact bytes of the list, which the signature covers.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    fn line(&self, index: usize) -> Option<&str> {
+        let start = usize::try_from(*self.starts.get(index)?).ok()?;
+        let end = match self.starts.get(index + 1) {
+            Some(next) => usize::try_from(*next).ok()?,
+            None => self.text.len(),
+        };
+        self.text.get(start..end)
+    }
+
+    /// The row at this position, from 0.
+    pub fn row(&self, index: usize) -> Option<Row<'_>> {
+        let sha256 = parse_digest(self.line(index)?.as_bytes().get(..DIGITS)?)?;
+        Some(Row { sha256, path: self.path(index)? })
+    }
+
+    /// The path at this position, from 0.
+    pub fn path(&self, index: usize) -> Option<&str> {
+        self.line(index)?.get(PATH_START..)?.strip_suffix('\n')
+    }
+
+    /// Every row, in order.
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+        (0..self.len()).filter_map(|index| self.row(index))
+    }
+
+    /// The position of the file with this path.
+    pub fn position(&self, path: &str) -> Option<usize> {
+        if let Some(index) = path::REQUIRED.iter().position(|required| *required == path) {
+            return Some(index);
+        }
+        let (mut low, mut high) = (path::REQUIRED.len(), self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.path(middle)?.as_bytes().cmp(path.as_bytes()) {
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+}
+
+fn check_line(line: &[u8]) -> Result<(), LineProblem> {
+    let digits = line.get(..DIGITS).ok_or(LineProblem::Digest)?;
+    if !digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+        return Err(LineProblem::Digest);
+    }
+    if line.get(DIGITS..PATH_START) != Some(SEPARATOR) {
+        return Err(LineProblem::Separator);
+    }
+    match line.get(PATH_START..).and_then(<[u8]>::split_last) {
+        Some((b'\n', path)) if !path.is_empty() && path.is_ascii() => Ok(()),
+        Some((b'\n', _)) | None => Err(LineProblem::Path),
+        Some(_) => Err(LineProblem::Unended),
+    }
+}
+
+fn count_lines(text: &[u8]) -> usize {
+    text.split(|byte| *byte == b'\n').count().saturating_sub(1)
+}
+
+/// The 32 bytes that 64 lower-case hex digits stand for; `None` for any other text.
+pub fn parse_digest(digits: &[u8]) -> Option<[u8; 32]> {
+    let lower = digits.len() == DIGITS && !digits.iter().any(u8::is_ascii_uppercase);
+    let mut digest = [0; 32];
+    (lower && hex::decode_to_slice(digits, &mut digest).is_ok()).then_some(digest)
+}

@@ -1,0 +1,114 @@
+//! The documents of a bundle: frozen structs, one file each, and their JSON.
+//!
+//! The order of fields is the order in the file, and unknown fields are refused. A change to any of these structs is a
+//! change of the bundle format: it needs a new [`BUNDLE_VERSION`](crate::BUNDLE_VERSION) or schema version.
+//! Nothing here decides what a document says.
+
+mod hints;
+mod manifest;
+mod normalized;
+mod rows;
+mod run;
+
+use std::fmt;
+use std::io::{self, Write};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use hints::{Category, Hint, Hints, Severity};
+pub use manifest::{
+    ArtifactRecord, ErrorRecord, Excluded, FileRecord, Manifest, Previous, RequestRecord, SignerRecord,
+    Warning,
+};
+pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedControl, Summary};
+pub use rows::{FallibleRows, Rows};
+pub use run::{ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
+
+/// The schema version of `derived/normalized.json` and `derived/hints.json`.
+pub const SCHEMA_VERSION: &str = "1.0";
+
+/// A document that every bundle has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Document {
+    /// `manifest.json`.
+    Manifest,
+    /// `run.json`.
+    Run,
+    /// `derived/hints.json`.
+    Hints,
+    /// `derived/normalized.json`.
+    Normalized,
+}
+
+impl Document {
+    /// Every document, in the order of the archive.
+    pub const ALL: [Document; 4] = [Document::Manifest, Document::Run, Document::Hints, Document::Normalized];
+
+    /// The path of the document in every bundle.
+    pub fn path(self) -> &'static str {
+        match self {
+            Document::Manifest => crate::path::MANIFEST,
+            Document::Run => crate::path::RUN,
+            Document::Hints => crate::path::HINTS,
+            Document::Normalized => crate::path::NORMALIZED,
+        }
+    }
+}
+
+/// What was found about a control or a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// The evidence was read and meets the rule.
+    Pass,
+    /// The evidence was read and does not meet the rule.
+    Fail,
+    /// The evidence could not be read, so nothing is said.
+    NotVerifiable,
+    /// The rule does not apply to the subject.
+    NotApplicable,
+}
+
+impl Status {
+    /// Every status, in the order in which they are counted.
+    pub const ALL: [Status; 4] = [Status::Pass, Status::Fail, Status::NotVerifiable, Status::NotApplicable];
+
+    /// The status as documents write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Pass => "pass",
+            Status::Fail => "fail",
+            Status::NotVerifiable => "not_verifiable",
+            Status::NotApplicable => "not_applicable",
+        }
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Writes a document in the one form of the format: fields in order, two spaces of indent, LF, a final LF.
+///
+/// # Errors
+/// Those of the writer, and of a list that could not be produced.
+pub fn write_json<W: Write, T: Serialize>(mut out: W, document: &T) -> io::Result<()> {
+    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"  ");
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+    document.serialize(&mut serializer)?;
+    out.write_all(b"\n")
+}
+
+/// The published JSON Schema (draft 2020-12) of a document.
+pub fn schema(document: Document) -> serde_json::Value {
+    match document {
+        Document::Manifest => schemars::schema_for!(Manifest),
+        Document::Run => schemars::schema_for!(RunRecord),
+        Document::Hints => schemars::schema_for!(Hints),
+        Document::Normalized => schemars::schema_for!(Normalized),
+    }
+    .to_value()
+}

@@ -1,0 +1,116 @@
+//! `run.json`: how the bundle came about, and the population that an auditor reconciles.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The execution context.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunRecord {
+    /// When the run began, RFC 3339 UTC.
+    pub started_at: String,
+    /// When the last artifact was in, RFC 3339 UTC.
+    pub completed_at: String,
+    /// The seconds between the two.
+    pub duration_seconds: u64,
+    /// The value of `SOURCE_DATE_EPOCH` in Unix seconds, present if it replaced the clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_date_epoch: Option<i64>,
+    /// The name of the machine.
+    pub hostname: String,
+    /// The operating system and architecture, such as `linux-x86_64`.
+    pub platform: String,
+    /// The program.
+    pub tool: ToolRecord,
+    /// The command line, without values of secrets.
+    pub command: Vec<String>,
+    /// The configuration file.
+    pub config: ConfigRecord,
+    /// The exit code that the run was going to have when the bundle was signed.
+    pub exit_code: u8,
+    /// What each source was asked and what it answered.
+    pub sources: Vec<SourceRun>,
+}
+
+/// The program that wrote the bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolRecord {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The commit it was built from, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// The configuration file of the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigRecord {
+    /// Its path as it was given.
+    pub path: String,
+    /// Its SHA-256, 64 lower-case hex digits.
+    pub sha256: String,
+}
+
+/// What one source was asked and what it answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceRun {
+    /// The name of the source, such as `codehost`.
+    pub name: String,
+    /// The base of its API.
+    pub api_url: String,
+    /// Who the source said we are.
+    pub identity: Identity,
+    /// The subjects that the source listed.
+    pub discovered: u64,
+    /// The subjects that were in scope.
+    pub in_scope: u64,
+    /// The artifacts that were asked for.
+    pub requested: u64,
+    /// The artifacts that were collected.
+    pub collected: u64,
+    /// The artifacts that do not exist.
+    pub not_found: u64,
+    /// The artifacts that we were not allowed to read.
+    pub denied: u64,
+    /// The artifacts that could not be obtained.
+    pub failed: u64,
+    /// The requests that were sent, retries included.
+    pub requests: u64,
+    /// The requests that were sent again.
+    pub retries: u64,
+    /// The answers that were 304 (RFC 9110, section 15.4.5).
+    pub revalidated: u64,
+    /// The rate limit at the end, if the source says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<RateLimitRecord>,
+    /// The seconds for which the run waited for a rate limit.
+    pub paused_seconds: u64,
+}
+
+/// Who a source said we are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Identity {
+    /// The name of the account, if the source says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub login: Option<String>,
+    /// The scopes of the token separated by commas, or `none`, or `not reported`.
+    pub scopes: String,
+}
+
+/// A rate limit as the source reported it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateLimitRecord {
+    /// The requests allowed per period.
+    pub limit: u64,
+    /// The requests left.
+    pub remaining: u64,
+    /// When the period ends, RFC 3339 UTC.
+    pub reset: String,
+}

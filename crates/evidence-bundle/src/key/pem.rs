@@ -1,0 +1,75 @@
+//! PEM blocks (RFC 7468), read leniently in their white space because keys travel through secret stores.
+//!
+//! Knows nothing of what is inside a block.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use zeroize::Zeroizing;
+
+use super::{KeyError, Kind};
+
+/// The first block of a PEM text.
+pub(super) struct Block<'a> {
+    /// What stands after `BEGIN`, such as `PRIVATE KEY`.
+    pub(super) label: &'a str,
+    body: &'a str,
+}
+
+const BEGIN: &str = "-----BEGIN ";
+const DASHES: &str = "-----";
+
+impl Block<'_> {
+    /// The first block of the text, whatever stands before it.
+    pub(super) fn find(text: &[u8]) -> Result<Block<'_>, KeyError> {
+        if text.iter().all(u8::is_ascii_whitespace) {
+            return Err(KeyError::Empty);
+        }
+        let text = std::str::from_utf8(text).map_err(|_| KeyError::NotAKeyFile)?;
+        let (_, rest) = text.split_once(BEGIN).ok_or(KeyError::NotAKeyFile)?;
+        let (label, rest) = rest.split_once(DASHES).ok_or(KeyError::Truncated)?;
+        if label.contains(['\n', '\r']) {
+            return Err(KeyError::Truncated);
+        }
+        let (body, end) = rest.split_once("-----END ").ok_or(KeyError::Truncated)?;
+        let (end_label, _) = end.split_once(DASHES).ok_or(KeyError::Truncated)?;
+        if end_label == label { Ok(Block { label, body }) } else { Err(KeyError::Malformed) }
+    }
+
+    /// The bytes inside the block.
+    pub(super) fn decode(&self) -> Result<Zeroizing<Vec<u8>>, KeyError> {
+        let mut compact = Zeroizing::new(Vec::with_capacity(self.body.len()));
+        compact.extend(self.body.bytes().filter(|byte| !byte.is_ascii_whitespace()));
+        STANDARD.decode(&*compact).map(Zeroizing::new).map_err(|_| KeyError::Encoding)
+    }
+
+    /// What the label says is inside, if that is no key of a general form.
+    pub(super) fn special_kind(&self) -> Option<Kind> {
+        match self.label {
+            "RSA PRIVATE KEY" | "RSA PUBLIC KEY" => Some(Kind::Rsa),
+            "EC PRIVATE KEY" | "EC PARAMETERS" => Some(Kind::EllipticCurve),
+            "DSA PRIVATE KEY" | "DSA PARAMETERS" => Some(Kind::Dsa),
+            "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" | "PKCS7" => Some(Kind::Certificate),
+            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => Some(Kind::CertificateRequest),
+            _ => None,
+        }
+    }
+}
+
+/// Wraps base64 into a PEM block with lines of 64 characters.
+pub(super) fn encode(label: &str, bytes: &[u8]) -> Zeroizing<String> {
+    let body = Zeroizing::new(STANDARD.encode(bytes));
+    let mut text = Zeroizing::new(String::with_capacity(body.len() + 2 * label.len() + 64));
+    text.push_str(BEGIN);
+    text.push_str(label);
+    text.push_str(DASHES);
+    for (position, character) in body.chars().enumerate() {
+        if position % 64 == 0 {
+            text.push('\n');
+        }
+        text.push(character);
+    }
+    text.push_str("\n-----END ");
+    text.push_str(label);
+    text.push_str("-----\n");
+    text
+}

@@ -1,0 +1,157 @@
+//! The private half: read from every common form, written as PKCS#8 version 1.
+
+use std::fmt;
+
+use ed25519_dalek::Signer as _;
+use ed25519_dalek::pkcs8::KeypairBytes;
+use pkcs8::der::Decode as _;
+use pkcs8::{EncodePrivateKey as _, EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
+use zeroize::Zeroizing;
+
+use super::pem::{self, Block};
+use super::{KeyError, Kind, PublicKey, SIGNATURE_BYTES, kind_of, ssh_kind};
+
+/// A private Ed25519 key. Its bytes are zeroized when it is dropped, and `Debug` shows only the key id.
+#[derive(Clone)]
+pub struct SigningKey(ed25519_dalek::SigningKey);
+
+impl fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SigningKey({}, private half redacted)", self.public_key().key_id())
+    }
+}
+
+impl SigningKey {
+    /// A new key from the operating system's random bytes.
+    ///
+    /// # Errors
+    /// [`KeyError::NoRandomness`].
+    pub fn generate() -> Result<SigningKey, KeyError> {
+        let mut seed = Zeroizing::new([0; 32]);
+        getrandom::fill(seed.as_mut_slice()).map_err(|_| KeyError::NoRandomness)?;
+        Ok(SigningKey::from_seed(&seed))
+    }
+
+    /// The key with this seed, the "private key" of RFC 8032, section 5.1.5.
+    pub fn from_seed(seed: &[u8; 32]) -> SigningKey {
+        SigningKey(ed25519_dalek::SigningKey::from_bytes(seed))
+    }
+
+    /// Reads a private key from the contents of a key file: PKCS#8 PEM version 1 or 2 (RFC 5958, RFC 8410), encrypted
+    /// PKCS#8 (PBES2, RFC 8018), or the OpenSSH format, plain or encrypted.
+    ///
+    /// A passphrase for a key that is not encrypted is ignored.
+    ///
+    /// # Errors
+    /// What the file holds instead, in words fit for a message; never any of its bytes.
+    pub fn from_bytes_any(pem: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
+        if let Some(algorithm) = openssh_public_algorithm(pem) {
+            let kind = match ssh_kind(algorithm) {
+                Kind::Other => Kind::Public,
+                kind => kind,
+            };
+            return Err(KeyError::NotAnEd25519PrivateKey(kind));
+        }
+        let block = Block::find(pem)?;
+        if let Some(kind) = block.special_kind() {
+            return Err(KeyError::NotAnEd25519PrivateKey(kind));
+        }
+        match block.label {
+            "PRIVATE KEY" => from_pkcs8(&block.decode()?),
+            "ENCRYPTED PRIVATE KEY" => from_encrypted_pkcs8(&block.decode()?, passphrase),
+            "OPENSSH PRIVATE KEY" => from_openssh(&block.decode()?, passphrase),
+            "PUBLIC KEY" => Err(KeyError::NotAnEd25519PrivateKey(Kind::Public)),
+            _ => Err(KeyError::NotAnEd25519PrivateKey(Kind::Other)),
+        }
+    }
+
+    /// The key as PKCS#8 version 1 PEM (RFC 8410, section 7).
+    ///
+    /// Version 1 because OpenSSL 3.0 cannot read version 2, which carries the public half too.
+    ///
+    /// # Errors
+    /// [`KeyError::Malformed`], which no key is known to cause.
+    pub fn to_pkcs8_v1_pem(&self) -> Result<Zeroizing<String>, KeyError> {
+        let pair = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
+        let document = pair.to_pkcs8_der().map_err(|_| KeyError::Malformed)?;
+        Ok(pem::encode("PRIVATE KEY", document.as_bytes()))
+    }
+
+    /// The public half.
+    pub fn public_key(&self) -> PublicKey {
+        PublicKey::of(self.0.verifying_key())
+    }
+
+    /// The pure Ed25519 signature over the message (RFC 8032, section 5.1.6).
+    pub fn sign(&self, message: &[u8]) -> [u8; SIGNATURE_BYTES] {
+        self.0.sign(message).to_bytes()
+    }
+}
+
+/// Whether the contents of a key file need a passphrase. `false` for anything that cannot be read.
+pub fn is_encrypted(pem: &[u8]) -> bool {
+    matches!(SigningKey::from_bytes_any(pem, None), Err(KeyError::PassphraseMissing))
+}
+
+fn openssh_public_algorithm(text: &[u8]) -> Option<&str> {
+    let word = std::str::from_utf8(text).ok()?.split_ascii_whitespace().next()?;
+    ["ssh-", "ecdsa-", "sk-"].iter().any(|prefix| word.starts_with(prefix)).then_some(word)
+}
+
+fn from_pkcs8(der: &[u8]) -> Result<SigningKey, KeyError> {
+    let info = PrivateKeyInfoRef::from_der(der).map_err(|_| KeyError::Malformed)?;
+    if info.algorithm.oid != ed25519_dalek::pkcs8::ALGORITHM_OID {
+        return Err(KeyError::NotAnEd25519PrivateKey(kind_of(info.algorithm.oid)));
+    }
+    let pair = KeypairBytes::try_from(info).map_err(|_| KeyError::Malformed)?;
+    let key = SigningKey::from_seed(&pair.secret_key);
+    match &pair.public_key {
+        Some(public) if public.to_bytes() != *key.public_key().as_bytes() => Err(KeyError::HalvesDiffer),
+        _ => Ok(key),
+    }
+}
+
+fn from_encrypted_pkcs8(der: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
+    let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(|error| match error.kind() {
+        // An algorithm that is not PBES1 or PBES2 has no place in the decoder's enum.
+        pkcs8::der::ErrorKind::OidUnknown { .. } => KeyError::UnsupportedEncryption,
+        _ => KeyError::Malformed,
+    })?;
+    let passphrase = passphrase.ok_or(KeyError::PassphraseMissing)?;
+    let plain = info.decrypt(passphrase).map_err(|error| match error {
+        pkcs8::Error::EncryptedPrivateKey(pkcs8::pkcs5::Error::DecryptFailed) => KeyError::PassphraseWrong,
+        pkcs8::Error::EncryptedPrivateKey(_) => KeyError::UnsupportedEncryption,
+        // One wrong passphrase in 256 leaves plausible padding around bytes that are no key.
+        _ => KeyError::PassphraseWrong,
+    })?;
+    from_pkcs8(plain.as_bytes()).map_err(|error| match error {
+        KeyError::Malformed => KeyError::PassphraseWrong,
+        error => error,
+    })
+}
+
+fn from_openssh(bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
+    let key = ssh_key::PrivateKey::from_bytes(bytes).map_err(|error| match error {
+        ssh_key::Error::AlgorithmUnknown | ssh_key::Error::AlgorithmUnsupported { .. } => {
+            KeyError::NotAnEd25519PrivateKey(Kind::Other)
+        }
+        _ => KeyError::Malformed,
+    })?;
+    // The public half is readable in an encrypted file too: do not ask for the passphrase of a key of no use.
+    if key.algorithm() != ssh_key::Algorithm::Ed25519 {
+        return Err(KeyError::NotAnEd25519PrivateKey(ssh_kind(key.algorithm().as_str())));
+    }
+    let key = if key.is_encrypted() {
+        let passphrase = passphrase.ok_or(KeyError::PassphraseMissing)?;
+        key.decrypt(passphrase).map_err(|error| match error {
+            ssh_key::Error::AlgorithmUnsupported { .. } => KeyError::UnsupportedEncryption,
+            _ => KeyError::PassphraseWrong,
+        })?
+    } else {
+        key
+    };
+    let pair = key.key_data().ed25519().ok_or(KeyError::Malformed)?;
+    let seed = Zeroizing::new(pair.private.to_bytes());
+    let signing = SigningKey::from_seed(&seed);
+    if signing.public_key().as_bytes() == &pair.public.0 { Ok(signing) } else { Err(KeyError::HalvesDiffer) }
+}

@@ -1,0 +1,158 @@
+//! The public half: its forms, its names and strict verification.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use pkcs8::der::Decode as _;
+use pkcs8::spki::SubjectPublicKeyInfoRef;
+use sha2::{Digest as _, Sha256};
+
+use super::pem::{self, Block};
+use super::{KeyError, KeyId, Kind, SIGNATURE_BYTES, kind_of, ssh_kind};
+
+/// The DER of an Ed25519 SubjectPublicKeyInfo up to its 32 key bytes (RFC 8410, section 4): there is only one form.
+const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
+/// The bytes of an OpenSSH public key before its 32 key bytes (RFC 8709, section 4).
+const SSH_PREFIX: [u8; 19] = *b"\0\0\0\x0bssh-ed25519\0\0\0\x20";
+const SSH_ALGORITHM: &str = "ssh-ed25519";
+
+/// A public Ed25519 key that is fit for strict verification: canonical and not of small order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(ed25519_dalek::VerifyingKey);
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({})", self.key_id())
+    }
+}
+
+impl PublicKey {
+    pub(super) fn of(key: ed25519_dalek::VerifyingKey) -> PublicKey {
+        PublicKey(key)
+    }
+
+    /// The key with these 32 bytes (RFC 8032, section 5.1.2).
+    ///
+    /// # Errors
+    /// [`KeyError::Malformed`] where the bytes are no point of the curve; [`KeyError::Weak`] where the point has a small
+    /// order or the bytes are not its one canonical form.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Result<PublicKey, KeyError> {
+        let key = ed25519_dalek::VerifyingKey::from_bytes(bytes).map_err(|_| KeyError::Malformed)?;
+        // Decompression accepts y coordinates beyond the field's prime; two encodings would be two key ids.
+        if key.is_weak() || key.to_edwards().compress().as_bytes() != bytes {
+            return Err(KeyError::Weak);
+        }
+        Ok(PublicKey(key))
+    }
+
+    /// Reads a public key from the contents of a file: PEM SubjectPublicKeyInfo (RFC 7468, section 13) or one OpenSSH
+    /// line (RFC 4253, section 6.6).
+    ///
+    /// # Errors
+    /// What the text holds instead, in words fit for a message.
+    pub fn parse(text: &[u8]) -> Result<PublicKey, KeyError> {
+        match Block::find(text) {
+            Ok(block) => match (block.special_kind(), block.label) {
+                (_, label) if label.ends_with("PRIVATE KEY") => {
+                    Err(KeyError::NotAnEd25519PublicKey(Kind::Private))
+                }
+                (Some(kind), _) => Err(KeyError::NotAnEd25519PublicKey(kind)),
+                (None, "PUBLIC KEY") => PublicKey::from_spki_der(&block.decode()?),
+                (None, _) => Err(KeyError::NotAnEd25519PublicKey(Kind::Other)),
+            },
+            Err(KeyError::NotAKeyFile) => {
+                let text = std::str::from_utf8(text).map_err(|_| KeyError::NotAKeyFile)?;
+                let mut words = text.trim().lines().next().unwrap_or_default().split_ascii_whitespace();
+                let (Some(algorithm), Some(encoded)) = (words.next(), words.next()) else {
+                    return Err(KeyError::NotAKeyFile);
+                };
+                if text.trim().lines().count() > 1 {
+                    return Err(KeyError::NotAKeyFile);
+                }
+                PublicKey::from_openssh_words(algorithm, encoded)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads the two words of an OpenSSH public key, the algorithm and the base64 of the key.
+    ///
+    /// # Errors
+    /// [`KeyError::NotAnEd25519PublicKey`] for another algorithm, [`KeyError::Malformed`] or [`KeyError::Weak`].
+    pub fn from_openssh_words(algorithm: &str, encoded: &str) -> Result<PublicKey, KeyError> {
+        if algorithm != SSH_ALGORITHM {
+            return Err(match ssh_kind(algorithm) {
+                Kind::Other => KeyError::NotAKeyFile,
+                kind => KeyError::NotAnEd25519PublicKey(kind),
+            });
+        }
+        let blob = STANDARD.decode(encoded).map_err(|_| KeyError::Encoding)?;
+        let bytes = blob.strip_prefix(&SSH_PREFIX).and_then(|rest| rest.try_into().ok());
+        PublicKey::from_bytes(bytes.ok_or(KeyError::Malformed)?)
+    }
+
+    /// Reads the DER of a SubjectPublicKeyInfo (RFC 8410, section 4).
+    ///
+    /// # Errors
+    /// [`KeyError::NotAnEd25519PublicKey`] for another algorithm, [`KeyError::Malformed`] or [`KeyError::Weak`].
+    pub fn from_spki_der(der: &[u8]) -> Result<PublicKey, KeyError> {
+        match der.strip_prefix(&SPKI_PREFIX).and_then(|rest| rest.try_into().ok()) {
+            Some(bytes) => PublicKey::from_bytes(bytes),
+            None => {
+                let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|_| KeyError::Malformed)?;
+                if info.algorithm.oid == ed25519_dalek::pkcs8::ALGORITHM_OID {
+                    return Err(KeyError::Malformed);
+                }
+                Err(KeyError::NotAnEd25519PublicKey(kind_of(info.algorithm.oid)))
+            }
+        }
+    }
+
+    /// The 32 bytes of the key (RFC 8032, section 5.1.5).
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+
+    /// The DER of the SubjectPublicKeyInfo, 44 bytes (RFC 8410, section 4).
+    pub fn to_spki_der(&self) -> Vec<u8> {
+        [SPKI_PREFIX.as_slice(), self.as_bytes()].concat()
+    }
+
+    /// The key as PEM, readable by `openssl pkey -pubin`.
+    pub fn to_spki_pem(&self) -> String {
+        pem::encode("PUBLIC KEY", &self.to_spki_der()).to_string()
+    }
+
+    /// The base64 of the DER, as the manifest's `signer.public_key` holds it.
+    pub fn to_spki_base64(&self) -> String {
+        STANDARD.encode(self.to_spki_der())
+    }
+
+    /// The key as one OpenSSH line without comment and without line end.
+    pub fn to_openssh(&self) -> String {
+        format!("{SSH_ALGORITHM} {}", STANDARD.encode(self.ssh_blob()))
+    }
+
+    /// The name of the key in bundles.
+    pub fn key_id(&self) -> KeyId {
+        KeyId::from_digest(Sha256::digest(self.to_spki_der()).into())
+    }
+
+    /// The fingerprint that `ssh-keygen -l` shows, `SHA256:` and unpadded base64.
+    pub fn ssh_fingerprint(&self) -> String {
+        format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(self.ssh_blob())))
+    }
+
+    /// Whether this is the key's signature over the message, judged strictly.
+    ///
+    /// Strictly means: the scalar is canonical, and neither the key nor the signature's point has a small order
+    /// (RFC 8032, section 5.1.7, without the cofactor), so that one signature never fits two messages.
+    pub fn verifies(&self, message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
+        self.0.verify_strict(message, &ed25519_dalek::Signature::from_bytes(signature)).is_ok()
+    }
+
+    fn ssh_blob(&self) -> Vec<u8> {
+        [SSH_PREFIX.as_slice(), self.as_bytes()].concat()
+    }
+}

@@ -1,0 +1,162 @@
+//! The gzip layer (RFC 1952) of a stranger's file: one member of the one allowed form, and nothing after it.
+//!
+//! Never inflates more than it is asked for, and never more than the limit.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, Read};
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::{Failure, Reason, VerifyError};
+use crate::gzip::{HEADER, TRAILER};
+
+const BUFFER: usize = 64 * 1024;
+
+/// What went wrong below the archive, carried through `io::Error`.
+#[derive(Debug)]
+enum StreamError {
+    Source(io::Error),
+    Damaged(&'static str),
+    Limit(u64),
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamError::Source(error) => error.fmt(f),
+            StreamError::Damaged(what) => f.write_str(what),
+            StreamError::Limit(limit) => write!(f, "the bundle inflates to more than {limit} bytes"),
+        }
+    }
+}
+
+impl std::error::Error for StreamError {}
+
+fn damaged(what: &'static str) -> io::Error {
+    io::Error::other(StreamError::Damaged(what))
+}
+
+/// What an error of this layer says about the bundle.
+pub(super) fn failure(error: io::Error) -> Failure {
+    match error.downcast::<StreamError>() {
+        Ok(StreamError::Source(source)) => Failure::CannotJudge(source),
+        Ok(error @ StreamError::Damaged(_)) => VerifyError::new(Reason::Gzip, error.to_string()).into(),
+        Ok(error @ StreamError::Limit(_)) => VerifyError::new(Reason::Limit, error.to_string()).into(),
+        Err(error) => Failure::CannotJudge(error),
+    }
+}
+
+/// Marks the errors of the caller's reader, so that they are never taken for errors of the bundle.
+struct Source<R>(R);
+
+impl<R: Read> Read for Source<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.0.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(io::Error::other(StreamError::Source(error))),
+                Ok(read) => return Ok(read),
+            }
+        }
+    }
+}
+
+/// The inflated bytes of a bundle.
+pub(super) struct Inflater<R> {
+    source: BufReader<Source<R>>,
+    inflate: Decompress,
+    crc: Crc,
+    total: u64,
+    limit: u64,
+    ended: bool,
+}
+
+impl<R: Read> Inflater<R> {
+    /// Reads the gzip header, which has only one allowed form.
+    pub(super) fn open(source: R, limit: u64) -> Result<Inflater<R>, Failure> {
+        let mut source = BufReader::with_capacity(BUFFER, Source(source));
+        let header: [u8; HEADER.len()] = read_array(&mut source, "the file is too short to be a bundle")?;
+        if header != HEADER {
+            let what = if header.starts_with(&HEADER[..2]) {
+                "the gzip header is not the one of a bundle"
+            } else {
+                "the file is not compressed with gzip"
+            };
+            return Err(VerifyError::new(Reason::Gzip, what).into());
+        }
+        Ok(Inflater {
+            source,
+            inflate: Decompress::new(false),
+            crc: Crc::new(),
+            total: 0,
+            limit,
+            ended: false,
+        })
+    }
+
+    /// Checks what follows the compressed data: the right CRC and length, then the end of the file.
+    pub(super) fn finish(mut self) -> Result<(), Failure> {
+        let mut byte = [0];
+        if self.read(&mut byte).map_err(failure)? != 0 {
+            return Err(VerifyError::new(Reason::TarEnd, "bytes follow the end of the archive").into());
+        }
+        let trailer: [u8; TRAILER] = read_array(&mut self.source, "the gzip trailer is cut off")?;
+        let [c0, c1, c2, c3, l0, l1, l2, l3] = trailer;
+        if u32::from_le_bytes([c0, c1, c2, c3]) != self.crc.sum() {
+            return Err(VerifyError::new(Reason::Gzip, "the CRC-32 of the gzip trailer is wrong").into());
+        }
+        if u32::from_le_bytes([l0, l1, l2, l3]) != self.crc.amount() {
+            return Err(VerifyError::new(Reason::Gzip, "the length in the gzip trailer is wrong").into());
+        }
+        if !self.source.fill_buf().map_err(failure)?.is_empty() {
+            let what = "bytes follow the end of the compressed data";
+            return Err(VerifyError::new(Reason::GzipTrailing, what).into());
+        }
+        Ok(())
+    }
+}
+
+fn read_array<const N: usize>(from: &mut impl Read, short: &'static str) -> Result<[u8; N], Failure> {
+    let mut array = [0; N];
+    match from.read_exact(&mut array) {
+        Ok(()) => Ok(array),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(failure(damaged(short))),
+        Err(error) => Err(failure(error)),
+    }
+}
+
+impl<R: Read> Read for Inflater<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        while !self.ended {
+            let input = self.source.fill_buf()?;
+            let at_end = input.is_empty();
+            let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+            let status = self
+                .inflate
+                .decompress(input, buffer, FlushDecompress::None)
+                .map_err(|_| damaged("the compressed data are damaged"))?;
+            let consumed = usize::try_from(self.inflate.total_in() - before_in).unwrap_or(usize::MAX);
+            let produced = usize::try_from(self.inflate.total_out() - before_out).unwrap_or(usize::MAX);
+            self.source.consume(consumed);
+            self.ended = status == Status::StreamEnd;
+            if produced > 0 {
+                self.total = self.inflate.total_out();
+                if self.total > self.limit {
+                    return Err(io::Error::other(StreamError::Limit(self.limit)));
+                }
+                self.crc.update(buffer.get(..produced).unwrap_or_default());
+                return Ok(produced);
+            }
+            if !self.ended && at_end {
+                return Err(damaged("the compressed data are cut off"));
+            }
+            if !self.ended && consumed == 0 {
+                return Err(damaged("the compressed data make no progress"));
+            }
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,442 @@
+//! Judging a bundle in one pass, without extracting it: is this exactly what a trusted key signed?
+//!
+//! Only the list of checksums and the signature are read before the signature holds. Verification never opens a path
+//! that a bundle names, and memory is bounded by the list and the manifest.
+
+mod archive;
+mod inflate;
+mod manifest;
+mod pass;
+mod reason;
+
+use std::fmt;
+use std::io::{self, Read};
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+
+pub use reason::{Reason, VerifyError};
+
+use crate::checksums::{ChecksumList, ListError};
+use crate::document::{ErrorRecord, Excluded, Previous, Warning};
+use crate::key::{KeyId, PublicKey, SIGNATURE_BYTES};
+use crate::path::{CHECKSUMS, MANIFEST, SIGNATURE};
+use crate::trust::{Judgement, TrustRoot};
+use archive::{Archive, Found};
+use manifest::Facts;
+use pass::Pass;
+
+/// How many warnings, excluded artifacts and errors each are kept of a manifest; the rest is counted.
+pub const KEPT_RECORDS: usize = 1_000;
+
+/// How far in the future, in seconds, a bundle may claim to be made before its age is not believed.
+const CLOCK_SKEW: i64 = 300;
+
+/// The most that verification agrees to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Files that the list may name. Default 500,000.
+    pub files: usize,
+    /// Bytes that the bundle may inflate to. Default 16 GiB.
+    pub inflated_bytes: u64,
+    /// Bytes of the list of checksums, which is held in memory. Default 64 MiB.
+    pub checksums_bytes: u64,
+    /// Bytes of the manifest, which is held in memory until it is judged. Default 512 MiB.
+    pub manifest_bytes: u64,
+    /// Bytes of `run.json`, which is held in memory until it is judged. Default 16 MiB.
+    pub run_bytes: u64,
+}
+
+impl Limits {
+    /// The limits of the format's specification.
+    pub const DEFAULT: Limits = Limits {
+        files: 500_000,
+        inflated_bytes: 16 << 30,
+        checksums_bytes: 64 << 20,
+        manifest_bytes: 512 << 20,
+        run_bytes: 16 << 20,
+    };
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits::DEFAULT
+    }
+}
+
+/// What the caller expects of the bundle beyond a good signature.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expectations {
+    /// The organization that the evidence must be about, compared byte for byte.
+    pub organization: Option<String>,
+    /// How old the bundle may be. Needs `now`.
+    pub max_age: Option<Duration>,
+    /// The present in Unix seconds: this crate reads no clock.
+    pub now: Option<i64>,
+}
+
+/// Why there is no verified bundle.
+#[derive(Debug)]
+pub enum Failure {
+    /// The bundle is not what a trusted key signed.
+    NotWhatWasSigned(VerifyError),
+    /// Every check passes with the key that the bundle itself names, but no trust root was given: anybody could have
+    /// made this bundle.
+    IntactNotAuthenticated(Box<Intact>),
+    /// The bundle could not be read, or the question could not be answered.
+    CannotJudge(io::Error),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::NotWhatWasSigned(error) => error.fmt(f),
+            Failure::IntactNotAuthenticated(intact) => {
+                write!(f, "signed by a key that you have not said you trust ({})", intact.key_id)
+            }
+            Failure::CannotJudge(_) => f.write_str("could not read the bundle"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Failure::CannotJudge(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<VerifyError> for Failure {
+    fn from(error: VerifyError) -> Failure {
+        Failure::NotWhatWasSigned(error)
+    }
+}
+
+/// A bundle that is whole, from nobody in particular.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Intact {
+    /// The name of the key that signed, which the bundle itself gave.
+    pub key_id: KeyId,
+    /// The key that signed, which the bundle itself gave.
+    pub public_key: PublicKey,
+    /// The number of files that the list names.
+    pub files: u64,
+    /// The sizes of those files together, in bytes.
+    pub bytes: u64,
+    /// When the bundle says it was made, in Unix seconds.
+    pub created_at: i64,
+    /// The organization that the bundle says it is about.
+    pub organization: String,
+}
+
+/// A bundle that a trusted key signed, byte for byte.
+///
+/// What it says is still the signer's word: its times, its completeness, its judgements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifiedBundle {
+    /// The name of the key that signed.
+    pub key_id: KeyId,
+    /// The key that signed.
+    pub public_key: PublicKey,
+    /// The label of the entry of the trust root that trusts the key.
+    pub trusted_by: String,
+    /// The number of files that the list names.
+    pub files: u64,
+    /// The sizes of those files together, in bytes.
+    pub bytes: u64,
+    /// When the bundle was made, in Unix seconds, as the signer claims.
+    pub created_at: i64,
+    /// The identity of the bundle.
+    pub bundle_id: String,
+    /// The version of the tool that wrote the bundle.
+    pub tool_version: String,
+    /// The organization that the evidence is about.
+    pub organization: String,
+    /// The compliance framework.
+    pub framework: String,
+    /// The controls that were asked for.
+    pub controls: Vec<String>,
+    /// The sources that were asked.
+    pub sources: Vec<String>,
+    /// Whether everything that was asked for was collected.
+    pub complete: bool,
+    /// The first [`KEPT_RECORDS`] warnings.
+    pub warnings: Vec<Warning>,
+    /// The number of warnings.
+    pub warnings_total: u64,
+    /// The first [`KEPT_RECORDS`] artifacts that were left out.
+    pub excluded: Vec<Excluded>,
+    /// The number of artifacts that were left out.
+    pub excluded_total: u64,
+    /// The first [`KEPT_RECORDS`] errors.
+    pub errors: Vec<ErrorRecord>,
+    /// The number of errors.
+    pub errors_total: u64,
+    /// The bundle before this one, if the signer names one.
+    pub previous: Option<Previous>,
+    /// The value of `SOURCE_DATE_EPOCH` in Unix seconds, if it replaced the clock of the run.
+    pub source_date_epoch: Option<i64>,
+    /// The SHA-256 of `checksums.sha256`: the name of the bundle's contents.
+    pub checksums_sha256: [u8; 32],
+}
+
+/// Reads the contents of files while a bundle is verified.
+///
+/// It gets the path and the contents of every listed file, in order, after the signature holds. What it reads is proven
+/// only when the verification returns `Ok`: until then a later byte may still be wrong.
+pub type FileVisitor<'a> = dyn FnMut(&str, &mut dyn Read) -> io::Result<()> + 'a;
+
+/// A bundle from anywhere: nothing can be read from it, it can only be verified.
+#[derive(Debug)]
+pub struct UntrustedBundle<R> {
+    reader: R,
+}
+
+impl<R: Read> UntrustedBundle<R> {
+    /// A bundle to be read from here. The reader needs no buffer.
+    pub fn new(reader: R) -> UntrustedBundle<R> {
+        UntrustedBundle { reader }
+    }
+
+    /// Verifies the whole bundle.
+    ///
+    /// # Errors
+    /// [`Failure`], in its three kinds.
+    pub fn verify(
+        self,
+        trust: &TrustRoot,
+        expectations: &Expectations,
+        limits: &Limits,
+    ) -> Result<VerifiedBundle, Failure> {
+        self.verify_with(trust, expectations, limits, &mut |_, _| Ok(()))
+    }
+
+    /// Verifies the whole bundle and shows every listed file to the visitor on the way.
+    ///
+    /// The visitor is not called where no trust root is given. It need not read a file to its end.
+    ///
+    /// # Errors
+    /// [`Failure`]; an error of the visitor comes out as [`Failure::CannotJudge`].
+    pub fn verify_with(
+        self,
+        trust: &TrustRoot,
+        expectations: &Expectations,
+        limits: &Limits,
+        visitor: &mut FileVisitor<'_>,
+    ) -> Result<VerifiedBundle, Failure> {
+        if expectations.max_age.is_some() && expectations.now.is_none() {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "a maximum age needs the present time");
+            return Err(Failure::CannotJudge(error));
+        }
+        let mut archive = Archive::open(self.reader, limits.inflated_bytes)?;
+        let list =
+            read_first(&mut archive, CHECKSUMS, |size| within(size, limits.checksums_bytes, CHECKSUMS))?;
+        let signature = read_first(&mut archive, SIGNATURE, |size| {
+            let detail = || format!("the signature has {size} bytes instead of {SIGNATURE_BYTES}");
+            if size == 64 {
+                Ok(())
+            } else {
+                Err(VerifyError::at(Reason::SignatureFormat, SIGNATURE, detail()))
+            }
+        })?;
+        let signature = <[u8; SIGNATURE_BYTES]>::try_from(signature.as_slice())
+            .map_err(|_| VerifyError::at(Reason::SignatureFormat, SIGNATURE, "the signature is cut off"))?;
+        let (key, manifest) = authenticate(&mut archive, &list, &signature, trust, limits)?;
+
+        let checksums_sha256 = Sha256::digest(&list).into();
+        let list = ChecksumList::parse(list, limits.files).map_err(list_error)?;
+        let mut nobody = |_: &str, _: &mut dyn Read| Ok(());
+        let visitor = if trust.is_empty() { &mut nobody } else { visitor };
+        let mut pass = Pass { archive, list: &list, limits, visitor };
+        let manifest = match manifest {
+            Some(manifest) => manifest,
+            None => pass.read_manifest()?,
+        };
+        let facts = pass.judge_manifest(&manifest, &key)?;
+        drop(manifest);
+        let trusted_by = trusted_by(trust, &key, facts.created_at)?;
+        let (run, bytes) = pass.read_files(&facts.sizes)?;
+        pass.finish()?;
+        expect(expectations, &facts)?;
+
+        let files = u64::try_from(list.len()).unwrap_or(u64::MAX);
+        match trusted_by {
+            Some(trusted_by) => {
+                Ok(verified(facts, &key, trusted_by, files, bytes, run.source_date_epoch, checksums_sha256))
+            }
+            None => Err(Failure::IntactNotAuthenticated(Box::new(Intact {
+                key_id: key.key_id(),
+                public_key: key,
+                files,
+                bytes,
+                created_at: facts.created_at,
+                organization: facts.organization,
+            }))),
+        }
+    }
+}
+
+fn within(size: u64, limit: u64, path: &str) -> Result<(), VerifyError> {
+    if size <= limit {
+        return Ok(());
+    }
+    let detail = format!("{path} has {size} bytes, more than the limit of {limit} bytes");
+    Err(VerifyError::at(Reason::Limit, path, detail))
+}
+
+/// Reads one of the entries that come before the list is known.
+fn read_first<R: Read>(
+    archive: &mut Archive<R>,
+    path: &'static str,
+    check: impl FnOnce(u64) -> Result<(), VerifyError>,
+) -> Result<Vec<u8>, Failure> {
+    let size = match archive.header(Some(path))? {
+        Found::Expected(size) => size,
+        Found::Other { path: found, .. } => {
+            let detail = format!("{found} is where {path} must be");
+            return Err(VerifyError::at(Reason::Layout, &found, detail).into());
+        }
+        Found::End => {
+            return Err(VerifyError::at(Reason::MissingFile, path, format!("{path} is missing")).into());
+        }
+    };
+    check(size)?;
+    Ok(archive.contents(path, size).into_memory()?.0)
+}
+
+/// Finds the key that made the signature. Gives the manifest too where it had to be read to know which key to try.
+fn authenticate<R: Read>(
+    archive: &mut Archive<R>,
+    list: &[u8],
+    signature: &[u8; SIGNATURE_BYTES],
+    trust: &TrustRoot,
+    limits: &Limits,
+) -> Result<(PublicKey, Option<Vec<u8>>), Failure> {
+    if let Some(entry) = trust.keys().iter().find(|entry| entry.key.verifies(list, signature)) {
+        return Ok((entry.key, None));
+    }
+    let invalid = |detail: String| VerifyError::at(Reason::SignatureInvalid, SIGNATURE, detail);
+    if !trust.is_empty() && !trust.has_fingerprints() {
+        return Err(
+            invalid("no trusted key made this signature over the list of checksums".to_owned()).into()
+        );
+    }
+    // A fingerprint, or nothing, says which key to try: the manifest must name it. Its checksum is the first line of
+    // the list, so if the signature then holds, the manifest that named the key was signed too.
+    let digest = list.get(..64).and_then(crate::checksums::parse_digest);
+    let first = format!("  {MANIFEST}\n");
+    let (Some(digest), true) =
+        (digest, list.get(64..).is_some_and(|rest| rest.starts_with(first.as_bytes())))
+    else {
+        let detail = format!("the list does not begin with {MANIFEST}");
+        return Err(VerifyError::at(Reason::ChecksumsFormat, CHECKSUMS, detail).into());
+    };
+    let manifest = read_first(archive, MANIFEST, |size| within(size, limits.manifest_bytes, MANIFEST))?;
+    check_digest(MANIFEST, &digest, &Sha256::digest(&manifest).into())?;
+    let key = manifest::named_key(&manifest)?;
+    if !trust.is_empty() && !trust.pins(&key) {
+        let detail = format!("the bundle names the key {}, which is not the one you trust", key.key_id());
+        return Err(invalid(detail).into());
+    }
+    if !key.verifies(list, signature) {
+        return Err(invalid("the key that the bundle names did not make this signature".to_owned()).into());
+    }
+    Ok((key, Some(manifest)))
+}
+
+fn check_digest(path: &str, listed: &[u8; 32], actual: &[u8; 32]) -> Result<(), VerifyError> {
+    if listed == actual {
+        return Ok(());
+    }
+    let detail = format!("{path}: expected {}, got {}", hex::encode(listed), hex::encode(actual));
+    Err(VerifyError::at(Reason::ChecksumMismatch, path, detail))
+}
+
+fn list_error(error: ListError) -> VerifyError {
+    let detail = error.to_string();
+    match error {
+        ListError::TooManyFiles { .. } => VerifyError::at(Reason::Limit, CHECKSUMS, detail),
+        ListError::Line { .. } => VerifyError::at(Reason::ChecksumsFormat, CHECKSUMS, detail),
+        ListError::Path { .. } => VerifyError::at(Reason::Path, CHECKSUMS, detail),
+        ListError::NoPlace { path } | ListError::Order { path } => {
+            VerifyError::at(Reason::Layout, &path, detail)
+        }
+        ListError::Required { path } => VerifyError::at(Reason::Layout, path, detail),
+        ListError::Collision(collision) => VerifyError::at(Reason::CaseCollision, &collision.second, detail),
+    }
+}
+
+/// Who trusts the key at that time; `None` where nobody was asked.
+fn trusted_by(trust: &TrustRoot, key: &PublicKey, created_at: i64) -> Result<Option<String>, VerifyError> {
+    match trust.judge(key, created_at) {
+        Judgement::Trusted(label) => Ok(Some(label)),
+        Judgement::OutsideValidity(label) => {
+            let time = crate::time::format(created_at).unwrap_or_default();
+            let detail =
+                format!("{label} does not trust {} at {time}, the time claimed by the signer", key.key_id());
+            Err(VerifyError::new(Reason::KeyOutsideValidity, detail))
+        }
+        Judgement::Unknown => Ok(None),
+    }
+}
+
+fn expect(expectations: &Expectations, facts: &Facts) -> Result<(), VerifyError> {
+    if let Some(expected) = &expectations.organization
+        && *expected != facts.organization
+    {
+        let detail = format!("the bundle is about {}, not {expected}", facts.organization);
+        return Err(VerifyError::new(Reason::WrongOrg, detail));
+    }
+    if let (Some(max_age), Some(now)) = (expectations.max_age, expectations.now) {
+        let max_age = i64::try_from(max_age.as_secs()).unwrap_or(i64::MAX);
+        let age = now.saturating_sub(facts.created_at);
+        if age < -CLOCK_SKEW {
+            let detail = format!("the bundle is dated {} seconds in the future", age.saturating_neg());
+            return Err(VerifyError::new(Reason::TooOld, detail));
+        }
+        if age > max_age {
+            let detail = format!("the bundle is {age} seconds old, more than {max_age}");
+            return Err(VerifyError::new(Reason::TooOld, detail));
+        }
+    }
+    Ok(())
+}
+
+fn verified(
+    facts: Facts,
+    key: &PublicKey,
+    trusted_by: String,
+    files: u64,
+    bytes: u64,
+    source_date_epoch: Option<i64>,
+    checksums_sha256: [u8; 32],
+) -> VerifiedBundle {
+    VerifiedBundle {
+        key_id: key.key_id(),
+        public_key: *key,
+        trusted_by,
+        files,
+        bytes,
+        created_at: facts.created_at,
+        bundle_id: facts.bundle_id,
+        tool_version: facts.tool_version,
+        organization: facts.organization,
+        framework: facts.framework,
+        controls: facts.controls,
+        sources: facts.sources,
+        complete: facts.complete,
+        warnings: facts.warnings.0,
+        warnings_total: facts.warnings.1,
+        excluded: facts.excluded.0,
+        excluded_total: facts.excluded.1,
+        errors: facts.errors.0,
+        errors_total: facts.errors.1,
+        previous: facts.previous,
+        source_date_epoch,
+        checksums_sha256,
+    }
+}

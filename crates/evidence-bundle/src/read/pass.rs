@@ -1,0 +1,145 @@
+//! The pass over the listed files, once the signature over the list holds.
+
+use std::io::Read;
+
+use super::archive::{Archive, Found};
+use super::manifest::{self, Facts};
+use super::{Failure, FileVisitor, Limits, Reason, VerifyError, check_digest, list_error, within};
+use crate::checksums::{ChecksumList, ListError};
+use crate::document::RunRecord;
+use crate::key::PublicKey;
+use crate::path::{CHECKSUMS, MANIFEST, RUN, SIGNATURE};
+
+/// The pass over the listed files, after the signature holds.
+pub(super) struct Pass<'a, 'v, R> {
+    pub(super) archive: Archive<R>,
+    pub(super) list: &'a ChecksumList,
+    pub(super) limits: &'a Limits,
+    pub(super) visitor: &'a mut FileVisitor<'v>,
+}
+
+impl<R: Read> Pass<'_, '_, R> {
+    pub(super) fn read_manifest(&mut self) -> Result<Vec<u8>, Failure> {
+        let row = self.list.row(0).ok_or_else(|| list_error(ListError::Required { path: MANIFEST }))?;
+        let size = self.header(0)?;
+        within(size, self.limits.manifest_bytes, MANIFEST)?;
+        let (manifest, sha256) = self.archive.contents(MANIFEST, size).into_memory()?;
+        check_digest(MANIFEST, &row.sha256, &sha256)?;
+        Ok(manifest)
+    }
+
+    pub(super) fn judge_manifest(&mut self, manifest: &[u8], key: &PublicKey) -> Result<Facts, Failure> {
+        let mut facts = manifest::judge(manifest, self.list)?;
+        if let Some(size) = facts.sizes.first_mut() {
+            *size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
+        }
+        manifest::check_signer(&facts.signer, key)?;
+        if facts.created_at != self.archive.time() {
+            let archive = crate::time::format(self.archive.time()).unwrap_or_default();
+            let claimed = crate::time::format(facts.created_at).unwrap_or_default();
+            let detail = format!("the archive says {archive} and the manifest {claimed}");
+            return Err(VerifyError::at(Reason::Mtime, MANIFEST, detail).into());
+        }
+        let mut contents = manifest;
+        (self.visitor)(MANIFEST, &mut contents).map_err(Failure::CannotJudge)?;
+        Ok(facts)
+    }
+
+    /// Reads every file after the manifest; gives the run record and the bytes of all files together.
+    pub(super) fn read_files(&mut self, sizes: &[u64]) -> Result<(RunRecord, u64), Failure> {
+        let mut run = None;
+        let mut bytes = sizes.first().copied().unwrap_or(0);
+        for (index, row) in self.list.rows().enumerate().skip(1) {
+            let size = self.header(index)?;
+            if sizes.get(index) != Some(&size) {
+                let detail = format!("{} has {size} bytes, which is not what the manifest says", row.path);
+                return Err(VerifyError::at(Reason::ManifestMismatch, row.path, detail).into());
+            }
+            bytes = bytes.saturating_add(size);
+            if row.path == RUN {
+                within(size, self.limits.run_bytes, RUN)?;
+                let (contents, sha256) = self.archive.contents(RUN, size).into_memory()?;
+                check_digest(RUN, &row.sha256, &sha256)?;
+                run = Some(parse_run(&contents)?);
+                (self.visitor)(RUN, &mut contents.as_slice()).map_err(Failure::CannotJudge)?;
+                continue;
+            }
+            let mut contents = self.archive.contents(row.path, size);
+            let visited = (self.visitor)(row.path, &mut contents);
+            // A damaged bundle is why a visitor's read fails: that goes first.
+            let sha256 = contents.finish()?;
+            visited.map_err(Failure::CannotJudge)?;
+            check_digest(row.path, &row.sha256, &sha256)?;
+        }
+        let run = run.ok_or_else(|| list_error(ListError::Required { path: RUN }))?;
+        Ok((run, bytes))
+    }
+
+    fn header(&mut self, index: usize) -> Result<u64, Failure> {
+        let expected = self.list.path(index).unwrap_or_default();
+        match self.archive.header(Some(expected))? {
+            Found::Expected(size) => Ok(size),
+            Found::End => Err(missing(expected).into()),
+            Found::Other { path, size } => Err(self.misplaced(index, expected, &path, size)),
+        }
+    }
+
+    /// Says what it means that another file stands where one was expected.
+    fn misplaced(&mut self, index: usize, expected: &str, found: &str, size: u64) -> Failure {
+        match self.list.position(found) {
+            None if matches!(found, CHECKSUMS | SIGNATURE) => twice(found).into(),
+            None => unlisted(found).into(),
+            Some(position) if position < index => twice(found).into(),
+            Some(_) => match self.comes_later(expected, found, size) {
+                true => {
+                    let detail = format!("{found} comes before {expected}");
+                    VerifyError::at(Reason::Layout, found, detail).into()
+                }
+                false => missing(expected).into(),
+            },
+        }
+    }
+
+    fn comes_later(&mut self, expected: &str, found: &str, size: u64) -> bool {
+        let (mut found, mut size) = (found.to_owned(), size);
+        while self.archive.contents(&found, size).finish().is_ok() {
+            match self.archive.header(Some(expected)) {
+                Ok(Found::Expected(_)) => return true,
+                Ok(Found::Other { path, size: next }) => (found, size) = (path, next),
+                Ok(Found::End) | Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    pub(super) fn finish(mut self) -> Result<(), Failure> {
+        match self.archive.header(None)? {
+            Found::End => self.archive.finish(),
+            Found::Expected(_) => Err(VerifyError::new(Reason::TarEnd, "bytes follow the last file").into()),
+            Found::Other { path, .. } => match self.list.position(&path) {
+                Some(_) => Err(twice(&path).into()),
+                None if matches!(path.as_str(), CHECKSUMS | SIGNATURE) => Err(twice(&path).into()),
+                None => Err(unlisted(&path).into()),
+            },
+        }
+    }
+}
+
+fn missing(path: &str) -> VerifyError {
+    VerifyError::at(Reason::MissingFile, path, format!("{path} is listed and not in the archive"))
+}
+
+fn unlisted(path: &str) -> VerifyError {
+    VerifyError::at(Reason::UnlistedFile, path, format!("{path} is in the archive and not listed"))
+}
+
+fn twice(path: &str) -> VerifyError {
+    VerifyError::at(Reason::Layout, path, format!("{path} is in the archive twice"))
+}
+
+fn parse_run(contents: &[u8]) -> Result<RunRecord, VerifyError> {
+    serde_json::from_slice(contents).map_err(|error| {
+        let detail = format!("{RUN} is not one of bundle version {}: {error}", crate::BUNDLE_VERSION);
+        VerifyError::at(Reason::UnsupportedFormat, RUN, detail)
+    })
+}

@@ -1,0 +1,208 @@
+//! The closed list of reasons for which a bundle is refused, and what each means.
+
+use std::fmt;
+
+use crate::text::Printable;
+
+/// Why a bundle is not what a trusted key signed. The codes are stable: scripts and audits rely on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reason {
+    /// No trusted key made the signature.
+    SignatureInvalid,
+    /// The signature does not have 64 bytes.
+    SignatureFormat,
+    /// The key was not valid when the bundle was made.
+    KeyOutsideValidity,
+    /// The manifest names another key than the one that signed.
+    KeyIdMismatch,
+    /// A file does not have the listed checksum.
+    ChecksumMismatch,
+    /// A listed file is not there.
+    MissingFile,
+    /// A file is there that is not listed.
+    UnlistedFile,
+    /// The manifest and the files disagree.
+    ManifestMismatch,
+    /// The manifest cannot be read.
+    ManifestFormat,
+    /// The format is unknown.
+    UnsupportedFormat,
+    /// The list of checksums is malformed.
+    ChecksumsFormat,
+    /// A path breaks the rules for paths.
+    Path,
+    /// Two paths cannot both exist on every file system.
+    CaseCollision,
+    /// A file is out of place.
+    Layout,
+    /// An entry does not have the time of the bundle.
+    Mtime,
+    /// An entry is no regular file.
+    TarType,
+    /// A pax header is not the one allowed.
+    TarPax,
+    /// A number is not in octal digits.
+    TarNumber,
+    /// A header is not the one that a writer of this format writes.
+    TarNoncanonical,
+    /// The bytes after a file are not zero.
+    TarPadding,
+    /// The archive ends inside an entry.
+    TarTruncated,
+    /// The end of the archive is not two blocks of zeros.
+    TarEnd,
+    /// The compression is damaged.
+    Gzip,
+    /// Bytes follow the compressed data.
+    GzipTrailing,
+    /// A limit is passed.
+    Limit,
+    /// The bundle is older than expected.
+    TooOld,
+    /// The bundle is about another organization than expected.
+    WrongOrg,
+}
+
+impl Reason {
+    /// Every reason, in the order of the documentation.
+    pub const ALL: [Reason; 27] = [
+        Reason::SignatureInvalid,
+        Reason::SignatureFormat,
+        Reason::KeyOutsideValidity,
+        Reason::KeyIdMismatch,
+        Reason::ChecksumMismatch,
+        Reason::MissingFile,
+        Reason::UnlistedFile,
+        Reason::ManifestMismatch,
+        Reason::ManifestFormat,
+        Reason::UnsupportedFormat,
+        Reason::ChecksumsFormat,
+        Reason::Path,
+        Reason::CaseCollision,
+        Reason::Layout,
+        Reason::Mtime,
+        Reason::TarType,
+        Reason::TarPax,
+        Reason::TarNumber,
+        Reason::TarNoncanonical,
+        Reason::TarPadding,
+        Reason::TarTruncated,
+        Reason::TarEnd,
+        Reason::Gzip,
+        Reason::GzipTrailing,
+        Reason::Limit,
+        Reason::TooOld,
+        Reason::WrongOrg,
+    ];
+
+    /// The stable code.
+    pub fn code(self) -> &'static str {
+        match self {
+            Reason::SignatureInvalid => "signature-invalid",
+            Reason::SignatureFormat => "signature-format",
+            Reason::KeyOutsideValidity => "key-outside-validity",
+            Reason::KeyIdMismatch => "key-id-mismatch",
+            Reason::ChecksumMismatch => "checksum-mismatch",
+            Reason::MissingFile => "missing-file",
+            Reason::UnlistedFile => "unlisted-file",
+            Reason::ManifestMismatch => "manifest-mismatch",
+            Reason::ManifestFormat => "manifest-format",
+            Reason::UnsupportedFormat => "unsupported-format",
+            Reason::ChecksumsFormat => "checksums-format",
+            Reason::Path => "path",
+            Reason::CaseCollision => "case-collision",
+            Reason::Layout => "layout",
+            Reason::Mtime => "mtime",
+            Reason::TarType => "tar-type",
+            Reason::TarPax => "tar-pax",
+            Reason::TarNumber => "tar-number",
+            Reason::TarNoncanonical => "tar-noncanonical",
+            Reason::TarPadding => "tar-padding",
+            Reason::TarTruncated => "tar-truncated",
+            Reason::TarEnd => "tar-end",
+            Reason::Gzip => "gzip",
+            Reason::GzipTrailing => "gzip-trailing",
+            Reason::Limit => "limit",
+            Reason::TooOld => "too-old",
+            Reason::WrongOrg => "wrong-org",
+        }
+    }
+
+    /// What the reason means for the reader of the bundle, as one sentence.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Reason::SignatureInvalid => {
+                "The list of checksums was not signed by a key you trust: it was changed, or somebody else signed it."
+            }
+            Reason::SignatureFormat => "The signature is damaged: it does not have 64 bytes.",
+            Reason::KeyOutsideValidity => {
+                "The key signed, and the bundle says a time at which you do not trust that key."
+            }
+            Reason::KeyIdMismatch => "The manifest names another key than the one that signed the bundle.",
+            Reason::ChecksumMismatch => "A file was changed after the bundle was signed.",
+            Reason::MissingFile => "A file that was signed is no longer in the bundle.",
+            Reason::UnlistedFile => "A file was added after the bundle was signed.",
+            Reason::ManifestMismatch => "The manifest describes other files than the bundle holds.",
+            Reason::ManifestFormat => "The manifest is not one of this format.",
+            Reason::UnsupportedFormat => "The bundle has a format that this program does not know.",
+            Reason::ChecksumsFormat => "The list of checksums is not written as this format demands.",
+            Reason::Path => "The bundle names a path that would be unsafe on some machine.",
+            Reason::CaseCollision => "Two files of the bundle would overwrite each other on some machines.",
+            Reason::Layout => "A file is not where this format puts it.",
+            Reason::Mtime => "A time in the archive is not the time that the manifest says.",
+            Reason::TarType => "The archive holds something that is no regular file.",
+            Reason::TarPax => "The archive holds an extended header that this format does not allow.",
+            Reason::TarNumber => "The archive holds a number in a form that this format does not allow.",
+            Reason::TarNoncanonical => {
+                "The archive was not written by this format's rules, so programs may read it differently."
+            }
+            Reason::TarPadding => "The archive hides bytes between its files.",
+            Reason::TarTruncated => "The archive is cut off.",
+            Reason::TarEnd => {
+                "The archive does not end as this format demands; something may be hidden there."
+            }
+            Reason::Gzip => "The compressed data are damaged or cut off.",
+            Reason::GzipTrailing => "Bytes follow the end of the bundle; something may be hidden there.",
+            Reason::Limit => "The bundle is larger than what this program agreed to read.",
+            Reason::TooOld => "The bundle is not as recent as you demanded.",
+            Reason::WrongOrg => "The bundle is about another organization than you expected.",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+/// A bundle is not what a trusted key signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifyError {
+    /// The stable reason.
+    pub reason: Reason,
+    /// What was found, with control characters escaped.
+    pub detail: String,
+    /// The path of the file it was found at, as it stands in the bundle: not escaped.
+    pub path: Option<String>,
+}
+
+impl VerifyError {
+    /// An error without a path. The detail may hold text from the bundle.
+    pub(crate) fn new(reason: Reason, detail: impl AsRef<str>) -> VerifyError {
+        VerifyError { reason, detail: Printable(detail.as_ref()).to_string(), path: None }
+    }
+
+    /// An error at a path.
+    pub(crate) fn at(reason: Reason, path: &str, detail: impl AsRef<str>) -> VerifyError {
+        VerifyError { path: Some(path.to_owned()), ..VerifyError::new(reason, detail) }
+    }
+}
+
+impl fmt::Display for VerifyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.reason, self.detail)
+    }
+}
+
+impl std::error::Error for VerifyError {}

@@ -1,0 +1,283 @@
+//! The allowed-signers file of OpenSSH (ssh-keygen(1), "ALLOWED SIGNERS"):
+//! `principals [options] key-type base64-key [comment]`, one per line.
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::{LineProblem, NAMESPACE, TrustError, TrustedKey};
+use crate::key::PublicKey;
+
+/// The keys of the lines that count for bundles.
+pub(super) fn parse(label: &str, contents: &[u8]) -> Result<Vec<TrustedKey>, TrustError> {
+    let text = std::str::from_utf8(contents).map_err(|_| TrustError::NotText { label: label.to_owned() })?;
+    let mut keys = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let number = index + 1;
+        let problem = |problem| TrustError::Line { label: label.to_owned(), line: number, problem };
+        if let Some(signer) = parse_line(line).map_err(problem)? {
+            keys.push(TrustedKey {
+                label: format!("{label}, line {number} ({})", signer.principals),
+                key: signer.key,
+                valid_after: signer.options.valid_after,
+                valid_before: signer.options.valid_before,
+            });
+        }
+    }
+    if keys.is_empty() { Err(TrustError::NoSigner { label: label.to_owned() }) } else { Ok(keys) }
+}
+
+struct Signer {
+    principals: String,
+    options: Options,
+    key: PublicKey,
+}
+
+#[derive(Default)]
+struct Options {
+    certificate_authority: bool,
+    namespaces: Option<String>,
+    valid_after: Option<i64>,
+    valid_before: Option<i64>,
+}
+
+fn parse_line(line: &str) -> Result<Option<Signer>, LineProblem> {
+    let (principals, rest) = word(line)?;
+    let (second, rest) = word(rest)?;
+    if second.is_empty() {
+        return Err(LineProblem::Incomplete);
+    }
+    // A line has options exactly if its second word is no key type.
+    let (options, key_type, rest) = if is_key_type(second) {
+        (Options::default(), second, rest)
+    } else {
+        let options = parse_options(second)?;
+        let (key_type, rest) = word(rest)?;
+        (options, key_type, rest)
+    };
+    let (encoded, _comment) = word(rest)?;
+    if principals.is_empty() || key_type.is_empty() || encoded.is_empty() {
+        return Err(LineProblem::Incomplete);
+    }
+    let counts =
+        options.namespaces.as_deref().is_some_and(|list| list.split(',').any(|name| name == NAMESPACE));
+    if !counts {
+        return Ok(None);
+    }
+    if options.certificate_authority {
+        return Err(LineProblem::CertificateAuthority);
+    }
+    if let (Some(after), Some(before)) = (options.valid_after, options.valid_before)
+        && before <= after
+    {
+        return Err(LineProblem::EmptyWindow);
+    }
+    let key = PublicKey::from_openssh_words(key_type, encoded).map_err(LineProblem::Key)?;
+    Ok(Some(Signer { principals: principals.trim_matches('"').to_owned(), options, key }))
+}
+
+fn is_key_type(word: &str) -> bool {
+    ["ssh-", "sk-", "ecdsa-", "rsa-sha2-"].iter().any(|prefix| word.starts_with(prefix))
+        && !word.contains('=')
+}
+
+/// The first word and what follows it. White space inside quotation marks does not end a word.
+fn word(text: &str) -> Result<(&str, &str), LineProblem> {
+    let text = text.trim_start();
+    let mut quoted = false;
+    for (position, byte) in text.bytes().enumerate() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b' ' | b'\t' if !quoted => {
+                return text.split_at_checked(position).ok_or(LineProblem::Quote);
+            }
+            _ => {}
+        }
+    }
+    if quoted { Err(LineProblem::Quote) } else { Ok((text, "")) }
+}
+
+fn parse_options(text: &str) -> Result<Options, LineProblem> {
+    let mut options = Options::default();
+    for option in split_outside_quotes(text) {
+        let (name, value) = match option.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (option, None),
+        };
+        let bad = || LineProblem::BadOption(option.to_owned());
+        match (name.to_ascii_lowercase().as_str(), value) {
+            ("cert-authority", None) => options.certificate_authority = true,
+            ("namespaces", Some(value)) if options.namespaces.is_none() => {
+                options.namespaces = Some(unquote(value).ok_or_else(bad)?.to_owned());
+            }
+            ("valid-after", Some(value)) if options.valid_after.is_none() => {
+                options.valid_after = Some(parse_time(value)?);
+            }
+            ("valid-before", Some(value)) if options.valid_before.is_none() => {
+                options.valid_before = Some(parse_time(value)?);
+            }
+            ("cert-authority" | "namespaces" | "valid-after" | "valid-before", _) => return Err(bad()),
+            _ => return Err(LineProblem::UnknownOption(option.to_owned())),
+        }
+    }
+    Ok(options)
+}
+
+fn split_outside_quotes(text: &str) -> impl Iterator<Item = &str> {
+    let mut quoted = false;
+    text.split(move |character| {
+        if character == '"' {
+            quoted = !quoted;
+        }
+        character == ',' && !quoted
+    })
+}
+
+fn unquote(value: &str) -> Option<&str> {
+    let inner = match value.strip_prefix('"') {
+        Some(rest) => rest.strip_suffix('"')?,
+        None => value,
+    };
+    (!inner.is_empty() && !inner.contains('"')).then_some(inner)
+}
+
+/// `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, with or without `Z`, in Unix seconds of UTC.
+fn parse_time(value: &str) -> Result<i64, LineProblem> {
+    let bad = || LineProblem::BadTime(value.to_owned());
+    let text = unquote(value).ok_or_else(bad)?;
+    let digits = text.strip_suffix(['Z', 'z']).unwrap_or(text);
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) || !matches!(digits.len(), 8 | 12 | 14) {
+        return Err(bad());
+    }
+    let number =
+        |from: usize, to: usize| digits.get(from..to).map_or(Some(0), |part| part.parse::<i8>().ok());
+    let year = digits.get(..4).and_then(|part| part.parse().ok()).ok_or_else(bad)?;
+    let time = (|| {
+        DateTime::new(year, number(4, 6)?, number(6, 8)?, number(8, 10)?, number(10, 12)?, number(12, 14)?, 0)
+            .ok()
+    })();
+    let instant = time.and_then(|time| TimeZone::UTC.to_timestamp(time).ok()).ok_or_else(bad)?;
+    Ok(instant.as_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::{KeyError, SigningKey};
+    use crate::trust::{Judgement, TrustRoot};
+
+    fn key(seed: u8) -> String {
+        SigningKey::from_seed(&[seed; 32]).public_key().to_openssh()
+    }
+
+    fn one(line: &str) -> Result<Vec<TrustedKey>, LineProblem> {
+        match parse("signers", line.as_bytes()) {
+            Err(TrustError::Line { problem, .. }) => Err(problem),
+            Err(TrustError::NoSigner { .. }) => Ok(Vec::new()),
+            other => Ok(other.unwrap()),
+        }
+    }
+
+    #[test]
+    fn lines_for_bundles_count_and_others_do_not() {
+        let text = format!(
+            "# keys of acme\r\n\nalice@acme namespaces=\"evidence-bundle\" {} laptop\n\
+             bob@acme {}\ncarol@acme namespaces=\"git\" {}\n\
+             \"dave smith\" NAMESPACES=\"git,evidence-bundle\",valid-after=20260101Z {}\n\
+             ca namespaces=\"git\",cert-authority {}",
+            key(1),
+            key(2),
+            key(3),
+            key(4),
+            key(5)
+        );
+        let keys = parse("signers", text.as_bytes()).unwrap();
+        let labels: Vec<&str> = keys.iter().map(|key| key.label.as_str()).collect();
+        assert_eq!(labels, ["signers, line 3 (alice@acme)", "signers, line 6 (dave smith)"]);
+        assert_eq!(keys[1].valid_after, Some(1_767_225_600));
+    }
+
+    #[test]
+    fn every_form_of_time() {
+        for (text, seconds) in [
+            ("20260102", 1_767_312_000),
+            ("20260102Z", 1_767_312_000),
+            ("\"20260102Z\"", 1_767_312_000),
+            ("202601020304Z", 1_767_323_040),
+            ("20260102030405Z", 1_767_323_045),
+            ("20260102030405", 1_767_323_045),
+        ] {
+            assert_eq!(parse_time(text), Ok(seconds), "{text}");
+        }
+        for text in
+            ["", "2026", "20261301Z", "20260230", "202601020370Z", "2026010203040", "+2026010", "20260102ZZ"]
+        {
+            assert!(parse_time(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_problem_of_a_line() {
+        let good = key(1);
+        let ours = "namespaces=\"evidence-bundle\"";
+        let problem = |line: String| one(&line).unwrap_err();
+        assert_eq!(problem("alice".to_owned()), LineProblem::Incomplete);
+        assert_eq!(problem(format!("alice {ours} ssh-ed25519")), LineProblem::Incomplete);
+        assert_eq!(problem(format!("\"alice {good}")), LineProblem::Quote);
+        assert_eq!(problem(format!("alice {ours},cert-authority {good}")), LineProblem::CertificateAuthority);
+        assert!(matches!(problem(format!("alice no-touch {good}")), LineProblem::UnknownOption(_)));
+        assert!(matches!(problem(format!("alice {ours},{ours} {good}")), LineProblem::BadOption(_)));
+        assert!(matches!(problem(format!("alice namespaces= {good}")), LineProblem::BadOption(_)));
+        assert!(matches!(problem(format!("alice {ours},valid-after=soon {good}")), LineProblem::BadTime(_)));
+        assert_eq!(
+            problem(format!("alice {ours},valid-after=20260102,valid-before=20260102 {good}")),
+            LineProblem::EmptyWindow
+        );
+        assert_eq!(problem(format!("alice {ours} ssh-ed25519 AAAA")), LineProblem::Key(KeyError::Malformed));
+        assert!(matches!(
+            problem(format!("alice {ours} ssh-rsa AAAAB3NzaC1yc2E=")),
+            LineProblem::Key(KeyError::NotAnEd25519PublicKey(_))
+        ));
+    }
+
+    #[test]
+    fn rotation_needs_one_window_that_covers_the_time() {
+        let public = SigningKey::from_seed(&[1; 32]).public_key();
+        let text = format!(
+            "old namespaces=\"evidence-bundle\",valid-before=20260101Z {0}\n\
+             new namespaces=\"evidence-bundle\",valid-after=20260301Z {0}\n",
+            key(1)
+        );
+        let mut trust = TrustRoot::new();
+        trust.add_allowed_signers("signers", text.as_bytes()).unwrap();
+        let day = |text| parse_time(text).unwrap();
+        assert_eq!(
+            trust.judge(&public, day("20260101")),
+            Judgement::Trusted("signers, line 1 (old)".to_owned())
+        );
+        assert!(matches!(trust.judge(&public, day("20260201")), Judgement::OutsideValidity(_)));
+        assert_eq!(
+            trust.judge(&public, day("20260301")),
+            Judgement::Trusted("signers, line 2 (new)".to_owned())
+        );
+        let other = SigningKey::from_seed(&[2; 32]).public_key();
+        assert_eq!(trust.judge(&other, day("20260301")), Judgement::Unknown);
+    }
+
+    #[test]
+    fn both_kinds_of_fingerprint_pin() {
+        let public = SigningKey::from_seed(&[1; 32]).public_key();
+        for fingerprint in [public.key_id().to_string(), public.ssh_fingerprint()] {
+            let mut trust = TrustRoot::new();
+            trust.add_fingerprint(&fingerprint).unwrap();
+            assert!(trust.pins(&public));
+            assert!(!trust.pins(&SigningKey::from_seed(&[2; 32]).public_key()));
+        }
+        for text in ["", "sha256:12", "SHA256:12", "md5:aa", &"0".repeat(64)] {
+            assert!(TrustRoot::new().add_fingerprint(text).is_err(), "{text}");
+        }
+    }
+}

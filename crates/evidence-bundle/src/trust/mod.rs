@@ -1,0 +1,271 @@
+//! Trust roots: which keys may sign, from when to when, and who said so.
+//!
+//! Trust always comes from outside the bundle. This module never opens a file; callers hand in what files hold.
+
+mod allowed_signers;
+
+use std::fmt;
+
+use crate::key::{KeyError, KeyId, PublicKey};
+
+/// The namespace that an allowed-signers line must name to count for bundles.
+pub const NAMESPACE: &str = "evidence-bundle";
+
+/// A key that is trusted, by whom and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TrustedKey {
+    /// Where the trust comes from, for messages: a file's name, a line, a principal.
+    pub label: String,
+    /// The key.
+    pub key: PublicKey,
+    /// The first Unix second at which the key is valid.
+    pub valid_after: Option<i64>,
+    /// The last Unix second at which the key is valid.
+    pub valid_before: Option<i64>,
+}
+
+impl TrustedKey {
+    /// Whether the key is valid at this Unix second. Both ends count as valid, as in OpenSSH.
+    pub fn is_valid_at(&self, time: i64) -> bool {
+        self.valid_after.is_none_or(|after| after <= time)
+            && self.valid_before.is_none_or(|before| time <= before)
+    }
+}
+
+/// A pinned fingerprint: it trusts the key that a bundle names, if that key has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Pin {
+    KeyId(KeyId),
+    Ssh(String),
+}
+
+impl Pin {
+    fn matches(&self, key: &PublicKey) -> bool {
+        match self {
+            Pin::KeyId(id) => *id == key.key_id(),
+            Pin::Ssh(fingerprint) => *fingerprint == key.ssh_fingerprint(),
+        }
+    }
+}
+
+impl fmt::Display for Pin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pin::KeyId(id) => write!(f, "fingerprint {id}"),
+            Pin::Ssh(fingerprint) => write!(f, "fingerprint {fingerprint}"),
+        }
+    }
+}
+
+/// Why something cannot serve as a trust root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TrustError {
+    /// The key of a public key file cannot be used.
+    Key {
+        /// The label that was given for the file.
+        label: String,
+        /// What is wrong with the key.
+        error: KeyError,
+    },
+    /// A line of an allowed-signers file cannot be used.
+    Line {
+        /// The label that was given for the file.
+        label: String,
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: LineProblem,
+    },
+    /// An allowed-signers file is not UTF-8 text.
+    NotText {
+        /// The label that was given for the file.
+        label: String,
+    },
+    /// An allowed-signers file names no key for bundles.
+    NoSigner {
+        /// The label that was given for the file.
+        label: String,
+    },
+    /// A fingerprint is in neither of the two forms.
+    Fingerprint {
+        /// The text.
+        text: String,
+    },
+}
+
+/// What is wrong with a line of an allowed-signers file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LineProblem {
+    /// The line ends before its key.
+    Incomplete,
+    /// A quotation mark is not closed.
+    Quote,
+    /// An option is unknown.
+    UnknownOption(String),
+    /// An option stands there twice, or has no value where it needs one.
+    BadOption(String),
+    /// A time is in none of the forms that OpenSSH knows, or does not exist.
+    BadTime(String),
+    /// The key would be valid from a time that is not before the time until which it is valid.
+    EmptyWindow,
+    /// The line trusts an authority, which bundles cannot use: they carry keys, not certificates.
+    CertificateAuthority,
+    /// The key cannot be used.
+    Key(KeyError),
+}
+
+impl fmt::Display for TrustError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrustError::Key { label, error } => write!(f, "{label}: {error}"),
+            TrustError::Line { label, line, problem } => write!(f, "{label}, line {line}: {problem}"),
+            TrustError::NotText { label } => write!(f, "{label}: not UTF-8 text"),
+            TrustError::NoSigner { label } => {
+                write!(f, "{label}: no line has the option namespaces=\"{NAMESPACE}\"")
+            }
+            TrustError::Fingerprint { text } => write!(
+                f,
+                "{text:?} is no fingerprint (sha256: and 64 hex digits, or SHA256: and 43 base64 characters)"
+            ),
+        }
+    }
+}
+
+impl fmt::Display for LineProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LineProblem::Incomplete => f.write_str("the line ends before its key"),
+            LineProblem::Quote => f.write_str("a quotation mark is not closed"),
+            LineProblem::UnknownOption(option) => write!(f, "unknown option {option:?}"),
+            LineProblem::BadOption(option) => write!(f, "option {option:?} is repeated or has no value"),
+            LineProblem::BadTime(time) => {
+                write!(f, "{time:?} is not a time of the form YYYYMMDD[HHMM[SS]][Z]")
+            }
+            LineProblem::EmptyWindow => f.write_str("valid-before is not later than valid-after"),
+            LineProblem::CertificateAuthority => {
+                f.write_str("cert-authority is not supported: a bundle carries a key, not a certificate")
+            }
+            LineProblem::Key(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for TrustError {}
+
+/// What a trust root says about a key at a time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judgement {
+    /// The key is trusted, by the entry with this label.
+    Trusted(String),
+    /// The key is known, by the entry with this label, and not valid at that time.
+    OutsideValidity(String),
+    /// The key is not known.
+    Unknown,
+}
+
+/// The keys and fingerprints that someone outside the bundle trusts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TrustRoot {
+    keys: Vec<TrustedKey>,
+    pins: Vec<Pin>,
+}
+
+impl TrustRoot {
+    /// A trust root that trusts nobody: verification against it can never say "verified".
+    pub fn new() -> TrustRoot {
+        TrustRoot::default()
+    }
+
+    /// Trusts a key, without limit in time.
+    pub fn add_key(&mut self, label: impl Into<String>, key: PublicKey) {
+        self.keys.push(TrustedKey { label: label.into(), key, valid_after: None, valid_before: None });
+    }
+
+    /// Trusts the key in the contents of a public key file (PEM or OpenSSH); the label says which file.
+    ///
+    /// # Errors
+    /// [`TrustError::Key`].
+    pub fn add_public_key(&mut self, label: impl Into<String>, contents: &[u8]) -> Result<(), TrustError> {
+        let label = label.into();
+        match PublicKey::parse(contents) {
+            Ok(key) => {
+                self.add_key(label, key);
+                Ok(())
+            }
+            Err(error) => Err(TrustError::Key { label, error }),
+        }
+    }
+
+    /// Trusts the keys in the contents of an allowed-signers file (ssh-keygen(1), "ALLOWED SIGNERS").
+    ///
+    /// Only lines with `namespaces="..."` that name [`NAMESPACE`] count; a line without that option trusts its key for
+    /// other purposes and is ignored. `valid-after` and `valid-before` without a final `Z` are read as UTC too, where
+    /// OpenSSH takes the machine's time zone: a verdict must not depend on the machine.
+    ///
+    /// # Errors
+    /// [`TrustError::Line`], [`TrustError::NotText`] or, if no line counts, [`TrustError::NoSigner`].
+    pub fn add_allowed_signers(
+        &mut self,
+        label: impl Into<String>,
+        contents: &[u8],
+    ) -> Result<(), TrustError> {
+        let keys = allowed_signers::parse(&label.into(), contents)?;
+        self.keys.extend(keys);
+        Ok(())
+    }
+
+    /// Pins a fingerprint: `sha256:` and the 64 hex digits of a key id, or `SHA256:` and base64 as OpenSSH shows it.
+    ///
+    /// # Errors
+    /// [`TrustError::Fingerprint`].
+    pub fn add_fingerprint(&mut self, text: &str) -> Result<(), TrustError> {
+        let pin = match text.strip_prefix("SHA256:") {
+            Some(base64) if base64.len() == 43 && base64.bytes().all(is_base64) => Pin::Ssh(text.to_owned()),
+            _ => match text.parse() {
+                Ok(id) => Pin::KeyId(id),
+                Err(_) => return Err(TrustError::Fingerprint { text: text.to_owned() }),
+            },
+        };
+        self.pins.push(pin);
+        Ok(())
+    }
+
+    /// Whether nobody is trusted.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.pins.is_empty()
+    }
+
+    /// Whether any fingerprint is pinned.
+    pub fn has_fingerprints(&self) -> bool {
+        !self.pins.is_empty()
+    }
+
+    /// The trusted keys, in the order in which they were added.
+    pub fn keys(&self) -> &[TrustedKey] {
+        &self.keys
+    }
+
+    /// Whether a fingerprint is pinned that this key has.
+    pub fn pins(&self, key: &PublicKey) -> bool {
+        self.pins.iter().any(|pin| pin.matches(key))
+    }
+
+    /// What this trust root says about a key at a Unix second.
+    ///
+    /// A key may stand there more than once with different windows; one that covers the time is enough.
+    pub fn judge(&self, key: &PublicKey, time: i64) -> Judgement {
+        if let Some(pin) = self.pins.iter().find(|pin| pin.matches(key)) {
+            return Judgement::Trusted(pin.to_string());
+        }
+        let entries = || self.keys.iter().filter(|entry| entry.key == *key);
+        match (entries().find(|entry| entry.is_valid_at(time)), entries().next()) {
+            (Some(entry), _) => Judgement::Trusted(entry.label.clone()),
+            (None, Some(entry)) => Judgement::OutsideValidity(entry.label.clone()),
+            (None, None) => Judgement::Unknown,
+        }
+    }
+}
+
+fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/')
+}

@@ -1,0 +1,327 @@
+//! Writing a bundle: entries become a list, the list is signed, and only what is signed can be written.
+//!
+//! The contents stream through and are hashed once more on the way, so that a file that changed after it was listed
+//! never gets out. This module never opens a file; the caller hands each one in.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+
+use sha2::{Digest as _, Sha256};
+
+use crate::checksums::{self, ChecksumList, ListError, Row};
+use crate::key::{SIGNATURE_BYTES, SigningKey};
+use crate::path::{self, BundlePath};
+use crate::{gzip, header};
+
+/// A file that goes into a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it stands in the bundle.
+    pub path: BundlePath,
+    /// The SHA-256 of its contents.
+    pub sha256: [u8; 32],
+    /// The size of its contents in bytes.
+    pub size: u64,
+}
+
+/// Why no bundle came out.
+#[derive(Debug)]
+pub enum WriteError {
+    /// The entries make no list that a verifier accepts.
+    List(ListError),
+    /// The time is before 1970 or beyond what a tar header can say.
+    Time {
+        /// The time in Unix seconds.
+        created_at: i64,
+    },
+    /// A file is larger than what a tar header can say (8 GiB).
+    EntryTooLarge {
+        /// The file.
+        path: BundlePath,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// The fresh signature does not verify with the key's own public half.
+    SelfCheck,
+    /// A file could not be opened or read.
+    Read {
+        /// The file.
+        path: BundlePath,
+        /// What the reader said.
+        source: io::Error,
+    },
+    /// A file is not of the size that was listed.
+    SizeChanged {
+        /// The file.
+        path: BundlePath,
+        /// The listed size in bytes.
+        listed: u64,
+    },
+    /// A file does not have the contents that were listed.
+    ContentsChanged {
+        /// The file.
+        path: BundlePath,
+    },
+    /// The bundle could not be written.
+    Write(io::Error),
+    /// The finished bundle is larger than allowed.
+    TooLarge {
+        /// The size of the finished bundle in bytes.
+        actual: u64,
+        /// The limit in bytes.
+        limit: u64,
+        /// The largest files of the bundle with their sizes before compression, largest first.
+        largest: Vec<(BundlePath, u64)>,
+    },
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::List(_) => f.write_str("the files make no valid bundle"),
+            WriteError::Time { created_at } => {
+                write!(f, "the time {created_at} does not fit into an archive")
+            }
+            WriteError::EntryTooLarge { path, size } => {
+                write!(f, "{path} has {size} bytes, more than an archive can hold")
+            }
+            WriteError::SelfCheck => {
+                f.write_str("the fresh signature does not verify with the key's own public half")
+            }
+            WriteError::Read { path, .. } => write!(f, "could not read {path}"),
+            WriteError::SizeChanged { path, listed } => {
+                write!(f, "{path} is no longer of its listed size, {listed} bytes")
+            }
+            WriteError::ContentsChanged { path } => write!(f, "{path} changed after it was listed"),
+            WriteError::Write(_) => f.write_str("could not write the bundle"),
+            WriteError::TooLarge { actual, limit, .. } => {
+                write!(f, "the bundle has {actual} bytes, more than the limit of {limit} bytes")
+            }
+        }
+    }
+}
+
+impl std::error::Error for WriteError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            WriteError::List(source) => Some(source),
+            WriteError::Read { source, .. } | WriteError::Write(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<io::Error> for WriteError {
+    fn from(error: io::Error) -> WriteError {
+        WriteError::Write(error)
+    }
+}
+
+/// Files in archive order, not yet signed.
+#[derive(Debug)]
+pub struct UnsignedBundle {
+    created_at: u64,
+    entries: Vec<Entry>,
+}
+
+impl UnsignedBundle {
+    /// Puts the files into archive order and checks all that a verifier will check of them.
+    ///
+    /// `created_at` is in Unix seconds and must be the time that the manifest says.
+    ///
+    /// # Errors
+    /// [`WriteError::List`], [`WriteError::Time`] or [`WriteError::EntryTooLarge`].
+    pub fn new(created_at: i64, mut entries: Vec<Entry>) -> Result<UnsignedBundle, WriteError> {
+        let time = u64::try_from(created_at).ok().filter(|time| *time <= header::MAX_NUMBER);
+        let time = time.ok_or(WriteError::Time { created_at })?;
+        if let Some(large) = entries.iter().find(|entry| entry.size > header::MAX_NUMBER) {
+            return Err(WriteError::EntryTooLarge { path: large.path.clone(), size: large.size });
+        }
+        entries.sort_unstable_by(|left, right| path::archive_order(left.path.as_str(), right.path.as_str()));
+        ChecksumList::parse(render(&entries), crate::read::Limits::default().files)
+            .map_err(WriteError::List)?;
+        Ok(UnsignedBundle { created_at: time, entries })
+    }
+
+    /// Signs the list of checksums.
+    ///
+    /// # Errors
+    /// [`WriteError::SelfCheck`] if the signature does not verify with the public half, as after a fault in memory.
+    pub fn sign(self, key: &SigningKey) -> Result<SignedBundle, WriteError> {
+        let checksums = render(&self.entries);
+        let signature = key.sign(&checksums);
+        if !key.public_key().verifies(&checksums, &signature) {
+            return Err(WriteError::SelfCheck);
+        }
+        Ok(SignedBundle { created_at: self.created_at, entries: self.entries, checksums, signature })
+    }
+}
+
+fn render(entries: &[Entry]) -> Vec<u8> {
+    checksums::render(entries.iter().map(|entry| Row { sha256: entry.sha256, path: entry.path.as_str() }))
+}
+
+/// A signed list with the files it names: the only thing that can be written as a bundle.
+#[derive(Debug)]
+pub struct SignedBundle {
+    created_at: u64,
+    entries: Vec<Entry>,
+    checksums: Vec<u8>,
+    signature: [u8; SIGNATURE_BYTES],
+}
+
+impl SignedBundle {
+    /// The time of every entry, in Unix seconds.
+    pub fn created_at(&self) -> i64 {
+        i64::try_from(self.created_at).unwrap_or(i64::MAX)
+    }
+
+    /// The exact bytes of `checksums.sha256`.
+    pub fn checksums(&self) -> &[u8] {
+        &self.checksums
+    }
+
+    /// The exact bytes of `signature.sig`.
+    pub fn signature(&self) -> &[u8; SIGNATURE_BYTES] {
+        &self.signature
+    }
+
+    /// The listed files in archive order, without the list and the signature.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Writes the archive without compression and gives the writer back.
+    ///
+    /// # Errors
+    /// [`WriteError::Read`], [`WriteError::SizeChanged`], [`WriteError::ContentsChanged`] or [`WriteError::Write`].
+    pub fn write_tar<W, R, F>(&self, mut out: W, mut open: F) -> Result<W, WriteError>
+    where
+        W: Write,
+        R: Read,
+        F: FnMut(&Entry) -> io::Result<R>,
+    {
+        self.produce(&mut out, &mut open)?;
+        Ok(out)
+    }
+
+    /// Writes the bundle, a canonical `.tar.gz`, and gives its size in bytes.
+    ///
+    /// # Errors
+    /// Those of [`SignedBundle::write_tar`], and [`WriteError::TooLarge`] if more than `limit` bytes come out. What is
+    /// beyond the limit is counted and not written.
+    pub fn write<W, R, F>(&self, out: W, limit: Option<u64>, mut open: F) -> Result<u64, WriteError>
+    where
+        W: Write,
+        R: Read,
+        F: FnMut(&Entry) -> io::Result<R>,
+    {
+        let counter = Counter { out, written: 0, limit: limit.unwrap_or(u64::MAX) };
+        let mut counter = gzip::compress(counter, |mut tar| self.produce(&mut tar, &mut open))?;
+        if counter.written > counter.limit {
+            return Err(WriteError::TooLarge {
+                actual: counter.written,
+                limit: counter.limit,
+                largest: self.largest(5),
+            });
+        }
+        counter.out.flush()?;
+        Ok(counter.written)
+    }
+
+    fn produce<W, R, F>(&self, out: &mut W, open: &mut F) -> Result<(), WriteError>
+    where
+        W: Write,
+        R: Read,
+        F: FnMut(&Entry) -> io::Result<R>,
+    {
+        self.write_small(out, path::CHECKSUMS, &self.checksums)?;
+        self.write_small(out, path::SIGNATURE, &self.signature)?;
+        let mut buffer = vec![0; 64 * 1024];
+        for entry in &self.entries {
+            self.write_header(out, entry.path.as_str(), entry.size)?;
+            let reader =
+                open(entry).map_err(|source| WriteError::Read { path: entry.path.clone(), source })?;
+            copy(entry, reader, out, &mut buffer)?;
+            write_padding(out, entry.size)?;
+        }
+        Ok(out.write_all(&header::END)?)
+    }
+
+    fn write_small(&self, out: &mut impl Write, path: &str, contents: &[u8]) -> Result<(), WriteError> {
+        let size = u64::try_from(contents.len()).unwrap_or(u64::MAX);
+        self.write_header(out, path, size)?;
+        out.write_all(contents)?;
+        write_padding(out, size)
+    }
+
+    fn write_header(&self, out: &mut impl Write, path: &str, size: u64) -> Result<(), WriteError> {
+        let header = header::encode(path, size, self.created_at)
+            .ok_or_else(|| io::Error::other("a number does not fit into a tar header"))?;
+        Ok(out.write_all(&header)?)
+    }
+
+    fn largest(&self, count: usize) -> Vec<(BundlePath, u64)> {
+        let mut entries: Vec<&Entry> = self.entries.iter().collect();
+        entries.sort_by(|left, right| right.size.cmp(&left.size).then_with(|| left.path.cmp(&right.path)));
+        entries.into_iter().take(count).map(|entry| (entry.path.clone(), entry.size)).collect()
+    }
+}
+
+fn write_padding(out: &mut impl Write, size: u64) -> Result<(), WriteError> {
+    let zeros = [0; header::BLOCK];
+    Ok(out.write_all(zeros.get(..header::padding(size)).unwrap_or_default())?)
+}
+
+fn copy(
+    entry: &Entry,
+    mut from: impl Read,
+    out: &mut impl Write,
+    buffer: &mut [u8],
+) -> Result<(), WriteError> {
+    let mut hasher = Sha256::new();
+    let mut left = entry.size;
+    loop {
+        let read = match from.read(buffer) {
+            Ok(0) => break,
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(source) => return Err(WriteError::Read { path: entry.path.clone(), source }),
+        };
+        let chunk = buffer.get(..read).unwrap_or_default();
+        left = u64::try_from(read)
+            .ok()
+            .and_then(|read| left.checked_sub(read))
+            .ok_or_else(|| WriteError::SizeChanged { path: entry.path.clone(), listed: entry.size })?;
+        hasher.update(chunk);
+        out.write_all(chunk)?;
+    }
+    if left > 0 {
+        return Err(WriteError::SizeChanged { path: entry.path.clone(), listed: entry.size });
+    }
+    if <[u8; 32]>::from(hasher.finalize()) != entry.sha256 {
+        return Err(WriteError::ContentsChanged { path: entry.path.clone() });
+    }
+    Ok(())
+}
+
+/// Counts every byte and passes on those within the limit.
+struct Counter<W> {
+    out: W,
+    written: u64,
+    limit: u64,
+}
+
+impl<W: Write> Write for Counter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.written = self.written.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        if self.written <= self.limit {
+            self.out.write_all(bytes)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

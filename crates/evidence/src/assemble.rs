@@ -1,0 +1,232 @@
+//! Steps 4 to 6, up to the signature: the bundle's own documents, written into the spool behind the artifacts.
+//!
+//! Long lists are written row by row: neither the checks' documents nor the manifest is ever in memory as a whole.
+
+use std::io;
+
+use evidence_bundle::document::{
+    self, ConfigRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest, Normalized,
+    NormalizedControl, Rows, RunRecord, SCHEMA_VERSION, SignerRecord, Summary, ToolRecord, write_json,
+};
+use evidence_bundle::key::SigningKey;
+use evidence_bundle::path::{self, BundlePath};
+use evidence_bundle::{BUNDLE_VERSION, UnsignedBundle};
+use sha2::{Digest as _, Sha256};
+
+use crate::collection::Collection;
+use crate::config::Config;
+use crate::control::Control;
+use crate::env::Env;
+use crate::error::Error;
+use crate::evaluate::{Check, ControlResult, control_result};
+use crate::hint;
+use crate::spool::{Item, Reader, Spool};
+
+/// The controls of the run: the configuration's, and those that only a source asks for.
+pub fn controls(config: &Config) -> Vec<Control> {
+    let own = config.sources.codehost.iter().flat_map(|codehost| codehost.controls.iter());
+    let mut controls: Vec<Control> = config.controls.iter().chain(own).copied().collect();
+    controls.sort();
+    controls.dedup();
+    controls
+}
+
+/// Judges every control.
+pub fn judge(config: &Config, collection: &Collection) -> Vec<ControlResult> {
+    controls(config).into_iter().map(|control| control_result(control, collection.checks.iter())).collect()
+}
+
+/// `derived/normalized.json`
+pub fn normalized(
+    spool: &mut Spool,
+    config: &Config,
+    collection: &Collection,
+    results: &[ControlResult],
+) -> io::Result<()> {
+    let mut summary = Summary::default();
+    results.iter().for_each(|result| summary.controls.add(result.status));
+    collection.checks.iter().for_each(|check| summary.checks.add(check.verdict.status));
+    add(spool, path::NORMALIZED, |out, reader| {
+        let controls = results.iter().map(|result| {
+            let checks = || collection.checks.iter().filter(|check| check.control == result.control);
+            NormalizedControl {
+                id: result.control.id().to_string(),
+                title: result.control.title().to_string(),
+                status: result.status,
+                reason: result.reason.code().to_string(),
+                evidence: Rows::new(checks().flat_map(|check| evidence(check, reader))),
+                checks: Rows::new(checks().map(|check| normalized_check(check, reader))),
+            }
+        });
+        let document = Normalized {
+            schema_version: SCHEMA_VERSION.to_string(),
+            framework: config.framework.id().to_string(),
+            summary,
+            controls: Rows::new(controls),
+        };
+        write_json(out, &document)
+    })
+}
+
+fn normalized_check(check: &Check, reader: &Reader<'_>) -> document::Check {
+    document::Check {
+        rule: check.rule.code().to_string(),
+        source: check.source.id().to_string(),
+        subject: check.subject.to_string(),
+        status: check.verdict.status,
+        reason: check.verdict.reason.code().to_string(),
+        expected: Some(check.rule.expected().to_string()),
+        actual: check.verdict.actual.clone(),
+        evidence: evidence(check, reader).into_iter().collect(),
+    }
+}
+
+/// The artifact a check rests on.
+fn evidence(check: &Check, reader: &Reader<'_>) -> Option<EvidenceReference> {
+    let item = reader.items().get(usize::try_from(check.evidence?).ok()?)?;
+    Some(EvidenceReference { filename: item.path.to_string(), checksum: item.checksum() })
+}
+
+/// `derived/hints.json`
+pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
+    let hints = hint::ordered(&collection.checks);
+    add(spool, path::HINTS, |out, reader| {
+        let rows = hints.iter().map(|(check, advice)| document::Hint {
+            id: format!("{}:{}:{}", check.control.id(), check.verdict.reason.code(), check.subject),
+            control: check.control.id().to_string(),
+            severity: advice.severity,
+            category: advice.category,
+            source: check.source.id().to_string(),
+            subject: check.subject.to_string(),
+            title: advice.title.to_string(),
+            detail: check.verdict.actual.clone().unwrap_or_default(),
+            remediation: advice.remediation.to_string(),
+            evidence: evidence(check, reader).into_iter().collect(),
+        });
+        write_json(out, &Hints { schema_version: SCHEMA_VERSION.to_string(), hints: Rows::new(rows) })
+    })
+}
+
+/// What `run.json` tells beside the sources.
+pub struct RunContext {
+    /// When the run began, as documents write it.
+    pub started_at: String,
+    /// How long it took, in whole seconds.
+    pub duration_seconds: u64,
+    /// The command line.
+    pub command: Vec<String>,
+    /// The exit code the run will have if the bundle can be written.
+    pub exit_code: u8,
+}
+
+/// `run.json`
+pub fn run(
+    spool: &mut Spool,
+    config: &Config,
+    env: &Env,
+    collection: &Collection,
+    context: &RunContext,
+) -> io::Result<()> {
+    let record = RunRecord {
+        started_at: context.started_at.clone(),
+        completed_at: env.stamp(),
+        duration_seconds: context.duration_seconds,
+        source_date_epoch: env.source_date_epoch(),
+        hostname: env.hostname(),
+        platform: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        tool: ToolRecord {
+            name: "evidence".to_string(),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            commit: option_env!("EVIDENCE_COMMIT").map(str::to_string),
+        },
+        command: context.command.clone(),
+        config: ConfigRecord { path: config.path.display().to_string(), sha256: config.sha256.clone() },
+        exit_code: context.exit_code,
+        sources: collection.sources.clone(),
+    };
+    add(spool, path::RUN, |out, _| write_json(out, &record))
+}
+
+/// The manifest, and with it the unsigned bundle.
+///
+/// # Errors
+///
+/// If the disk fails, or the files cannot stand in one bundle.
+pub fn manifest(
+    spool: &mut Spool,
+    config: &Config,
+    organization: &str,
+    collection: &Collection,
+    key: &SigningKey,
+    created_at: i64,
+) -> Result<UnsignedBundle, Error> {
+    let failed = |source| Error::Bundle(evidence_bundle::write::WriteError::Write(source));
+    spool.forget(path::MANIFEST);
+    let created = evidence_bundle::time::format(created_at).unwrap_or_default();
+    add(spool, path::MANIFEST, |out, reader| {
+        let sorted = in_archive_order(reader.items());
+        let files = sorted.iter().map(|item| FileRecord {
+            path: item.path.to_string(),
+            sha256: item.checksum(),
+            size: item.size(),
+        });
+        let artifacts = sorted.iter().filter(|item| item.is_artifact()).filter_map(|item| reader.row(item));
+        let document = Manifest {
+            bundle_version: BUNDLE_VERSION.to_string(),
+            tool_version: env!("CARGO_PKG_VERSION").to_string(),
+            created_at: created,
+            framework: config.framework.id().to_string(),
+            controls: controls(config).iter().map(|control| control.id().to_string()).collect(),
+            sources: collection.sources.iter().map(|source| source.name.clone()).collect(),
+            artifacts: FallibleRows::<_>::new(artifacts),
+            signer: SignerRecord::of(&key.public_key()),
+            bundle_id: bundle_id(&sorted, created_at),
+            organization: organization.to_string(),
+            complete: collection.is_complete(),
+            files: Rows::new(files),
+            warnings: &collection.warnings,
+            excluded: &collection.excluded,
+            errors: &collection.errors,
+            previous: None,
+        };
+        write_json(out, &document)
+    })
+    .map_err(failed)?;
+    let entries = spool.items().iter().map(Item::entry).collect();
+    UnsignedBundle::new(created_at, entries).map_err(Error::Bundle)
+}
+
+fn in_archive_order(items: &[Item]) -> Vec<&Item> {
+    let mut sorted: Vec<&Item> = items.iter().collect();
+    sorted.sort_by(|a, b| path::archive_order(a.path.as_str(), b.path.as_str()));
+    sorted
+}
+
+/// A version-8 UUID (RFC 9562) from what the bundle holds, so that the same input gives the same bytes.
+fn bundle_id(sorted: &[&Item], created_at: i64) -> String {
+    let mut hash = Sha256::new();
+    hash.update(created_at.to_be_bytes());
+    for item in sorted {
+        hash.update(item.sha256);
+        hash.update(item.path.as_str().as_bytes());
+        hash.update(b"\n");
+    }
+    let digest = hash.finalize();
+    let mut id = [0_u8; 16];
+    id.iter_mut().zip(digest).for_each(|(byte, from)| *byte = from);
+    let [_, _, _, _, _, _, version, _, variant, ..] = &mut id;
+    *version = (*version & 0x0f) | 0x80;
+    *variant = (*variant & 0x3f) | 0x80;
+    let hex = hex::encode(id);
+    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+    format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
+}
+
+fn add(
+    spool: &mut Spool,
+    path: &str,
+    write: impl FnOnce(&mut dyn io::Write, &Reader<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let path = BundlePath::new(path).map_err(io::Error::other)?;
+    spool.add_document(path, write)
+}

@@ -1,0 +1,159 @@
+//! The command line: what can be said, and nothing about what it means.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Collects SOC 2 evidence through read-only calls and packs it as one signed bundle.
+#[derive(Debug, Parser)]
+#[command(
+    name = "evidence",
+    version,
+    about,
+    propagate_version = true,
+    after_help = "Exit codes: 0 success, 1 configuration, 2 connection, 3 collection, 4 forbidden data, 5 bundle, \
+                  6 upload, 7 not verified, 130 interrupted"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Collect evidence from every configured source into one signed bundle.
+    Collect(CollectArgs),
+    /// Check a bundle, strictly and offline.
+    Verify(VerifyArgs),
+    /// Write a commented evidence.yaml, and a key pair if wanted; never overwrites.
+    Init(InitArgs),
+    /// Make a key pair to sign bundles with; never overwrites.
+    Keygen(KeygenArgs),
+    /// Print the JSON Schema of the configuration or of a document, for editors and validators.
+    Schema(SchemaArgs),
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
+    /// Print the manual page.
+    Man,
+}
+
+/// `evidence collect`
+#[derive(Debug, Args)]
+pub struct CollectArgs {
+    /// Configuration file.
+    #[arg(short, long, value_name = "FILE", default_value = "./evidence.yaml")]
+    pub config: PathBuf,
+    /// Output directory for bundles.
+    #[arg(short, long, value_name = "DIRECTORY", default_value = "./evidence-bundles")]
+    pub output: PathBuf,
+    /// Upload after collection.
+    #[arg(short, long)]
+    pub upload: bool,
+    /// Validate and test connections without collecting.
+    #[arg(short, long)]
+    pub dry_run: bool,
+    /// Show every request, and every artifact with its size.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Print the path of the bundle and nothing else.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `evidence verify`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Trust comes from the first of these that is present; they do not mix: --public-key, \
+                        --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS (files, separated by \
+                        colons); bundle.signing.trusted_keys of the configuration; the configuration's own signing \
+                        key. The key inside a bundle is never trusted."
+)]
+pub struct VerifyArgs {
+    /// The bundle.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// A public key to trust: PEM, or OpenSSH's one-line form.
+    #[arg(short = 'k', long, value_name = "FILE")]
+    pub public_key: Vec<PathBuf>,
+    /// Keys to trust, with their validity: OpenSSH's allowed_signers file, namespace evidence-bundle.
+    #[arg(long, value_name = "FILE", conflicts_with = "public_key")]
+    pub allowed_signers: Option<PathBuf>,
+    /// The fingerprint of a key to trust: sha256:<hex> or OpenSSH's SHA256:<base64>.
+    #[arg(long, value_name = "FINGERPRINT", conflicts_with_all = ["public_key", "allowed_signers"])]
+    pub fingerprint: Vec<String>,
+    /// The organization the bundle must be about.
+    #[arg(long, value_name = "ORGANIZATION")]
+    pub expect_org: Option<String>,
+    /// The greatest age of the bundle: 36h, 7d, 90m.
+    #[arg(long, value_name = "DURATION")]
+    pub max_age: Option<String>,
+    /// Configuration file to take trusted keys from.
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
+    pub json: bool,
+    /// Print nothing: the exit code tells.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Show every warning, exclusion and error of the bundle.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// `evidence init`
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Where to write the configuration.
+    #[arg(short, long, value_name = "FILE", default_value = "./evidence.yaml")]
+    pub config: PathBuf,
+    /// The organization on the code host.
+    #[arg(long, value_name = "ORGANIZATION", default_value = "your-organization")]
+    pub org: String,
+    /// Make a key pair as well.
+    #[arg(long)]
+    pub generate_keys: bool,
+    /// Where the private key is, or is to be written.
+    #[arg(long, value_name = "FILE", default_value = "./evidence-signing-key.pem")]
+    pub key: PathBuf,
+}
+
+/// `evidence keygen`
+#[derive(Debug, Args)]
+pub struct KeygenArgs {
+    /// The private key; the public key goes beside it with the ending .pub.pem.
+    #[arg(short, long, value_name = "FILE", default_value = "./evidence-signing-key.pem")]
+    pub output: PathBuf,
+}
+
+/// `evidence schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Of what.
+    #[arg(value_enum, default_value_t = SchemaOf::Config)]
+    pub of: SchemaOf,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// evidence.yaml
+    Config,
+    /// manifest.json
+    Manifest,
+    /// run.json
+    Run,
+    /// derived/normalized.json
+    Normalized,
+    /// derived/hints.json
+    Hints,
+}
+
+/// `evidence completions`
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}

@@ -1,0 +1,257 @@
+//! `evidence collect`: the specification's six steps, top to bottom.
+
+use std::sync::Arc;
+
+use evidence_bundle::document::Warning;
+use jiff::Timestamp;
+
+use crate::assemble::{self, RunContext};
+use crate::cli::CollectArgs;
+use crate::collection::{self, Collection};
+use crate::config::Config;
+use crate::deliver::{self, Delivery};
+use crate::env::Env;
+use crate::error::{Error, Exit};
+use crate::interrupt::Interrupt;
+use crate::report::{Event, Quiet, Reporter, Terminal};
+use crate::screen::Screen;
+use crate::signing;
+use crate::source::{self, Session, Source};
+use crate::spool::Spool;
+
+/// How many reasons are named when nothing could be collected.
+const REASONS_SHOWN: usize = 5;
+
+/// Runs the command.
+pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result<Exit, Error> {
+    let started = env.clock.now();
+    let started_at = env.stamp();
+    let reporter: Arc<dyn Reporter> =
+        if args.quiet { Arc::new(Quiet) } else { Arc::new(Terminal::new(args.verbose)) };
+    let failed = |source| Error::Spool { directory: args.output.clone(), source };
+
+    // 1. Configuration validation, and everything else that can be known before anything is asked.
+    let config = Config::load(&args.config, env).map_err(Error::Config)?;
+    let controls = assemble::controls(&config);
+    reporter.event(Event::Configured {
+        path: &config.path,
+        framework: config.framework,
+        controls: &controls,
+    });
+    check_source_date_epoch(env)?;
+    let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
+    check_upload(args, &config, env)?;
+    let sources = source::from_config(&config, env, &reporter, args.dry_run);
+    let screen = Arc::new(screen(&sources)?);
+    reporter.screen(&screen);
+    if let Some(message) = &signing.warning {
+        reporter.event(Event::Warning(&own_warning("signing_key_readable", message)));
+    }
+
+    let interrupt = Interrupt::watch().map_err(failed)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    if args.dry_run {
+        return runtime.block_on(interruptible(&interrupt, dry_run(sources, &config, env, &*reporter)));
+    }
+    deliver::prepare(&args.output)?;
+    let mut spool = Spool::new(&args.output).map_err(failed)?;
+
+    // 2. Connection testing, and 3. artifact collection.
+    let (mut collection, organization) = runtime.block_on(interruptible(&interrupt, async {
+        let sessions = connect(sources, &*reporter).await?;
+        let mut collection = Collection::default();
+        for session in &sessions {
+            collection::gather(&**session, &screen, &mut spool, env, &*reporter, &mut collection)
+                .await
+                .map_err(failed)?;
+        }
+        let organization = sessions.first().map(|session| session.organization().to_string());
+        Ok((collection, organization.unwrap_or_default()))
+    }))?;
+    drop(runtime);
+    if !collection.answered && !collection.errors.is_empty() {
+        return Err(Error::NothingCollected(reasons(&collection)));
+    }
+    if let Some(message) = signing.warning {
+        collection.warnings.push(own_warning("signing_key_readable", &message));
+    }
+
+    // 4. Normalization, and 5. hint generation.
+    let exit = outcome(&collection);
+    let results = assemble::judge(&config, &collection);
+    let seconds = env.clock.now().duration_since(started).as_secs();
+    let context = RunContext {
+        started_at,
+        duration_seconds: if env.source_date_epoch().is_some() {
+            0
+        } else {
+            u64::try_from(seconds).unwrap_or(0)
+        },
+        command: arguments.iter().map(|argument| screen.redact(argument).into_owned()).collect(),
+        exit_code: exit.code(),
+    };
+    assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
+    assemble::hints(&mut spool, &collection).map_err(failed)?;
+    assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
+
+    // 6. Bundle creation.
+    let delivery = Delivery {
+        directory: &args.output,
+        key: &signing.key,
+        organization: &organization,
+        limit: config.bundle.max_size_bytes,
+        interrupt: &interrupt,
+    };
+    let delivered = delivery.deliver(&mut spool, env.document_time(), |spool, created_at| {
+        assemble::manifest(spool, &config, &organization, &collection, &signing.key, created_at)
+    })?;
+    let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
+    reporter.event(Event::Judged(&results));
+    reporter.event(Event::Delivered {
+        path: &delivered.path,
+        bytes: delivered.bytes,
+        artifacts: u64::try_from(artifacts).unwrap_or(u64::MAX),
+        controls: &controls,
+        complete: collection.is_complete(),
+    });
+    Ok(exit)
+}
+
+/// What the collection means for the exit code. An artifact that is missing outweighs one that was left out;
+/// non-compliance is not an error.
+fn outcome(collection: &Collection) -> Exit {
+    if !collection.errors.is_empty() {
+        Exit::Collection
+    } else if !collection.excluded.is_empty() {
+        Exit::Policy
+    } else {
+        Exit::Success
+    }
+}
+
+/// Runs `work` until it is done or a signal comes.
+async fn interruptible<T>(
+    interrupt: &Interrupt,
+    work: impl Future<Output = Result<T, Error>>,
+) -> Result<T, Error> {
+    tokio::select! {
+        outcome = work => outcome,
+        exit = interrupt.wait() => Err(Error::Interrupted(exit)),
+    }
+}
+
+/// Connects every source; all the failures are told, not only the first.
+async fn connect(
+    sources: Vec<Box<dyn Source>>,
+    reporter: &dyn Reporter,
+) -> Result<Vec<Box<dyn Session>>, Error> {
+    let attempts = futures_util::future::join_all(sources.into_iter().map(Source::connect)).await;
+    let mut sessions = Vec::new();
+    let mut errors = Vec::new();
+    for attempt in attempts {
+        match attempt {
+            Ok(session) => sessions.push(session),
+            Err(error) => errors.push(error),
+        }
+    }
+    for session in &sessions {
+        let account = session.account();
+        reporter.event(Event::Connected {
+            source: session.name(),
+            organization: session.organization(),
+            api_url: &account.api_url,
+            identity: &session.identity(),
+            rate_limit: account.rate_limit.as_ref(),
+        });
+        session.warnings().iter().for_each(|warning| reporter.event(Event::Warning(warning)));
+    }
+    if errors.is_empty() { Ok(sessions) } else { Err(Error::Connect(errors)) }
+}
+
+async fn dry_run(
+    sources: Vec<Box<dyn Source>>,
+    config: &Config,
+    env: &Env,
+    reporter: &dyn Reporter,
+) -> Result<Exit, Error> {
+    let sessions = connect(sources, reporter).await?;
+    let mut plans = Vec::new();
+    for session in &sessions {
+        let plan = session.plan().await.map_err(|error| Error::Connect(vec![error]))?;
+        plans.push((session.name(), plan));
+    }
+    reporter.event(Event::Planned {
+        plans: &plans,
+        max_size_bytes: config.bundle.max_size_bytes,
+        now: env.clock.now(),
+    });
+    Ok(Exit::Success)
+}
+
+/// The screen looks for the credentials in use, whatever they look like.
+fn screen(sources: &[Box<dyn Source>]) -> Result<Screen, Error> {
+    let mut credentials = Vec::new();
+    let mut errors = Vec::new();
+    for source in sources {
+        match source.credentials() {
+            Ok(own) => credentials.extend(own),
+            Err(error) => errors.push(error),
+        }
+    }
+    if !errors.is_empty() {
+        return Err(Error::Connect(errors));
+    }
+    let credentials: Vec<&str> = credentials.iter().map(String::as_str).collect();
+    Ok(Screen::new(&credentials))
+}
+
+/// `--upload` must be possible before anything is collected for it.
+fn check_upload(args: &CollectArgs, config: &Config, env: &Env) -> Result<(), Error> {
+    if !args.upload {
+        return Ok(());
+    }
+    let upload =
+        config.upload.as_ref().ok_or_else(|| Error::UploadNotConfigured { config: config.path.clone() })?;
+    if env.var(&upload.api_key_env).is_none() {
+        return Err(Error::ApiKeyMissing { variable: upload.api_key_env.clone() });
+    }
+    // Collecting for an upload that cannot happen would leave the user believing that it did.
+    Err(Error::Upload {
+        message: "this version of evidence cannot upload yet; nothing was collected".to_string(),
+        help: "leave --upload out, and hand the bundle over as a file".to_string(),
+    })
+}
+
+fn check_source_date_epoch(env: &Env) -> Result<(), Error> {
+    let valid = env.var("SOURCE_DATE_EPOCH").is_none() || env.source_date_epoch().is_some();
+    let in_range = env.source_date_epoch().is_none_or(|seconds| Timestamp::from_second(seconds).is_ok());
+    if valid && in_range {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: "the environment variable SOURCE_DATE_EPOCH is not a number of seconds since 1970"
+            .to_string(),
+        help: "unset it, or set it to a whole number such as 1795251913".to_string(),
+    })
+}
+
+fn own_warning(code: &str, message: &str) -> Warning {
+    Warning { code: code.to_string(), message: message.to_string(), source: None, subject: None }
+}
+
+/// The different reasons why nothing was collected.
+fn reasons(collection: &Collection) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for error in &collection.errors {
+        let reason = format!("{}: {}", error.subject, error.message);
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    let more = reasons.len().saturating_sub(REASONS_SHOWN);
+    reasons.truncate(REASONS_SHOWN);
+    if more > 0 {
+        reasons.push(format!("and {more} more"));
+    }
+    reasons
+}

@@ -1,0 +1,36 @@
+//! `evidence init`: a configuration to begin with.
+
+use std::io::{self, Write as _};
+
+use super::keygen::{write_key_pair, write_new};
+use crate::cli::InitArgs;
+use crate::config;
+use crate::env::Env;
+use crate::error::{Error, Exit};
+
+/// Runs the command.
+pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
+    let failed = |source: io::Error| Error::Write {
+        help: (source.kind() == io::ErrorKind::AlreadyExists).then(|| {
+            "an existing configuration is never overwritten; choose another name with --config".into()
+        }),
+        path: args.config.clone(),
+        source,
+    };
+    // Before the keys: a command that fails half way should not leave a key behind.
+    if args.config.symlink_metadata().is_ok() {
+        return Err(failed(io::Error::from(io::ErrorKind::AlreadyExists)));
+    }
+    let pair = if args.generate_keys { Some(write_key_pair(&args.key)?) } else { None };
+    let text = config::template(&args.org, &args.key.display().to_string());
+    write_new(&args.config, text.as_bytes(), 0o644).map_err(failed)?;
+    let mut out = format!("configuration  {}\n", args.config.display());
+    out.push_str(&pair.map_or_else(String::new, |pair| pair.describe()));
+    out.push_str(&format!(
+        "\nNext\n  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
+        args.config.display()
+    ));
+    // A closed pipe is the reader's business.
+    let _ = io::stdout().write_all(out.as_bytes());
+    Ok(Exit::Success)
+}

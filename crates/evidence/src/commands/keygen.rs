@@ -1,0 +1,85 @@
+//! `evidence keygen`: a key pair that every tool can read.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use evidence_bundle::key::SigningKey;
+
+use crate::cli::KeygenArgs;
+use crate::error::{Error, Exit};
+
+/// Runs the command.
+pub(super) fn run(args: &KeygenArgs) -> Result<Exit, Error> {
+    let pair = write_key_pair(&args.output)?;
+    // A closed pipe is the reader's business.
+    let _ = io::stdout().write_all(pair.describe().as_bytes());
+    Ok(Exit::Success)
+}
+
+/// A key pair on disk.
+pub(super) struct KeyPair {
+    private: PathBuf,
+    public: PathBuf,
+    key_id: String,
+    fingerprint: String,
+}
+
+impl KeyPair {
+    /// Where the keys are and how they are recognised.
+    pub(super) fn describe(&self) -> String {
+        format!(
+            "private key  {}  (keep it; anybody who has it can sign as you)\n\
+             public key   {}  (give it to your auditor, by another way than the bundles)\n\
+             key id       {}\n\
+             fingerprint  {}\n",
+            self.private.display(),
+            self.public.display(),
+            self.key_id,
+            self.fingerprint
+        )
+    }
+}
+
+/// Makes a key pair: the private key for its owner alone, the public key beside it.
+pub(super) fn write_key_pair(private: &Path) -> Result<KeyPair, Error> {
+    let public = public_path(private);
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source: io::Error| Error::Write {
+            help: (source.kind() == io::ErrorKind::AlreadyExists)
+                .then(|| "existing keys are never overwritten".into()),
+            path,
+            source,
+        }
+    };
+    if public.symlink_metadata().is_ok() {
+        return Err(failed(&public)(io::Error::from(io::ErrorKind::AlreadyExists)));
+    }
+    let key = SigningKey::generate().map_err(|error| failed(private)(io::Error::other(error.to_string())))?;
+    let pem = key.to_pkcs8_v1_pem().map_err(|error| failed(private)(io::Error::other(error.to_string())))?;
+    write_new(private, pem.as_bytes(), 0o600).map_err(failed(private))?;
+    let verifying = key.public_key();
+    write_new(&public, verifying.to_spki_pem().as_bytes(), 0o644).map_err(failed(&public))?;
+    Ok(KeyPair {
+        private: private.to_path_buf(),
+        public,
+        key_id: verifying.key_id().to_string(),
+        fingerprint: verifying.ssh_fingerprint(),
+    })
+}
+
+/// `acme.pem` → `acme.pub.pem`
+fn public_path(private: &Path) -> PathBuf {
+    let mut name = private.file_stem().unwrap_or_default().to_os_string();
+    name.push(".pub.pem");
+    private.with_file_name(name)
+}
+
+/// Writes a file that must not be there yet.
+pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

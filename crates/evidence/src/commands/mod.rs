@@ -1,0 +1,58 @@
+//! One file per command. A command ties the stages together and owns what it prints on stdout.
+
+mod collect;
+mod init;
+mod keygen;
+mod print;
+mod verify;
+
+use std::io::Write as _;
+
+use crate::cli::{Cli, Command};
+use crate::env::Env;
+use crate::error::{Error, Exit};
+
+/// Runs the command, says what went wrong, and returns the exit code.
+pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
+    let outcome = match cli.command {
+        Command::Collect(args) => collect::run(&args, env, arguments),
+        Command::Verify(args) => verify::run(&args, env),
+        Command::Init(args) => init::run(&args, env),
+        Command::Keygen(args) => keygen::run(&args),
+        Command::Schema(args) => print::schema(args.of),
+        Command::Completions(args) => print::completions(args.shell),
+        Command::Man => print::man(),
+    };
+    match outcome {
+        Ok(exit) => exit,
+        Err(error) => {
+            report(&error);
+            error.exit()
+        }
+    }
+}
+
+/// `error: what failed`, then what to do.
+fn report(error: &Error) {
+    if error.is_reported() {
+        return;
+    }
+    let red = anstyle::AnsiColor::Red.on_default().bold();
+    let cyan = anstyle::AnsiColor::Cyan.on_default();
+    let mut text = String::new();
+    if let Error::Config(config) = error {
+        // The configuration's problems come with their own layout.
+        let color = anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
+        text.push_str(&config.render(color));
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+    } else {
+        text.push_str(&format!("{red}error{red:#}: {error}\n"));
+    }
+    for line in error.help() {
+        text.push_str(&format!("  {cyan}help{cyan:#}: {line}\n"));
+    }
+    // Nobody reads a closed pipe.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,410 @@
+//! `evidence verify`: is this bundle what a key I trust has signed?
+//!
+//! It reads the bundle and nothing that the bundle names, asks no network, and never says VERIFIED without a trust
+//! root that came from outside the bundle.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use evidence_bundle::document::{ErrorRecord, Excluded, Warning, write_json};
+use evidence_bundle::read::{
+    Expectations, Failure, Intact, Limits, UntrustedBundle, VerifiedBundle, VerifyError,
+};
+use evidence_bundle::text::Printable;
+use evidence_bundle::trust::{TrustError, TrustRoot};
+use serde::Serialize;
+
+use crate::cli::VerifyArgs;
+use crate::config::{Config, SigningConfig};
+use crate::env::Env;
+use crate::error::{Error, Exit};
+use crate::report::format::{counted, thousands};
+use crate::signing;
+
+/// Files with public keys are small; one that is not is another file.
+const KEY_FILE_LIMIT: u64 = 1024 * 1024;
+
+/// The configuration that is looked at if none is named.
+const DEFAULT_CONFIG: &str = "./evidence.yaml";
+
+const GREEN: Style = AnsiColor::Green.on_default().bold();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+const RED: Style = AnsiColor::Red.on_default().bold();
+
+/// What `--json` prints: one object, version 1. A field is never renamed.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    verdict: &'static str,
+    reason: Option<&'a str>,
+    detail: Option<&'a str>,
+    path: Option<&'a str>,
+    key_id: Option<String>,
+    trusted_by: Option<&'a str>,
+    files: Option<u64>,
+    bytes: Option<u64>,
+    created_at: Option<String>,
+    organization: Option<&'a str>,
+    framework: Option<&'a str>,
+    controls: &'a [String],
+    complete: Option<bool>,
+    warnings: &'a [Warning],
+    excluded: &'a [Excluded],
+    errors: &'a [ErrorRecord],
+    source_date_epoch: Option<i64>,
+}
+
+impl Report<'_> {
+    fn new(verdict: &'static str) -> Report<'static> {
+        Report {
+            verdict,
+            reason: None,
+            detail: None,
+            path: None,
+            key_id: None,
+            trusted_by: None,
+            files: None,
+            bytes: None,
+            created_at: None,
+            organization: None,
+            framework: None,
+            controls: &[],
+            complete: None,
+            warnings: &[],
+            excluded: &[],
+            errors: &[],
+            source_date_epoch: None,
+        }
+    }
+}
+
+/// Runs the command.
+pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
+    // 0. The trust root, before anything of the bundle is looked at.
+    let trust = trust_root(args, env)?;
+    let max_age = args.max_age.as_deref().map(parse_age).transpose()?;
+    let expectations = Expectations {
+        organization: args.expect_org.clone(),
+        max_age,
+        now: Some(env.clock.now().as_second()),
+    };
+    let verdict = match File::open(&args.bundle) {
+        Ok(file) if file.metadata().is_ok_and(|metadata| metadata.is_dir()) => {
+            Err(Failure::CannotJudge(io::Error::from(io::ErrorKind::IsADirectory)))
+        }
+        Ok(file) => UntrustedBundle::new(BufReader::with_capacity(256 * 1024, file)).verify(
+            &trust,
+            &expectations,
+            &Limits::default(),
+        ),
+        Err(error) => Err(Failure::CannotJudge(error)),
+    };
+    match &verdict {
+        Ok(bundle) => say(args, || verified_text(args, bundle), || verified_report(bundle)),
+        Err(Failure::NotWhatWasSigned(error)) => {
+            say(args, || failed_text(args, error), || failed_report(error))
+        }
+        Err(Failure::IntactNotAuthenticated(intact)) => {
+            say(args, || intact_text(args, intact), || intact_report(intact));
+        }
+        Err(Failure::CannotJudge(error)) => cannot_judge(args, error),
+    }
+    match verdict {
+        Ok(_) => Ok(Exit::Success),
+        Err(Failure::NotWhatWasSigned(_)) => Err(Error::NotVerified),
+        Err(_) => Err(Error::CannotJudge),
+    }
+}
+
+/// Prints the verdict on stdout, as text or as JSON.
+fn say(args: &VerifyArgs, text: impl FnOnce() -> String, report: impl FnOnce() -> Vec<u8>) {
+    // A closed pipe is the reader's business: the exit code tells as well.
+    if args.json {
+        let _ = io::stdout().lock().write_all(&report());
+    } else if !args.quiet {
+        let _ = anstream::stdout().write_all(text().as_bytes());
+    }
+}
+
+fn file_name(args: &VerifyArgs) -> String {
+    let name = args.bundle.file_name().unwrap_or(args.bundle.as_os_str()).to_string_lossy();
+    Printable(&name).to_string()
+}
+
+fn time(seconds: i64) -> String {
+    evidence_bundle::time::format(seconds).unwrap_or_else(|| seconds.to_string())
+}
+
+fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
+    let safe = |text: &str| Printable(text).to_string();
+    let mut text = format!(
+        "{}\n  signature   {GREEN}OK{GREEN:#}   Ed25519, key {}  trusted by {}\n  contents    {GREEN}OK{GREEN:#}   {}, \
+         {} bytes, none missing, none extra, none changed\n  collected   {} (claimed by the signer)  {}  {}  {}\n",
+        file_name(args),
+        bundle.key_id,
+        safe(&bundle.trusted_by),
+        counted(bundle.files, "file", "files"),
+        thousands(bundle.bytes),
+        time(bundle.created_at),
+        safe(&bundle.organization),
+        safe(&bundle.framework),
+        safe(&bundle.controls.join(" ")),
+    );
+    if let Some(epoch) = bundle.source_date_epoch {
+        text.push_str(&format!("  time        SOURCE_DATE_EPOCH={epoch} took the place of the clock\n"));
+    }
+    if bundle.warnings_total > 0 {
+        text.push_str(&format!("  warnings    {}\n", thousands(bundle.warnings_total)));
+    }
+    if bundle.excluded_total > 0 {
+        let artifacts = counted(bundle.excluded_total, "artifact", "artifacts");
+        text.push_str(&format!("  excluded    {artifacts} left out as forbidden data\n"));
+    }
+    if bundle.errors_total > 0 {
+        let errors = counted(bundle.errors_total, "error", "errors");
+        text.push_str(&format!(
+            "  missing     {errors} in the collection: not everything asked for is here\n"
+        ));
+    }
+    if args.verbose {
+        for warning in &bundle.warnings {
+            let subject =
+                warning.subject.as_deref().map(|subject| format!("{subject}: ")).unwrap_or_default();
+            text.push_str(&format!("    warning   {}\n", safe(&format!("{subject}{}", warning.message))));
+        }
+        for excluded in &bundle.excluded {
+            text.push_str(&format!(
+                "    excluded  {} (rule {})\n",
+                safe(&excluded.filename),
+                safe(&excluded.rule)
+            ));
+        }
+        for error in &bundle.errors {
+            text.push_str(&format!("    error     {}: {}\n", safe(&error.subject), safe(&error.message)));
+        }
+    }
+    text.push_str(&format!("{GREEN}VERIFIED{GREEN:#}\n"));
+    text
+}
+
+fn verified_report(bundle: &VerifiedBundle) -> Vec<u8> {
+    json(&Report {
+        key_id: Some(bundle.key_id.to_string()),
+        trusted_by: Some(&bundle.trusted_by),
+        files: Some(bundle.files),
+        bytes: Some(bundle.bytes),
+        created_at: Some(time(bundle.created_at)),
+        organization: Some(&bundle.organization),
+        framework: Some(&bundle.framework),
+        controls: &bundle.controls,
+        complete: Some(bundle.complete),
+        warnings: &bundle.warnings,
+        excluded: &bundle.excluded,
+        errors: &bundle.errors,
+        source_date_epoch: bundle.source_date_epoch,
+        ..Report::new("verified")
+    })
+}
+
+fn failed_text(args: &VerifyArgs, error: &VerifyError) -> String {
+    let place = error.path.as_deref().map(|path| format!(" ({})", Printable(path))).unwrap_or_default();
+    format!(
+        "{}\n{RED}FAILED{RED:#} {}: {}{place}\n  {} Do not rely on this bundle.\n",
+        file_name(args),
+        error.reason,
+        error.detail,
+        error.reason.meaning()
+    )
+}
+
+fn failed_report(error: &VerifyError) -> Vec<u8> {
+    json(&Report {
+        reason: Some(error.reason.code()),
+        detail: Some(&error.detail),
+        path: error.path.as_deref(),
+        ..Report::new("failed")
+    })
+}
+
+fn intact_text(args: &VerifyArgs, intact: &Intact) -> String {
+    format!(
+        "{}\n{YELLOW}INTACT, NOT AUTHENTICATED{YELLOW:#}: signed by a key you have not told me to trust ({})\n  \
+         Anybody can make such a bundle. Get the signer's public key by another way than the bundle and run\n  \
+         evidence verify --public-key <file> {}\n",
+        file_name(args),
+        intact.key_id,
+        Printable(&args.bundle.to_string_lossy())
+    )
+}
+
+fn intact_report(intact: &Intact) -> Vec<u8> {
+    json(&Report {
+        key_id: Some(intact.key_id.to_string()),
+        files: Some(intact.files),
+        bytes: Some(intact.bytes),
+        created_at: Some(time(intact.created_at)),
+        organization: Some(&intact.organization),
+        ..Report::new("not_authenticated")
+    })
+}
+
+fn cannot_judge(args: &VerifyArgs, error: &io::Error) {
+    let detail = error.to_string();
+    if args.json {
+        let report = json(&Report { detail: Some(&detail), ..Report::new("not_judged") });
+        let _ = io::stdout().lock().write_all(&report);
+        return;
+    }
+    let path = args.bundle.to_string_lossy();
+    // An error is said even when quiet: nothing was judged.
+    let _ = writeln!(
+        anstream::stderr(),
+        "{RED}error{RED:#}: cannot read the bundle {}: {detail}",
+        Printable(&path)
+    );
+}
+
+fn json(report: &Report<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing plain strings and numbers into memory does not fail.
+    let _ = write_json(&mut bytes, report);
+    bytes
+}
+
+/// The first place that names a key decides; they do not mix.
+fn trust_root(args: &VerifyArgs, env: &Env) -> Result<TrustRoot, Error> {
+    let mut trust = TrustRoot::new();
+    if !args.public_key.is_empty() {
+        add_keys(&mut trust, &args.public_key)?;
+        return Ok(trust);
+    }
+    if let Some(path) = &args.allowed_signers {
+        let contents = read_key_file(path)?;
+        trust.add_allowed_signers(path.display().to_string(), &contents).map_err(trust_error)?;
+        return Ok(trust);
+    }
+    if !args.fingerprint.is_empty() {
+        for fingerprint in &args.fingerprint {
+            trust.add_fingerprint(fingerprint).map_err(trust_error)?;
+        }
+        return Ok(trust);
+    }
+    if let Some(paths) = env.var_os("EVIDENCE_TRUSTED_KEYS") {
+        let paths: Vec<PathBuf> =
+            std::env::split_paths(paths).filter(|path| !path.as_os_str().is_empty()).collect();
+        add_keys(&mut trust, &paths)?;
+        return Ok(trust);
+    }
+    if let Some(signing) = configured_signing(args, env)? {
+        if signing.trusted_keys.is_empty() {
+            match signing::load(&signing, env) {
+                Ok(loaded) => trust.add_key("your own signing key", loaded.key.public_key()),
+                // A machine that only verifies has the configuration and not the key.
+                Err(error) if args.config.is_none() => note(args, &format!("no key of your own: {error}")),
+                Err(error) => return Err(Error::Signing(error)),
+            }
+        } else {
+            add_keys(&mut trust, &signing.trusted_keys)?;
+        }
+    }
+    Ok(trust)
+}
+
+/// `bundle.signing` of the configuration that is named, or of the one in this directory if there is a valid one.
+fn configured_signing(args: &VerifyArgs, env: &Env) -> Result<Option<SigningConfig>, Error> {
+    let path = match &args.config {
+        Some(path) => path.as_path(),
+        None if Path::new(DEFAULT_CONFIG).exists() => Path::new(DEFAULT_CONFIG),
+        None => return Ok(None),
+    };
+    match Config::load(path, env) {
+        Ok(config) => Ok(Some(config.bundle.signing)),
+        Err(error) if args.config.is_some() => Err(Error::Config(error)),
+        Err(error) => {
+            note(args, &format!("no keys taken from {}: {error}", path.display()));
+            Ok(None)
+        }
+    }
+}
+
+fn note(args: &VerifyArgs, text: &str) {
+    if !args.quiet && !args.json {
+        let _ = writeln!(anstream::stderr(), "note: {}", Printable(text));
+    }
+}
+
+fn add_keys(trust: &mut TrustRoot, paths: &[PathBuf]) -> Result<(), Error> {
+    for path in paths {
+        let contents = read_key_file(path)?;
+        trust.add_public_key(path.display().to_string(), &contents).map_err(trust_error)?;
+    }
+    Ok(())
+}
+
+fn read_key_file(path: &Path) -> Result<Vec<u8>, Error> {
+    let shown = String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned();
+    let failed = |message: String| Error::Usage {
+        message,
+        help: "name the signer's public key, in PEM or OpenSSH form".to_string(),
+    };
+    let file =
+        File::open(path).map_err(|error| failed(format!("cannot read the key file {shown}: {error}")))?;
+    let mut bytes = Vec::new();
+    let read = file
+        .take(KEY_FILE_LIMIT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| failed(format!("cannot read the key file {shown}: {error}")))?;
+    if u64::try_from(read).unwrap_or(u64::MAX) > KEY_FILE_LIMIT {
+        return Err(failed(format!("the key file {shown} is larger than any file of keys")));
+    }
+    Ok(bytes)
+}
+
+fn trust_error(error: TrustError) -> Error {
+    Error::Usage {
+        message: format!("cannot trust this key: {error}"),
+        help: "a bundle is signed with Ed25519; name the signer's public key, in PEM or OpenSSH form"
+            .to_string(),
+    }
+}
+
+/// `90m`, `36h`, `7d`, `2w`; a number alone would be anybody's guess.
+fn parse_age(text: &str) -> Result<Duration, Error> {
+    let invalid = || Error::Usage {
+        message: format!("--max-age {text} is not a duration"),
+        help: "write a number and a unit: 90m, 36h, 7d or 2w".to_string(),
+    };
+    let unit = text.chars().next_back().ok_or_else(invalid)?;
+    let seconds: u64 = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3_600,
+        'd' => 86_400,
+        'w' => 604_800,
+        _ => return Err(invalid()),
+    };
+    let number: u64 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(invalid)?;
+    Ok(Duration::from_secs(number.checked_mul(seconds).ok_or_else(invalid)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_have_a_unit() {
+        for (text, seconds) in
+            [("90s", 90), ("90m", 5_400), ("36h", 129_600), ("7d", 604_800), ("2w", 1_209_600)]
+        {
+            assert_eq!(parse_age(text).unwrap(), Duration::from_secs(seconds));
+        }
+        for text in
+            ["", "7", "d", "7 d", "-1d", "7days", "99999999999999999999d", "18446744073709551615w", "7é"]
+        {
+            assert!(parse_age(text).is_err(), "{text:?}");
+        }
+    }
+}

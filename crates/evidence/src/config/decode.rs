@@ -1,0 +1,455 @@
+//! Walks the tree of a file along the declarations and collects every problem.
+//!
+//! It knows shapes, not keys: what a key is called and means is declared beside the section it belongs to. A value
+//! that comes out of here has the declared type and keeps the declared rule.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::declare::{DefaultValue, Format, Key, MIN_SECONDS, Presence, Section, Shape};
+use super::problem::{Complaint, Place, Problems};
+use super::secret::{self, quote};
+use super::yaml::{Entry, Node, Value};
+use super::{file, format, path, suggest, wrong_type};
+use crate::env::Env;
+
+/// The longest name of a tag, in bytes.
+pub(super) const MAX_TAG_NAME: usize = 128;
+
+/// The longest value of a tag, in bytes.
+pub(super) const MAX_TAG_VALUE: usize = 256;
+
+/// What decoding needs at hand.
+pub(super) struct Decoder<'run, 'text> {
+    /// Where problems go.
+    pub(super) problems: Problems<'text>,
+    /// The environment: `HOME`, and what overrides the file.
+    pub(super) env: &'run Env,
+}
+
+/// A value and where it is.
+#[derive(Debug, Clone)]
+pub(super) struct Placed<T> {
+    /// The value.
+    pub(super) value: T,
+    /// Where it is; nowhere for a default.
+    pub(super) place: Place,
+    /// Its dotted path.
+    pub(super) path: String,
+}
+
+/// The keys of one section as the file has them.
+pub(super) struct Fields {
+    path: String,
+    entries: Vec<(&'static Key, Entry)>,
+    place: Place,
+}
+
+/// `"*"`, or what is listed.
+pub(super) enum Everything<T> {
+    /// `"*"`
+    All,
+    /// The entries.
+    Listed(Vec<T>),
+}
+
+impl Decoder<'_, '_> {
+    /// Reads a mapping with known keys: reports what is unknown, repeated or missing.
+    pub(super) fn open(
+        &mut self,
+        section: &'static Section,
+        value: &Node,
+        place: Place,
+        path: String,
+    ) -> Option<Fields> {
+        let Value::Map(entries) = &value.value else {
+            self.problems.add(place, path, wrong_type::of_section(section, &value.value)?);
+            return None;
+        };
+        let mut fields = Fields { path, entries: Vec::new(), place };
+        let mut first_lines: HashMap<&str, usize> = HashMap::new();
+        // Keys that somebody tried to give under another name: those are not missing as well.
+        let mut meant: Vec<&'static Key> = Vec::new();
+        for entry in entries {
+            // A key without a name has its problem reported where it was read.
+            let Some(name) = entry.key.as_deref() else { continue };
+            if let Some(first_line) = first_lines.get(name) {
+                let complaint = Complaint::new(format!("{} is given twice", quote(name)))
+                    .help(format!("it was given first on line {first_line}; remove one of them"));
+                let key = path::join(&fields.path, name);
+                self.problems.add(Place::Bytes(entry.key_bytes.clone()), key, complaint);
+                continue;
+            }
+            first_lines.insert(name, self.problems.line(entry.key_bytes.start));
+            match section.key(name) {
+                Some(key) => fields.entries.push((key, entry.clone())),
+                None => meant.extend(self.unknown(section, &fields.path, name, entry)),
+            }
+        }
+        self.missing(section, &fields, &meant, entries.is_empty());
+        Some(fields)
+    }
+
+    /// Reports a key that the section does not have; returns the one it was meant to be.
+    fn unknown(
+        &mut self,
+        section: &'static Section,
+        parent: &str,
+        name: &str,
+        entry: &Entry,
+    ) -> Option<&'static Key> {
+        if secret::names_secret(name) || secret::contains_secret(name) {
+            self.hide(&entry.value);
+        }
+        let (complaint, meant) = match section.planned.iter().find(|planned| planned.name == name) {
+            Some(planned) => (Complaint::new(planned.message).help("remove it from the file"), None),
+            // Finding the nearest name is the one costly part of a problem.
+            None if self.problems.is_full() => (Complaint::new("unknown key"), None),
+            None => {
+                let shown = if parent.is_empty() { String::new() } else { format!(" in `{parent}`") };
+                let (advice, meant) = file::advice(section, name);
+                (Complaint::new(format!("unknown key {}{shown}", quote(name))).help(advice), meant)
+            }
+        };
+        self.problems.add(Place::Bytes(entry.key_bytes.clone()), path::join(parent, name), complaint);
+        meant
+    }
+
+    fn missing(
+        &mut self,
+        section: &'static Section,
+        fields: &Fields,
+        meant: &[&'static Key],
+        is_empty: bool,
+    ) {
+        let was_meant = |key: &'static Key| meant.iter().any(|meant| std::ptr::eq(*meant, key));
+        let inside = if fields.path.is_empty() { String::new() } else { format!(" in `{}`", fields.path) };
+        for key in section.keys.iter().filter(|key| key.presence == Presence::Required) {
+            if !fields.has(key) && !was_meant(key) {
+                let complaint = Complaint::new(format!("the required key `{}` is missing{inside}", key.name))
+                    .help(missing_help(key));
+                self.problems.add(fields.place.clone(), path::join(&fields.path, key.name), complaint);
+            }
+        }
+        let names: Vec<&str> = section.exactly_one.iter().map(|key| key.name).collect();
+        let given: Vec<_> = section.exactly_one.iter().filter(|key| fields.has(key)).collect();
+        match given.as_slice() {
+            [] if !names.is_empty() && !section.exactly_one.iter().any(|key| was_meant(key)) => {
+                let complaint =
+                    Complaint::new(format!("{} is missing{inside}", suggest::alternatives(&names)))
+                        .help("give exactly one of them");
+                self.problems.add(fields.place.clone(), fields.path.clone(), complaint);
+            }
+            [_, second, ..] => {
+                let complaint = Complaint::new(format!("{} exclude each other", suggest::list(&names)))
+                    .help("keep exactly one of them");
+                let key = path::join(&fields.path, second.name);
+                self.problems.add(fields.key_place(second), key, complaint);
+            }
+            _ => {}
+        }
+        if section.not_empty && is_empty {
+            let complaint =
+                Complaint::new(format!("`{}` is empty", fields.path)).help(section.keys_in_words());
+            self.problems.add(fields.place.clone(), fields.path.clone(), complaint);
+        }
+    }
+
+    /// Masks a value and all in it.
+    fn hide(&mut self, node: &Rc<Node>) {
+        match &node.value {
+            Value::List(items) => items.iter().for_each(|item| self.hide(item)),
+            Value::Map(entries) => entries.iter().for_each(|entry| self.hide(&entry.value)),
+            _ => self.problems.hide(node.bytes.clone()),
+        }
+    }
+
+    /// The section below this key, if it is there and is a mapping.
+    pub(super) fn section(&mut self, fields: &Fields, key: &'static Key) -> Option<Fields> {
+        let (entry, path) = fields.get(key)?;
+        let section = key.shape.section()?;
+        self.open(section, &entry.value, Place::Bytes(entry.key_bytes.clone()), path)
+    }
+
+    /// A text.
+    pub(super) fn text(&mut self, fields: &Fields, key: &'static Key) -> Option<Placed<String>> {
+        let Some((entry, path)) = fields.get(key) else {
+            let Presence::Default(DefaultValue::Text(text)) = key.presence else { return None };
+            let path = path::join(&fields.path, key.name);
+            return Some(Placed { value: text.to_owned(), place: Place::Nowhere, path });
+        };
+        let Shape::Text(format) = key.shape else { return None };
+        self.text_at(key, format, &entry.value, place_of(entry), path)
+    }
+
+    fn text_at(
+        &mut self,
+        key: &'static Key,
+        format: Format,
+        node: &Node,
+        place: Place,
+        path: String,
+    ) -> Option<Placed<String>> {
+        let checked = match &node.value {
+            Value::Reported => return None,
+            Value::Text(text) => format::check(format, text).map(|()| text.clone()),
+            other => Err(wrong_type::of_text(key, format, other)),
+        };
+        match checked {
+            Ok(value) => Some(Placed { value, place, path }),
+            Err(complaint) => {
+                self.problems.add(place, path, complaint);
+                None
+            }
+        }
+    }
+
+    /// A path, with `~` expanded.
+    pub(super) fn path(&mut self, fields: &Fields, key: &'static Key) -> Option<PathBuf> {
+        let text = self.text(fields, key)?;
+        self.expand(text)
+    }
+
+    /// A list of paths, each with `~` expanded.
+    pub(super) fn paths(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<PathBuf>> {
+        let texts = self.list(fields, key)?;
+        texts.into_iter().map(|text| self.expand(text)).collect()
+    }
+
+    fn expand(&mut self, text: Placed<String>) -> Option<PathBuf> {
+        let rest = match text.value.strip_prefix('~') {
+            None => return Some(PathBuf::from(text.value)),
+            Some(rest) => rest,
+        };
+        let complaint = match self.env.var_os("HOME") {
+            _ if !rest.is_empty() && !rest.starts_with('/') => {
+                Complaint::new(format!("{}: only your own home directory is expanded", quote(&text.value)))
+                    .help("write `~/...`, or the path in full; a file that begins with `~` is `./~...`")
+            }
+            Some(home) => return Some(PathBuf::from(home).join(rest.trim_start_matches('/'))),
+            None => Complaint::new("`~` cannot be expanded: the environment variable HOME is not set")
+                .help("write the path in full"),
+        };
+        self.problems.add(text.place, text.path, complaint);
+        None
+    }
+
+    /// A boolean.
+    pub(super) fn boolean(&mut self, fields: &Fields, key: &'static Key) -> Option<bool> {
+        let Some((entry, path)) = fields.get(key) else {
+            let Presence::Default(DefaultValue::Boolean(value)) = key.presence else { return None };
+            return Some(value);
+        };
+        match &entry.value.value {
+            Value::Boolean(value) => return Some(*value),
+            Value::Reported => {}
+            other => self.problems.add(place_of(entry), path, wrong_type::of_boolean(key, other)),
+        }
+        None
+    }
+
+    /// A whole number.
+    pub(super) fn integer<T: TryFrom<i64>>(&mut self, fields: &Fields, key: &'static Key) -> Option<T> {
+        let Shape::Integer { minimum, maximum } = key.shape else { return None };
+        let Some((entry, path)) = fields.get(key) else {
+            let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
+            return T::try_from(value).ok();
+        };
+        let complaint = match &entry.value.value {
+            Value::Reported => return None,
+            Value::Integer(value) if (minimum..=maximum).contains(value) => return T::try_from(*value).ok(),
+            Value::Integer(value) => wrong_type::out_of_range(key, &value.to_string()),
+            Value::Number(value) if value.fract() == 0.0 && value.abs() > 9e15 => {
+                wrong_type::out_of_range(key, &wrong_type::number(&entry.value.value))
+            }
+            other => wrong_type::of_number(key, "a whole number", other),
+        };
+        self.problems.add(place_of(entry), path, complaint);
+        None
+    }
+
+    /// A duration given in seconds.
+    pub(super) fn seconds(&mut self, fields: &Fields, key: &'static Key) -> Option<Duration> {
+        let Shape::Seconds { maximum } = key.shape else { return None };
+        let Some((entry, path)) = fields.get(key) else {
+            let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
+            return u64::try_from(value).ok().map(Duration::from_secs);
+        };
+        let seconds = match &entry.value.value {
+            Value::Reported => return None,
+            // Exact for every value in range: those have far fewer than 53 bits.
+            Value::Integer(value) => i32::try_from(*value).map_or(f64::INFINITY, f64::from),
+            Value::Number(value) => *value,
+            other => {
+                let complaint = wrong_type::of_number(key, "a number of seconds", other);
+                self.problems.add(place_of(entry), path, complaint);
+                return None;
+            }
+        };
+        if (MIN_SECONDS..=f64::from(maximum)).contains(&seconds) {
+            return Duration::try_from_secs_f64(seconds).ok();
+        }
+        let shown = wrong_type::number(&entry.value.value);
+        self.problems.add(place_of(entry), path, wrong_type::out_of_range(key, &shown));
+        None
+    }
+
+    /// A list of texts without repetition; empty if the key is absent and that is its default.
+    pub(super) fn list(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Placed<String>>> {
+        let Some((entry, path)) = fields.get(key) else {
+            return matches!(key.presence, Presence::Default(DefaultValue::Empty(_))).then(Vec::new);
+        };
+        let Shape::List { of, may_be_empty } = key.shape else { return None };
+        match &entry.value.value {
+            Value::List(items) => self.items(key, of, may_be_empty, items, entry, &path),
+            Value::Reported => None,
+            other => {
+                self.problems.add(place_of(entry), path, wrong_type::of_list(key, other));
+                None
+            }
+        }
+    }
+
+    /// `"*"`, or a list of texts without repetition.
+    pub(super) fn everything_or_list(
+        &mut self,
+        fields: &Fields,
+        key: &'static Key,
+    ) -> Option<Everything<Placed<String>>> {
+        let Shape::EverythingOr(of) = key.shape else { return None };
+        let (entry, path) = fields.get(key)?;
+        match &entry.value.value {
+            Value::Text(text) if text == "*" => Some(Everything::All),
+            Value::List(items) => self.items(key, of, false, items, entry, &path).map(Everything::Listed),
+            Value::Reported => None,
+            other => {
+                self.problems.add(place_of(entry), path, wrong_type::of_list(key, other));
+                None
+            }
+        }
+    }
+
+    fn items(
+        &mut self,
+        key: &'static Key,
+        of: Format,
+        may_be_empty: bool,
+        items: &[Rc<Node>],
+        entry: &Entry,
+        path: &str,
+    ) -> Option<Vec<Placed<String>>> {
+        if items.is_empty() && !may_be_empty {
+            let complaint = Complaint::new(format!("`{}` is an empty list", key.name))
+                .help(format!("write at least one entry: `{}: {}`", key.name, key.example));
+            self.problems.add(Place::Bytes(entry.key_bytes.clone()), path, complaint);
+            return None;
+        }
+        let mut kept: Vec<Placed<String>> = Vec::new();
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        let mut all_good = true;
+        for (index, item) in items.iter().enumerate() {
+            let place = if item.bytes.is_empty() {
+                Place::Bytes(item.bytes.start..item.bytes.start + 1)
+            } else {
+                Place::Bytes(item.bytes.clone())
+            };
+            let Some(text) = self.text_at(key, of, item, place, path::item(path, index)) else {
+                all_good = false;
+                continue;
+            };
+            let folded =
+                if format::same(of, "a", "A") { text.value.to_ascii_lowercase() } else { text.value.clone() };
+            if let Some(first) = seen.get(&folded) {
+                all_good = false;
+                let complaint = Complaint::new(format!("{} is listed twice", quote(&text.value)))
+                    .help(format!("the first is on line {first}; remove one of them"));
+                self.problems.add(text.place, text.path, complaint);
+                continue;
+            }
+            seen.insert(folded, self.problems.line(item.bytes.start));
+            kept.push(text);
+        }
+        all_good.then_some(kept)
+    }
+
+    /// Free names with free texts.
+    pub(super) fn tags(&mut self, fields: &Fields, key: &'static Key) -> Option<BTreeMap<String, String>> {
+        let Some((entry, path)) = fields.get(key) else { return Some(BTreeMap::new()) };
+        let entries = match &entry.value.value {
+            Value::Map(entries) => entries,
+            Value::Reported => return None,
+            other => {
+                self.problems.add(place_of(entry), path, wrong_type::of_tags(key, other));
+                return None;
+            }
+        };
+        let mut tags = BTreeMap::new();
+        for tag in entries {
+            let Some(name) = tag.key.as_deref() else { continue };
+            let tag_path = path::join(&path, name);
+            let key_place = Place::Bytes(tag.key_bytes.clone());
+            let complaint = if name.is_empty() || name.len() > MAX_TAG_NAME {
+                Some(Complaint::new(format!("the name of a tag has 1 to {MAX_TAG_NAME} bytes")))
+            } else if name.chars().any(|character| character.is_control() || character == '=') {
+                Some(
+                    Complaint::new(format!("{} cannot be the name of a tag", quote(name)))
+                        .help("names have no `=` and no control characters"),
+                )
+            } else if tags.contains_key(name) {
+                Some(Complaint::new(format!("{} is given twice", quote(name))).help("remove one of them"))
+            } else {
+                None
+            };
+            if let Some(complaint) = complaint {
+                self.problems.add(key_place, tag_path, complaint);
+                continue;
+            }
+            let Some(text) = self.text_at(key, Format::Line, &tag.value, place_of(tag), tag_path.clone())
+            else {
+                continue;
+            };
+            if text.value.len() > MAX_TAG_VALUE {
+                let complaint =
+                    Complaint::new(format!("the value of a tag has at most {MAX_TAG_VALUE} bytes"));
+                self.problems.add(text.place, tag_path, complaint);
+                continue;
+            }
+            tags.insert(name.to_owned(), text.value);
+        }
+        Some(tags)
+    }
+}
+
+impl Fields {
+    /// Whether the file has this key.
+    pub(super) fn has(&self, key: &'static Key) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Where the key itself is.
+    fn key_place(&self, key: &'static Key) -> Place {
+        self.get(key).map_or(Place::Nowhere, |(entry, _)| Place::Bytes(entry.key_bytes.clone()))
+    }
+
+    fn get(&self, key: &'static Key) -> Option<(&Entry, String)> {
+        let (_, entry) = self.entries.iter().find(|(known, _)| std::ptr::eq(*known, key))?;
+        Some((entry, path::join(&self.path, key.name)))
+    }
+}
+
+/// Where to point for the value of an entry: at the value, or at the key where the value has no text of its own.
+fn place_of(entry: &Entry) -> Place {
+    let bytes: &Range<usize> =
+        if entry.value.bytes.is_empty() { &entry.key_bytes } else { &entry.value.bytes };
+    Place::Bytes(bytes.clone())
+}
+
+fn missing_help(key: &Key) -> String {
+    match key.shape.section() {
+        Some(section) => format!("add `{}:` with {} in it", key.name, section.needs_in_words()),
+        None => format!("add it, for example `{}: {}`", key.name, key.example),
+    }
+}

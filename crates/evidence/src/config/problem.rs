@@ -1,0 +1,218 @@
+//! What is wrong with a configuration: every problem of the file, each with its place.
+//!
+//! Problems are collected, never thrown one at a time. Nothing here ever keeps a secret: the text kept for
+//! rendering is masked before a [`ConfigError`] exists.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use super::secret;
+
+/// How many problems one error carries; further ones are only counted. A file with more has one cause, not
+/// hundreds, and a hostile one must not make the tool print for minutes.
+pub const MAX_PROBLEMS: usize = 100;
+
+/// One thing that is wrong, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Line in the file, from 1; none when the problem is not in the text (no such file, an environment variable).
+    pub line: Option<usize>,
+    /// Column in characters, from 1.
+    pub column: Option<usize>,
+    /// Dotted path of the key (`sources.codehost.repos[2]`); empty when it concerns the file as a whole.
+    pub key: String,
+    /// What is wrong, in lower case.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// Bytes to underline; none where the line must not or cannot be shown.
+    underline: Option<Range<usize>>,
+}
+
+impl Problem {
+    /// A problem that has no place in the text.
+    pub fn without_place(key: impl Into<String>, complaint: Complaint) -> Problem {
+        let Complaint { message, help, secret: _ } = complaint;
+        Problem { line: None, column: None, key: key.into(), message, help, underline: None }
+    }
+
+    /// The bytes to underline in [`ConfigError::source_text`].
+    pub(super) fn underline(&self) -> Option<Range<usize>> {
+        self.underline.clone()
+    }
+}
+
+/// What is wrong with one value, before its place is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    /// What is wrong, in lower case.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// The value may be a secret: neither it nor its line may be shown.
+    pub secret: bool,
+}
+
+impl Complaint {
+    /// A complaint without advice.
+    pub fn new(message: impl Into<String>) -> Complaint {
+        Complaint { message: message.into(), help: None, secret: false }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Complaint {
+        Complaint { help: Some(help.into()), ..self }
+    }
+
+    /// Marks the value as one that must not be shown.
+    #[must_use]
+    pub(super) fn secret(self) -> Complaint {
+        Complaint { secret: true, ..self }
+    }
+}
+
+/// Every problem of one configuration file.
+#[derive(Debug, Clone)]
+pub struct ConfigError {
+    /// The file, as the user named it.
+    pub path: PathBuf,
+    /// The problems in the order of the file, at most [`MAX_PROBLEMS`]; never empty.
+    pub problems: Vec<Problem>,
+    /// How many more there are.
+    pub omitted: usize,
+    /// The text of the file with secrets masked, byte for byte as long as the original.
+    masked_text: String,
+}
+
+impl ConfigError {
+    /// An error with a single problem of the file as a whole.
+    pub fn of_file(path: &Path, complaint: Complaint) -> ConfigError {
+        ConfigError {
+            path: path.to_path_buf(),
+            problems: vec![Problem::without_place("", complaint)],
+            omitted: 0,
+            masked_text: String::new(),
+        }
+    }
+
+    /// The text of the file with everything that looks like a secret masked; empty if it was not read.
+    pub fn source_text(&self) -> &str {
+        &self.masked_text
+    }
+
+    /// How many problems the file has.
+    pub fn count(&self) -> usize {
+        self.problems.len().saturating_add(self.omitted)
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.display();
+        match self.problems.as_slice() {
+            [Problem { line: None, message, .. }] => write!(f, "{path}: {message}"),
+            [Problem { line: Some(line), message, .. }] => write!(f, "{path}:{line}: {message}"),
+            _ => write!(f, "{path} is not a valid configuration: {} problems", self.count()),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Where in the text a problem is.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    /// Not in the text.
+    Nowhere,
+    /// At this byte; the line is not shown.
+    Point(usize),
+    /// These bytes; the line is shown and they are underlined.
+    Bytes(Range<usize>),
+}
+
+/// Collects the problems of one text.
+#[derive(Debug)]
+pub(super) struct Problems<'text> {
+    text: &'text str,
+    line_starts: Vec<usize>,
+    found: Vec<(usize, Problem)>,
+    omitted: usize,
+    hidden: Vec<Range<usize>>,
+}
+
+impl<'text> Problems<'text> {
+    /// No problems yet in this text.
+    pub(super) fn new(text: &'text str) -> Problems<'text> {
+        let line_starts =
+            std::iter::once(0).chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
+        Problems { text, line_starts, found: Vec::new(), omitted: 0, hidden: Vec::new() }
+    }
+
+    /// Adds a problem.
+    pub(super) fn add(&mut self, place: Place, key: impl Into<String>, complaint: Complaint) {
+        let (start, underline) = match place {
+            Place::Nowhere => (None, None),
+            Place::Point(byte) => (Some(byte), None),
+            Place::Bytes(bytes) => (Some(bytes.start), Some(bytes)),
+        };
+        if complaint.secret {
+            self.hidden.extend(underline.clone());
+        }
+        if self.is_full() {
+            self.omitted = self.omitted.saturating_add(1);
+            return;
+        }
+        let position = start.map(|byte| self.line_and_column(byte));
+        let problem = Problem {
+            line: position.map(|(line, _)| line),
+            column: position.map(|(_, column)| column),
+            key: key.into(),
+            message: complaint.message,
+            help: complaint.help,
+            underline: underline.filter(|_| !complaint.secret),
+        };
+        // Problems without a place (an environment variable) come last: the file is what the reader has open.
+        self.found.push((start.unwrap_or(usize::MAX), problem));
+    }
+
+    /// Masks these bytes wherever the text is shown, without a problem of their own.
+    pub(super) fn hide(&mut self, bytes: Range<usize>) {
+        self.hidden.push(bytes);
+    }
+
+    /// Whether further problems are only counted, so that their words need not be found.
+    pub(super) fn is_full(&self) -> bool {
+        self.found.len() >= MAX_PROBLEMS
+    }
+
+    /// Whether nothing is wrong so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The line of this byte, from 1.
+    pub(super) fn line(&self, byte: usize) -> usize {
+        self.line_starts.partition_point(|start| *start <= byte).max(1)
+    }
+
+    /// The line and the column in characters of this byte, both from 1.
+    fn line_and_column(&self, byte: usize) -> (usize, usize) {
+        let line = self.line(byte);
+        let line_start = self.line_starts.get(line - 1).copied().unwrap_or(0);
+        let column = self.text.get(line_start..byte).map_or(0, |before| before.chars().count());
+        (line, column + 1)
+    }
+
+    /// The error that carries them all.
+    pub(super) fn into_error(mut self, path: &Path) -> ConfigError {
+        self.found.sort_by_key(|(start, _)| *start);
+        ConfigError {
+            path: path.to_path_buf(),
+            problems: self.found.into_iter().map(|(_, problem)| problem).collect(),
+            omitted: self.omitted,
+            masked_text: secret::mask(self.text, &self.hidden),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The tables of keys in the documentation, made from the declarations.
+
+use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape, sections};
+use super::{file, suggest};
+
+/// Every key of the configuration as Markdown: one table for each section.
+pub fn reference() -> String {
+    sections(&file::SECTION).into_iter().map(of_section).collect::<Vec<_>>().join("\n")
+}
+
+fn of_section(section: &'static Section) -> String {
+    let mut out = match section.path {
+        "" => "### Top level\n\n".to_owned(),
+        path => format!("### `{path}`\n\n{}\n\n", section.summary),
+    };
+    out.push_str("| Key | Type | Default | Meaning and rule | Example |\n|---|---|---|---|---|\n");
+    for key in section.keys {
+        let mut meaning = key.summary.to_owned();
+        if !key.rule.is_empty() {
+            meaning.push_str(&format!(" Rule: {}.", key.rule));
+        }
+        let example =
+            if key.example.is_empty() { String::new() } else { format!("`{}: {}`", key.name, key.example) };
+        out.push_str(&format!(
+            "| `{}` | {} | {} | {meaning} | {example} |\n",
+            key.name,
+            of_shape(&key.shape),
+            default(key)
+        ));
+    }
+    if !section.exactly_one.is_empty() {
+        let names: Vec<&str> = section.exactly_one.iter().map(|key| key.name).collect();
+        out.push_str(&format!("\nExactly one of {} must be given.\n", suggest::list(&names)));
+    }
+    for planned in section.planned {
+        out.push_str(&format!("\nNot available yet: `{}` ({}).\n", planned.name, planned.message));
+    }
+    out
+}
+
+fn default(key: &Key) -> String {
+    match key.presence {
+        Presence::Required => "required".to_owned(),
+        Presence::Optional => "none".to_owned(),
+        Presence::Derived(how) => how.to_owned(),
+        Presence::Default(DefaultValue::Empty(text)) => format!("`{text}`"),
+        Presence::Default(default) => format!("`{}`", default.yaml()),
+    }
+}
+
+fn of_shape(shape: &Shape) -> String {
+    match shape {
+        Shape::Text(format) => of_format(*format),
+        Shape::Boolean => "boolean".to_owned(),
+        Shape::Integer { minimum, maximum } => format!("whole number, {minimum} to {maximum}"),
+        Shape::Seconds { maximum } => format!("number, up to {maximum}"),
+        Shape::List { of, .. } => format!("list of {}", of_format(*of)),
+        Shape::EverythingOr(of) => format!("`\"*\"`, or a list of {}", of_format(*of)),
+        Shape::Tags => "mapping of text to text".to_owned(),
+        Shape::Section(_) => "mapping, see below".to_owned(),
+    }
+}
+
+fn of_format(format: Format) -> String {
+    match format {
+        Format::Choice(choices) => suggest::alternatives(choices),
+        Format::Control(served) => {
+            let ids: Vec<&str> = served.iter().map(|control| control.id()).collect();
+            suggest::alternatives(&ids)
+        }
+        Format::Variable => "variable name".to_owned(),
+        Format::Path => "path".to_owned(),
+        Format::Url => "URL".to_owned(),
+        Format::Repository => "`org/repo`".to_owned(),
+        Format::Organization | Format::Branch | Format::Line => "text".to_owned(),
+    }
+}

@@ -1,0 +1,144 @@
+//! The JSON Schema of the configuration, for editors: completion, descriptions, and most of the rules.
+//!
+//! Made from the declarations the decoder follows. What a schema cannot say (an entry of `repos` belongs to `org`)
+//! only the decoder checks, so the schema accepts everything the decoder accepts, and a little more.
+
+use serde_json::{Map, Value, json};
+
+use super::declare::{DefaultValue, Format, Key, MIN_SECONDS, Presence, Section, Shape};
+use super::decode::{MAX_TAG_NAME, MAX_TAG_VALUE};
+use super::{file, format, yaml};
+
+/// One line without control characters.
+const ONE_LINE: &str = "^[^\\u0000-\\u001f\\u007f]+$";
+
+/// The JSON Schema (draft 2020-12) of `evidence.yaml`.
+pub fn schema() -> Value {
+    let mut schema = of_section(&file::SECTION);
+    schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
+    schema.insert("title".to_owned(), json!("evidence configuration"));
+    Value::Object(schema)
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+fn of_section(section: &'static Section) -> Map<String, Value> {
+    let required: Vec<&str> =
+        section.keys.iter().filter(|key| key.presence == Presence::Required).map(|key| key.name).collect();
+    let properties: Map<String, Value> =
+        section.keys.iter().map(|key| (key.name.to_owned(), Value::Object(of_key(key)))).collect();
+    let mut schema = object(json!({
+        "type": "object",
+        "description": section.summary,
+        "properties": properties,
+        "additionalProperties": false,
+    }));
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+    if !section.exactly_one.is_empty() {
+        let one_of: Vec<Value> =
+            section.exactly_one.iter().map(|key| json!({ "required": [key.name] })).collect();
+        schema.insert("oneOf".to_owned(), json!(one_of));
+    }
+    if section.not_empty {
+        schema.insert("minProperties".to_owned(), json!(1));
+    }
+    schema
+}
+
+fn of_key(key: &'static Key) -> Map<String, Value> {
+    let mut schema = of_shape(&key.shape);
+    let mut description = key.summary.to_owned();
+    if !key.rule.is_empty() {
+        description.push_str(&format!(" Rule: {}.", key.rule));
+    }
+    match key.presence {
+        Presence::Default(default) => {
+            let value = match default {
+                DefaultValue::Text(text) => json!(text),
+                DefaultValue::Boolean(value) => json!(value),
+                DefaultValue::Integer(value) => json!(value),
+                DefaultValue::Empty(text) => yaml::to_json(text),
+            };
+            schema.insert("default".to_owned(), value);
+        }
+        Presence::Derived(how) => description.push_str(&format!(" Default: {how}.")),
+        Presence::Required | Presence::Optional => {}
+    }
+    schema.insert("description".to_owned(), json!(description));
+    if !key.example.is_empty() {
+        schema.insert("examples".to_owned(), json!(examples(key)));
+    }
+    schema
+}
+
+/// The example, and `"*"` where that is another way.
+fn examples(key: &Key) -> Vec<Value> {
+    let example = yaml::to_json(key.example);
+    match key.shape {
+        Shape::EverythingOr(_) => vec![json!("*"), example],
+        _ => vec![example],
+    }
+}
+
+fn of_shape(shape: &'static Shape) -> Map<String, Value> {
+    match shape {
+        Shape::Text(format) => of_format(*format),
+        Shape::Boolean => object(json!({ "type": "boolean" })),
+        Shape::Integer { minimum, maximum } => {
+            object(json!({ "type": "integer", "minimum": minimum, "maximum": maximum }))
+        }
+        Shape::Seconds { maximum } => {
+            object(json!({ "type": "number", "minimum": MIN_SECONDS, "maximum": maximum }))
+        }
+        Shape::List { of, may_be_empty } => {
+            let mut list = list_of(*of);
+            if *may_be_empty {
+                list.remove("minItems");
+            }
+            list
+        }
+        Shape::EverythingOr(of) => object(json!({ "oneOf": [{ "const": "*" }, list_of(*of)] })),
+        Shape::Tags => object(json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[^=\\u0000-\\u001f\\u007f]+$", "maxLength": MAX_TAG_NAME },
+            "additionalProperties": { "type": "string", "pattern": ONE_LINE, "maxLength": MAX_TAG_VALUE },
+        })),
+        Shape::Section(section) => of_section(section),
+    }
+}
+
+fn list_of(format: Format) -> Map<String, Value> {
+    object(json!({ "type": "array", "items": of_format(format), "minItems": 1, "uniqueItems": true }))
+}
+
+fn of_format(format: Format) -> Map<String, Value> {
+    object(match format {
+        Format::Choice(choices) => json!({ "type": "string", "enum": choices }),
+        Format::Control(served) => {
+            let ids: Vec<&str> = served.iter().map(|control| control.id()).collect();
+            json!({ "type": "string", "enum": ids })
+        }
+        Format::Variable => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
+        Format::Url => json!({
+            "type": "string",
+            "pattern": "^([Hh][Tt][Tt][Pp][Ss]://|[Hh][Tt][Tt][Pp]://([Ll][Oo][Cc][Aa][Ll]|127\\.|\\[))[^@?#]+$",
+        }),
+        Format::Organization => json!({
+            "type": "string", "pattern": "^[A-Za-z0-9._-]+$", "maxLength": format::MAX_NAME,
+        }),
+        Format::Repository => json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$" }),
+        Format::Branch => json!({
+            "type": "string",
+            "pattern": "^[^\\s~^:?*\\[\\\\/]([^\\s~^:?*\\[\\\\]*[^\\s~^:?*\\[\\\\/.])?$",
+            "maxLength": format::MAX_BRANCH,
+        }),
+        Format::Path | Format::Line => json!({ "type": "string", "pattern": ONE_LINE }),
+    })
+}

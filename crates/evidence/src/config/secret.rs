@@ -1,0 +1,171 @@
+//! Keeps secrets that were pasted into the configuration out of every message.
+//!
+//! The file may only *name* environment variables. People paste the token all the same, and an error that shows
+//! the line would then carry it into a terminal or a build log. This module recognises what must not be shown;
+//! it never decides whether a configuration is valid.
+
+use std::ops::Range;
+
+/// What is printed in place of a value that may be a secret.
+pub(super) const HIDDEN: &str = "(hidden)";
+
+/// How a token of a well-known service begins, and nothing else does.
+const TOKEN_PREFIXES: &[&str] = &[
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "sk_live_",
+    "rk_live_",
+];
+
+/// Characters that must follow one of those: a name in a text about tokens is not a token.
+const MIN_TOKEN_TAIL: usize = 12;
+
+/// How a token of other services begins; words begin like this too ("sk-translations"), so what follows must be dense.
+const WEAK_PREFIXES: &[&str] = &["sk-", "AKIA", "ASIA", "eyJ"];
+
+/// Letters and digits in a row, with at least one digit, that no word has.
+const DENSE: usize = 16;
+
+/// How every PEM block begins.
+const PEM_BEGIN: &str = "-----BEGIN";
+
+/// How the last line of every PEM block begins.
+const PEM_END: &str = "-----END";
+
+/// Parts of a key's name that say its value is a secret.
+const SECRET_WORDS: &[&str] = &[
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "credential",
+    "private",
+    "apikey",
+    "api_key",
+    "pem",
+];
+
+/// Whether the text holds something that has the form of a secret.
+pub(super) fn contains_secret(text: &str) -> bool {
+    !find(text).is_empty()
+}
+
+/// Whether a value that ought to be a variable's name may be the secret itself.
+///
+/// Wider than [`contains_secret`]: the parts of a name are words, and long parts with digits among their letters are
+/// not.
+pub(super) fn may_be_secret(text: &str) -> bool {
+    contains_secret(text)
+        || text.split(|character: char| !character.is_ascii_alphanumeric()).any(|part| {
+            let has = |class: fn(&char) -> bool| part.chars().any(|character| class(&character));
+            let digit = has(char::is_ascii_digit);
+            (part.len() >= 20 && digit && has(char::is_ascii_lowercase)) || (part.len() >= 32 && digit)
+        })
+}
+
+/// Whether the text has a run of letters and digits that no word has.
+fn is_dense(text: &str) -> bool {
+    text.split(|character: char| !character.is_ascii_alphanumeric())
+        .any(|part| part.len() >= DENSE && part.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a key of this name would hold a secret (`token`, `api_key`, but not `token_env`).
+pub(super) fn names_secret(key: &str) -> bool {
+    let key = key.to_ascii_lowercase().replace('-', "_");
+    !key.ends_with("_env") && !key.ends_with("_path") && SECRET_WORDS.iter().any(|word| key.contains(word))
+}
+
+/// The text for a message: quoted, short, without control characters, hidden if it has the form of a secret.
+pub(super) fn quote(value: &str) -> String {
+    format!("`{}`", plain(value))
+}
+
+/// Like [`quote`], without the quotes.
+pub(super) fn plain(value: &str) -> String {
+    /// Characters shown of a long value.
+    const SHOWN: usize = 60;
+    if contains_secret(value) {
+        return HIDDEN.to_owned();
+    }
+    let mut shown: String = value.chars().take(SHOWN).flat_map(escape).collect();
+    if value.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+/// The character, or an escape where it would move the cursor or turn the text around.
+fn escape(character: char) -> Vec<char> {
+    let invisible = matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    if character.is_control() || invisible { character.escape_default().collect() } else { vec![character] }
+}
+
+/// The text with every secret, and the given bytes, replaced by `*` of the same length in bytes.
+pub(super) fn mask(text: &str, hidden: &[Range<usize>]) -> String {
+    let mut ranges = find(text);
+    ranges.extend_from_slice(hidden);
+    ranges.sort_by_key(|range| range.start);
+    let mut ranges = ranges.into_iter().peekable();
+    let mut masked = String::with_capacity(text.len());
+    let mut hidden_until = 0;
+    for (at, character) in text.char_indices() {
+        while let Some(range) = ranges.next_if(|range| range.start <= at) {
+            hidden_until = hidden_until.max(range.end);
+        }
+        if at < hidden_until && !matches!(character, '\n' | '\r') {
+            masked.extend(std::iter::repeat_n('*', character.len_utf8()));
+        } else {
+            masked.push(character);
+        }
+    }
+    masked
+}
+
+/// The bytes of everything in the text that has the form of a secret.
+fn find(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let strong = TOKEN_PREFIXES.iter().map(|prefix| (prefix, false));
+    let weak = WEAK_PREFIXES.iter().map(|prefix| (prefix, true));
+    for (prefix, must_be_dense) in strong.chain(weak) {
+        for (start, _) in text.match_indices(prefix) {
+            let tail = text.get(start + prefix.len()..).unwrap_or_default();
+            let length = tail
+                .find(|character: char| !character.is_ascii_alphanumeric() && !"_-.".contains(character))
+                .unwrap_or(tail.len());
+            let begins_word = text
+                .get(..start)
+                .and_then(|before| before.chars().next_back())
+                .is_none_or(|before| !before.is_ascii_alphanumeric());
+            let tail = tail.get(..length).unwrap_or_default();
+            let enough = if must_be_dense { is_dense(tail) } else { length >= MIN_TOKEN_TAIL };
+            if enough && begins_word {
+                found.push(start..start + prefix.len() + length);
+            }
+        }
+    }
+    let mut from = 0;
+    while let Some(begin) = text.get(from..).and_then(|rest| rest.find(PEM_BEGIN)) {
+        let start = from + begin;
+        // A block cut short by the paste hides the rest of the file: too much is better than half a key.
+        let end = text
+            .get(start..)
+            .and_then(|rest| rest.find(PEM_END))
+            .map_or(text.len(), |end| line_end(text, start + end));
+        found.push(start..end);
+        from = end;
+    }
+    found
+}
+
+/// The end of the line this byte is on.
+fn line_end(text: &str, byte: usize) -> usize {
+    text.get(byte..).and_then(|rest| rest.find('\n')).map_or(text.len(), |newline| byte + newline)
+}

@@ -1,0 +1,253 @@
+//! `sources.codehost`: the organization on the code host.
+
+use std::num::NonZeroUsize;
+
+use url::Url;
+
+use super::super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+use super::super::decode::{Decoder, Everything, Fields, Placed};
+use super::super::problem::{Complaint, Place};
+use super::super::secret::quote;
+use super::super::{CodeHostConfig, Repositories, file, format};
+use crate::control::Control;
+use crate::env::Env;
+
+/// The variable that overrides `api_url`.
+pub(in super::super) const API_URL_VARIABLE: &str = "CODEHOST_API_URL";
+
+/// The controls this source can serve.
+const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6, Control::Cc7_2];
+
+static MODE: Key = Key {
+    name: "mode",
+    presence: Presence::Required,
+    shape: Shape::Text(Format::Choice(&["token"])),
+    summary: "How the tool signs in. Apps with fine-grained permissions are not supported yet.",
+    rule: "",
+    example: "token",
+    synonyms: &["auth", "auth_mode"],
+};
+
+static TOKEN_ENV: Key = Key {
+    name: "token_env",
+    presence: Presence::Default(DefaultValue::Text("CODEHOST_TOKEN")),
+    shape: Shape::Text(Format::Variable),
+    summary: "The environment variable that holds the token.",
+    rule: "a name, never the token itself",
+    example: "CODEHOST_TOKEN",
+    synonyms: &["token", "access_token", "api_token", "github_token", "pat"],
+};
+
+static ORG: Key = Key {
+    name: "org",
+    presence: Presence::Required,
+    shape: Shape::Text(Format::Organization),
+    summary: "The organization.",
+    rule: "1 to 100 letters, digits, `-`, `_` and `.`",
+    example: "acme",
+    synonyms: &["organization", "organisation", "owner", "orgs"],
+};
+
+static REPOS: Key = Key {
+    name: "repos",
+    presence: Presence::Required,
+    shape: Shape::EverythingOr(Format::Repository),
+    summary: "The repositories: a list of org/repo, or \"*\" (in quotes) for every one of the organization.",
+    rule: "each entry belongs to `org` and appears once; case does not count",
+    example: "[acme/web, acme/api]",
+    synonyms: &["repositories", "repository", "projects"],
+};
+
+static BRANCH: Key = Key {
+    name: "branch",
+    presence: Presence::Default(DefaultValue::Text("main")),
+    shape: Shape::Text(Format::Branch),
+    summary: "The branch whose protection is checked, in every repository.",
+    rule: "a valid name of a branch, without `refs/heads/`",
+    example: "main",
+    synonyms: &["default_branch", "ref"],
+};
+
+static CONTROLS: Key = Key {
+    name: "controls",
+    presence: Presence::Derived("the top-level `controls`"),
+    shape: Shape::List { of: Format::Control(SERVED), may_be_empty: false },
+    summary: "The controls to collect from this source; replaces the top-level list here.",
+    rule: "at least one, each once; may name controls the top-level list does not",
+    example: "[CC6.1]",
+    synonyms: &[],
+};
+
+static RATE_LIMIT_PAUSE: Key = Key {
+    name: "rate_limit_pause",
+    presence: Presence::Default(DefaultValue::Boolean(true)),
+    shape: Shape::Boolean,
+    summary: "Wait for the reset when the rate limit is nearly used up, rather than fail.",
+    rule: "",
+    example: "true",
+    synonyms: &["pause"],
+};
+
+static TIMEOUT_SECONDS: Key = Key {
+    name: "timeout_seconds",
+    presence: Presence::Default(DefaultValue::Integer(60)),
+    shape: Shape::Seconds { maximum: 3600 },
+    summary: "The longest one request may take, in seconds.",
+    rule: "fractions are allowed",
+    example: "60",
+    synonyms: &["timeout"],
+};
+
+static API_URL: Key = Key {
+    name: "api_url",
+    presence: Presence::Default(DefaultValue::Text("https://api.github.com")),
+    shape: Shape::Text(Format::Url),
+    summary: "The base of the API. A self-hosted one is usually https://HOST/api/v3.",
+    rule: "https, or http on loopback; no user, query or fragment; `CODEHOST_API_URL` overrides it",
+    example: "https://code.example.com/api/v3",
+    synonyms: &["url", "base_url", "host", "endpoint", "api"],
+};
+
+static MAX_CONCURRENCY: Key = Key {
+    name: "max_concurrency",
+    presence: Presence::Default(DefaultValue::Integer(32)),
+    shape: Shape::Integer { minimum: 1, maximum: 100 },
+    summary: "How many requests may be under way at once.",
+    rule: "",
+    example: "32",
+    synonyms: &["concurrency", "parallelism", "jobs"],
+};
+
+static REQUESTS_PER_MINUTE: Key = Key {
+    name: "requests_per_minute",
+    presence: Presence::Default(DefaultValue::Integer(900)),
+    shape: Shape::Integer { minimum: 0, maximum: 100_000 },
+    summary: "How many requests may start in a minute; 0 means as many as there are.",
+    rule: "",
+    example: "900",
+    synonyms: &["rate", "rpm", "rate_limit"],
+};
+
+static CA_FILE: Key = Key {
+    name: "ca_file",
+    presence: Presence::Optional,
+    shape: Shape::Text(Format::Path),
+    summary: "A PEM file with further root certificates, for a self-hosted code host.",
+    rule: "a leading `~/` is the home directory",
+    example: "/etc/ssl/certs/company.pem",
+    synonyms: &["ca", "ca_cert", "cacert", "ca_bundle"],
+};
+
+/// `sources.codehost`
+pub(in super::super) static SECTION: Section = Section {
+    path: "sources.codehost",
+    summary: "The code host: organization settings, branch protection, CODEOWNERS.",
+    keys: &[
+        &MODE,
+        &TOKEN_ENV,
+        &ORG,
+        &REPOS,
+        &BRANCH,
+        &CONTROLS,
+        &RATE_LIMIT_PAUSE,
+        &TIMEOUT_SECONDS,
+        &API_URL,
+        &MAX_CONCURRENCY,
+        &REQUESTS_PER_MINUTE,
+        &CA_FILE,
+    ],
+    exactly_one: &[],
+    planned: &[],
+    not_empty: false,
+};
+
+/// The code host; `controls` is the top-level list, if it is good.
+pub(super) fn decode(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    controls: Option<&[Control]>,
+) -> Option<CodeHostConfig> {
+    let mode = decoder.text(fields, &MODE);
+    let token_env = decoder.text(fields, &TOKEN_ENV);
+    let org = decoder.text(fields, &ORG);
+    let repos = decoder.everything_or_list(fields, &REPOS);
+    let repos = repositories(decoder, org.as_ref(), repos);
+    let branch = decoder.text(fields, &BRANCH);
+    let own_controls = file::controls(decoder, fields, &CONTROLS);
+    let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
+    let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
+    let api_url = decoder.text(fields, &API_URL);
+    let api_url = effective_url(decoder, api_url);
+    let max_concurrency = decoder.integer::<usize>(fields, &MAX_CONCURRENCY);
+    let requests_per_minute = decoder.integer(fields, &REQUESTS_PER_MINUTE);
+    let ca_file = decoder.path(fields, &CA_FILE);
+    let controls = own_controls.or_else(|| {
+        let served = |control: &Control| SERVED.contains(control);
+        controls.map(|controls| controls.iter().copied().filter(served).collect())
+    });
+    mode?;
+    Some(CodeHostConfig {
+        token_env: token_env?.value,
+        org: org?.value,
+        repos: repos?,
+        branch: branch?.value,
+        controls: controls?,
+        rate_limit_pause: rate_limit_pause?,
+        timeout: timeout?,
+        api_url: api_url?,
+        max_concurrency: NonZeroUsize::new(max_concurrency?)?,
+        requests_per_minute: requests_per_minute?,
+        ca_file,
+    })
+}
+
+/// The repositories without their organization, which must be `org`.
+fn repositories(
+    decoder: &mut Decoder<'_, '_>,
+    org: Option<&Placed<String>>,
+    repos: Option<Everything<Placed<String>>>,
+) -> Option<Repositories> {
+    let entries = match repos? {
+        Everything::All => return Some(Repositories::All),
+        Everything::Listed(entries) => entries,
+    };
+    let org = &org?.value;
+    let mut names = Vec::new();
+    for Placed { value, place, path } in entries {
+        let Ok((owner, name)) = format::repository(&value) else { continue };
+        if owner.eq_ignore_ascii_case(org) {
+            names.push(name.to_owned());
+            continue;
+        }
+        let complaint =
+            Complaint::new(format!("{} does not belong to the organization `{org}`", quote(&value)))
+                .help(format!("write `{org}/{name}`, or remove it: a run collects from one organization"));
+        decoder.problems.add(place, path, complaint);
+    }
+    Some(Repositories::Listed(names))
+}
+
+/// `CODEHOST_API_URL` if it is set, else `api_url`.
+fn effective_url(decoder: &mut Decoder<'_, '_>, from_file: Option<Placed<String>>) -> Option<Url> {
+    match from_environment(decoder.env) {
+        None => from_file.and_then(|text| format::url(&text.value).ok()),
+        Some(Ok(url)) => Some(url),
+        Some(Err(complaint)) => {
+            let message = format!(
+                "the environment variable {API_URL_VARIABLE} overrides this key: {}",
+                complaint.message
+            );
+            let key = API_URL.path_in(&SECTION);
+            decoder.problems.add(Place::Nowhere, key, Complaint { message, ..complaint });
+            None
+        }
+    }
+}
+
+fn from_environment(env: &Env) -> Option<Result<Url, Complaint>> {
+    let value = env.var_os(API_URL_VARIABLE)?;
+    Some(match value.to_str() {
+        None => Err(Complaint::new("it is not UTF-8 text").help("correct or unset the variable")),
+        Some(text) => format::check(Format::Url, text).and_then(|()| format::url(text)),
+    })
+}

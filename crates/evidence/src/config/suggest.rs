@@ -1,0 +1,46 @@
+//! "Did you mean": finds what somebody probably wanted to write.
+
+/// The candidate that the text was probably meant to be.
+pub(super) fn nearest<'names>(
+    text: &str,
+    candidates: impl Iterator<Item = &'names str>,
+) -> Option<&'names str> {
+    let wanted = fold(text);
+    // A third of the letters may differ; more is another word.
+    candidates
+        .map(|candidate| (strsim::damerau_levenshtein(&wanted, &fold(candidate)), candidate))
+        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(3) / 3)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Case and separators do not count; the length is bounded because comparing costs length times length.
+fn fold(text: &str) -> String {
+    const COMPARED: usize = 64;
+    text.chars()
+        .take(COMPARED)
+        .filter(|character| !matches!(character, '_' | '-' | '.' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// `` `a`, `b` and `c` ``
+pub(super) fn list(names: &[&str]) -> String {
+    joined(names, "and")
+}
+
+/// `` `a`, `b` or `c` ``
+pub(super) fn alternatives(names: &[&str]) -> String {
+    joined(names, "or")
+}
+
+fn joined(names: &[&str], word: &str) -> String {
+    match names {
+        [] => String::new(),
+        [only] => format!("`{only}`"),
+        [first @ .., last] => {
+            let first: Vec<String> = first.iter().map(|name| format!("`{name}`")).collect();
+            format!("{} {word} `{last}`", first.join(", "))
+        }
+    }
+}

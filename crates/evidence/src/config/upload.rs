@@ -1,0 +1,153 @@
+//! `upload`: the evidence platform that `--upload` delivers to.
+
+use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+use super::decode::{Decoder, Fields};
+use super::{UploadConfig, format};
+
+static API_URL: Key = Key {
+    name: "api_url",
+    presence: Presence::Required,
+    shape: Shape::Text(Format::Url),
+    summary: "The base of the platform's API.",
+    rule: "https, or http on loopback; no user, query or fragment",
+    example: "https://evidence.example.com",
+    synonyms: &["url", "endpoint", "base_url"],
+};
+
+static PLATFORM_URL: Key = Key {
+    name: "platform_url",
+    presence: Presence::Derived("the same as `api_url`"),
+    shape: Shape::Text(Format::Url),
+    summary: "The base of the address printed for an uploaded bundle.",
+    rule: "https, or http on loopback; no user, query or fragment",
+    example: "https://evidence.example.com",
+    synonyms: &["web_url"],
+};
+
+static API_KEY_ENV: Key = Key {
+    name: "api_key_env",
+    presence: Presence::Default(DefaultValue::Text("EVIDENCE_API_KEY")),
+    shape: Shape::Text(Format::Variable),
+    summary: "The environment variable that holds the platform's API key.",
+    rule: "a name, never the key itself",
+    example: "EVIDENCE_API_KEY",
+    synonyms: &["api_key", "key", "key_env", "token", "token_env"],
+};
+
+static ORGANIZATION_ID: Key = Key {
+    name: "organization_id",
+    presence: Presence::Optional,
+    shape: Shape::Text(Format::Line),
+    summary: "The organization on the platform, where a key serves several.",
+    rule: "",
+    example: "org_acme",
+    synonyms: &["organization", "organisation_id", "org_id", "org"],
+};
+
+static RETENTION_DAYS: Key = Key {
+    name: "retention_days",
+    presence: Presence::Default(DefaultValue::Integer(365)),
+    shape: Shape::Integer { minimum: 1, maximum: 36_500 },
+    summary: "How many days the platform keeps the bundle.",
+    rule: "",
+    example: "365",
+    synonyms: &["retention"],
+};
+
+static TAGS: Key = Key {
+    name: "tags",
+    presence: Presence::Default(DefaultValue::Empty("{}")),
+    shape: Shape::Tags,
+    summary: "Labels for the bundle on the platform.",
+    rule: "names of at most 128 bytes without `=`, texts of at most 256 bytes",
+    example: "{team: platform}",
+    synonyms: &["labels", "tag"],
+};
+
+static VERIFY_BEFORE_UPLOAD: Key = Key {
+    name: "verify_before_upload",
+    presence: Presence::Default(DefaultValue::Boolean(true)),
+    shape: Shape::Boolean,
+    summary: "Verify the bundle on this machine before it is sent.",
+    rule: "",
+    example: "true",
+    synonyms: &["verify"],
+};
+
+static DELETE_AFTER_UPLOAD: Key = Key {
+    name: "delete_after_upload",
+    presence: Presence::Default(DefaultValue::Boolean(false)),
+    shape: Shape::Boolean,
+    summary: "Delete the local bundle once the platform has verified it.",
+    rule: "",
+    example: "false",
+    synonyms: &["delete"],
+};
+
+static TIMEOUT_SECONDS: Key = Key {
+    name: "timeout_seconds",
+    presence: Presence::Default(DefaultValue::Integer(300)),
+    shape: Shape::Seconds { maximum: 86_400 },
+    summary: "The longest one upload may take, in seconds.",
+    rule: "fractions are allowed",
+    example: "300",
+    synonyms: &["timeout"],
+};
+
+static RETRY_ATTEMPTS: Key = Key {
+    name: "retry_attempts",
+    presence: Presence::Default(DefaultValue::Integer(3)),
+    shape: Shape::Integer { minimum: 0, maximum: 20 },
+    summary: "How often an interrupted upload is tried again.",
+    rule: "",
+    example: "3",
+    synonyms: &["retries", "max_retries"],
+};
+
+/// `upload`
+pub(super) static SECTION: Section = Section {
+    path: "upload",
+    summary: "The evidence platform that `--upload` and `evidence upload` deliver to.",
+    keys: &[
+        &API_URL,
+        &PLATFORM_URL,
+        &API_KEY_ENV,
+        &ORGANIZATION_ID,
+        &RETENTION_DAYS,
+        &TAGS,
+        &VERIFY_BEFORE_UPLOAD,
+        &DELETE_AFTER_UPLOAD,
+        &TIMEOUT_SECONDS,
+        &RETRY_ATTEMPTS,
+    ],
+    exactly_one: &[],
+    planned: &[],
+    not_empty: false,
+};
+
+/// The upload configuration.
+pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<UploadConfig> {
+    let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
+    let platform_url = decoder.text(fields, &PLATFORM_URL).and_then(|text| format::url(&text.value).ok());
+    let api_key_env = decoder.text(fields, &API_KEY_ENV);
+    let organization_id = decoder.text(fields, &ORGANIZATION_ID).map(|text| text.value);
+    let retention_days = decoder.integer(fields, &RETENTION_DAYS);
+    let tags = decoder.tags(fields, &TAGS);
+    let verify_before_upload = decoder.boolean(fields, &VERIFY_BEFORE_UPLOAD);
+    let delete_after_upload = decoder.boolean(fields, &DELETE_AFTER_UPLOAD);
+    let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
+    let retry_attempts = decoder.integer(fields, &RETRY_ATTEMPTS);
+    let api_url = api_url?;
+    Some(UploadConfig {
+        platform_url: platform_url.unwrap_or_else(|| api_url.clone()),
+        api_url,
+        api_key_env: api_key_env?.value,
+        organization_id,
+        retention_days: retention_days?,
+        tags: tags?,
+        verify_before_upload: verify_before_upload?,
+        delete_after_upload: delete_after_upload?,
+        timeout: timeout?,
+        retry_attempts: retry_attempts?,
+    })
+}

@@ -1,0 +1,157 @@
+//! Step 6, from the signature on: the archive under its final name, complete and verified, or not at all.
+//!
+//! The bundle is written under a temporary name in the same directory, read back with the verifier's own code, put
+//! on the disk for good, and only then given its name. A name that is taken is never overwritten.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, BufReader, BufWriter, Seek as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use evidence_bundle::key::SigningKey;
+use evidence_bundle::read::{Expectations, Limits, UntrustedBundle};
+use evidence_bundle::trust::TrustRoot;
+use evidence_bundle::write::WriteError;
+use evidence_bundle::{SignedBundle, UnsignedBundle};
+use jiff::Timestamp;
+use tempfile::NamedTempFile;
+
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::spool::{Item, Spool};
+
+/// How many seconds forward a free name is looked for.
+const NAMES_TRIED: i64 = 60;
+
+/// What the temporary file's name begins with.
+const TEMPORARY_PREFIX: &str = ".evidence-bundle-";
+
+/// A finished bundle.
+#[derive(Debug)]
+pub struct Delivered {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// Makes the output directory, for its owner alone, if it is not there.
+///
+/// # Errors
+///
+/// If it cannot be made, or something else has its name.
+pub fn prepare(directory: &Path) -> Result<(), Error> {
+    let failed = |source| Error::Output { directory: directory.to_path_buf(), source };
+    match fs::metadata(directory) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(failed(io::Error::from(io::ErrorKind::NotADirectory))),
+        Err(_) => DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed),
+    }
+}
+
+/// Where a bundle goes, who signs it, and what it must be.
+pub struct Delivery<'a> {
+    /// The output directory.
+    pub directory: &'a Path,
+    /// The key that signs.
+    pub key: &'a SigningKey,
+    /// The organization the bundle is about.
+    pub organization: &'a str,
+    /// The most bytes the archive may have.
+    pub limit: u64,
+    /// Whether the user still wants it.
+    pub interrupt: &'a Interrupt,
+}
+
+impl Delivery<'_> {
+    /// Signs and writes the bundle that `assemble` makes for a time of creation, beginning with `created_at`.
+    ///
+    /// # Errors
+    ///
+    /// If it is too large, cannot be written, or does not verify; nothing is left then.
+    pub fn deliver(
+        &self,
+        spool: &mut Spool,
+        created_at: i64,
+        mut assemble: impl FnMut(&mut Spool, i64) -> Result<UnsignedBundle, Error>,
+    ) -> Result<Delivered, Error> {
+        for second in created_at..created_at.saturating_add(NAMES_TRIED) {
+            let path = self.directory.join(file_name(second));
+            if path.symlink_metadata().is_ok() {
+                continue;
+            }
+            let bundle = assemble(spool, second)?.sign(self.key).map_err(Error::Bundle)?;
+            let (file, bytes) = self.write(spool, &bundle)?;
+            self.verify(file.as_file())?;
+            file.as_file().sync_all().map_err(|source| self.failed(source))?;
+            if let Some(exit) = self.interrupt.raised() {
+                return Err(Error::Interrupted(exit));
+            }
+            match file.persist_noclobber(&path) {
+                Ok(_) => {
+                    // The name is on the disk once the directory is.
+                    let synced = File::open(self.directory).and_then(|directory| directory.sync_all());
+                    synced.map_err(|source| self.failed(source))?;
+                    return Ok(Delivered { path, bytes });
+                }
+                // Another run took the name in the same second.
+                Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(self.failed(error.error)),
+            }
+        }
+        let taken = "every name of the next minute is taken";
+        Err(self.failed(io::Error::new(io::ErrorKind::AlreadyExists, taken)))
+    }
+
+    fn write(&self, spool: &mut Spool, bundle: &SignedBundle) -> Result<(NamedTempFile, u64), Error> {
+        let file = tempfile::Builder::new()
+            .prefix(TEMPORARY_PREFIX)
+            .suffix(".tmp")
+            .permissions(fs::Permissions::from_mode(0o600))
+            .tempfile_in(self.directory)
+            .map_err(|source| self.failed(source))?;
+        let reader = spool
+            .reader()
+            .map_err(|source| Error::Spool { directory: self.directory.to_path_buf(), source })?;
+        let mut by_path: Vec<&Item> = reader.items().iter().collect();
+        by_path.sort_by(|a, b| a.path.cmp(&b.path));
+        let open = |entry: &evidence_bundle::Entry| {
+            let found = by_path.binary_search_by(|item| item.path.cmp(&entry.path));
+            let item = found.ok().and_then(|index| by_path.get(index));
+            item.map(|item| reader.content(item)).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        };
+        let out = BufWriter::with_capacity(256 * 1024, self.interrupt.guard(file.as_file()));
+        let written = bundle.write(out, Some(self.limit), open);
+        if let Some(exit) = self.interrupt.raised() {
+            return Err(Error::Interrupted(exit));
+        }
+        match written {
+            Ok(bytes) => Ok((file, bytes)),
+            Err(WriteError::Write(source)) => Err(self.failed(source)),
+            Err(error) => Err(Error::Bundle(error)),
+        }
+    }
+
+    /// Reads the file back as `evidence verify` would: the "verified" of the output means just that.
+    fn verify(&self, mut file: &File) -> Result<(), Error> {
+        file.rewind().map_err(|error| Error::SelfVerification(error.to_string()))?;
+        let mut trust = TrustRoot::new();
+        trust.add_key("your own signing key", self.key.public_key());
+        let organization = Some(self.organization.to_string());
+        let expectations = Expectations { organization, ..Expectations::default() };
+        UntrustedBundle::new(BufReader::with_capacity(256 * 1024, file))
+            .verify(&trust, &expectations, &Limits::default())
+            .map(|_| ())
+            .map_err(|failure| Error::SelfVerification(failure.to_string()))
+    }
+
+    fn failed(&self, source: io::Error) -> Error {
+        Error::Output { directory: self.directory.to_path_buf(), source }
+    }
+}
+
+/// `evidence-bundle-YYYYMMDD-HHMMSS.tar.gz`, in UTC.
+fn file_name(created_at: i64) -> String {
+    let time = Timestamp::from_second(created_at).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("evidence-bundle-{}.tar.gz", time.strftime("%Y%m%d-%H%M%S"))
+}

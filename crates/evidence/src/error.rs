@@ -1,0 +1,230 @@
+//! Why a run ended, and the exit code: one enum, one exhaustive match, documented in `docs/exit-codes.md`.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use evidence_bundle::write::WriteError;
+
+use crate::config::ConfigError;
+use crate::signing::SigningError;
+use crate::source::{ConnectError, ConnectErrorKind};
+
+/// How the process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Done, and nothing is missing.
+    Success,
+    /// Usage or configuration.
+    Configuration,
+    /// Credentials, authentication, network.
+    Connection,
+    /// An artifact could not be obtained.
+    Collection,
+    /// An artifact was left out as forbidden data.
+    Policy,
+    /// The bundle could not be made.
+    Bundle,
+    /// The upload failed.
+    Upload,
+    /// `verify`: the bundle is not what a trusted key signed.
+    NotVerified,
+    /// Ctrl-C.
+    Interrupted,
+    /// SIGTERM.
+    Terminated,
+}
+
+impl Exit {
+    /// The process's exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Configuration => 1,
+            Exit::Connection => 2,
+            Exit::Collection => 3,
+            Exit::Policy => 4,
+            Exit::Bundle => 5,
+            Exit::Upload => 6,
+            Exit::NotVerified => 7,
+            Exit::Interrupted => 130,
+            Exit::Terminated => 143,
+        }
+    }
+}
+
+/// Why a command ended early.
+#[derive(Debug)]
+pub enum Error {
+    /// The command line does not fit together.
+    Usage {
+        /// What does not.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// The configuration.
+    Config(ConfigError),
+    /// The signing key.
+    Signing(SigningError),
+    /// `--upload` without an upload configuration.
+    UploadNotConfigured {
+        /// The configuration file.
+        config: PathBuf,
+    },
+    /// `--upload` without an API key.
+    ApiKeyMissing {
+        /// The variable that must hold it.
+        variable: String,
+    },
+    /// The connection tests: every source that failed.
+    Connect(Vec<ConnectError>),
+    /// Nothing at all was collected; the reasons, one per kind.
+    NothingCollected(Vec<String>),
+    /// The output directory.
+    Output {
+        /// The directory.
+        directory: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// Spooling: the disk.
+    Spool {
+        /// The directory.
+        directory: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// Writing the bundle.
+    Bundle(WriteError),
+    /// The bundle was written and did not verify: a fault of this tool.
+    SelfVerification(String),
+    /// A file other than a bundle could not be written.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+        /// What to do, if there is something.
+        help: Option<String>,
+    },
+    /// `verify` could not judge; already printed.
+    CannotJudge,
+    /// `verify` refused the bundle; already printed.
+    NotVerified,
+    /// The upload.
+    Upload {
+        /// What failed.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// A signal.
+    Interrupted(Exit),
+}
+
+impl Error {
+    /// The exit code of the run that ends with this error.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Error::Usage { .. }
+            | Error::Config(_)
+            | Error::Signing(_)
+            | Error::UploadNotConfigured { .. }
+            | Error::Write { .. }
+            | Error::CannotJudge => Exit::Configuration,
+            Error::Connect(errors)
+                if errors.iter().any(|error| error.kind == ConnectErrorKind::Configuration) =>
+            {
+                Exit::Configuration
+            }
+            Error::Connect(_) | Error::ApiKeyMissing { .. } => Exit::Connection,
+            Error::NothingCollected(_) => Exit::Collection,
+            Error::Output { .. } | Error::Spool { .. } | Error::Bundle(_) | Error::SelfVerification(_) => {
+                Exit::Bundle
+            }
+            Error::Upload { .. } => Exit::Upload,
+            Error::NotVerified => Exit::NotVerified,
+            Error::Interrupted(exit) => *exit,
+        }
+    }
+
+    /// Whether the command has said already what happened.
+    pub fn is_reported(&self) -> bool {
+        matches!(self, Error::CannotJudge | Error::NotVerified)
+    }
+
+    /// What to do about it, a line each.
+    pub fn help(&self) -> Vec<String> {
+        match self {
+            Error::Usage { help, .. } | Error::Upload { help, .. } => vec![help.clone()],
+            Error::Config(_) | Error::CannotJudge | Error::NotVerified | Error::Interrupted(_) => Vec::new(),
+            Error::Signing(error) => error.help(),
+            Error::UploadNotConfigured { config } => vec![format!(
+                "add an `upload:` section with `api_url` to {}, or leave --upload out",
+                config.display()
+            )],
+            Error::ApiKeyMissing { variable } => {
+                vec![format!("export {variable}=<key>, or leave --upload out; nothing was collected")]
+            }
+            Error::Connect(errors) => errors.iter().flat_map(|error| error.help.clone()).collect(),
+            Error::NothingCollected(_) => {
+                vec!["no bundle was written: there is nothing it could show".to_string()]
+            }
+            Error::Output { .. } => vec!["choose another directory with --output".to_string()],
+            Error::Spool { .. } => {
+                vec!["make room there, or choose another directory with --output; nothing half-written is left".into()]
+            }
+            Error::Bundle(WriteError::TooLarge { .. }) => {
+                vec!["raise bundle.max_size_mb, or collect fewer repositories per configuration".to_string()]
+            }
+            Error::Bundle(_) => vec!["nothing half-written is left".to_string()],
+            Error::SelfVerification(_) => {
+                vec!["nothing was kept; this is a defect of evidence: please report it".to_string()]
+            }
+            Error::Write { help, .. } => help.iter().cloned().collect(),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Usage { message, .. } | Error::Upload { message, .. } => f.write_str(message),
+            Error::Config(error) => write!(f, "{error}"),
+            Error::Signing(error) => write!(f, "{error}"),
+            Error::UploadNotConfigured { .. } => f.write_str("--upload needs an upload configuration"),
+            Error::ApiKeyMissing { variable } => {
+                write!(f, "--upload needs the environment variable {variable}, which is not set")
+            }
+            Error::Connect(errors) => {
+                for (index, error) in errors.iter().enumerate() {
+                    let separator = if index > 0 { "\n" } else { "" };
+                    let what = match error.kind {
+                        ConnectErrorKind::Configuration => "configuration validation failed",
+                        ConnectErrorKind::Connection => "connection test failed",
+                    };
+                    write!(f, "{separator}{what}: {error}")?;
+                }
+                Ok(())
+            }
+            Error::NothingCollected(reasons) => {
+                f.write_str("nothing could be collected")?;
+                reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
+            }
+            Error::Output { directory, source } => {
+                write!(f, "cannot write to the output directory {}: {source}", directory.display())
+            }
+            Error::Spool { directory, source } => {
+                write!(f, "cannot write to the disk of {}: {source}", directory.display())
+            }
+            Error::Bundle(error) => write!(f, "cannot create the bundle: {error}"),
+            Error::SelfVerification(text) => write!(f, "the new bundle does not verify: {text}"),
+            Error::Write { path, source, .. } => write!(f, "cannot write {}: {source}", path.display()),
+            Error::CannotJudge => f.write_str("the bundle could not be judged"),
+            Error::NotVerified => f.write_str("the bundle is not what a trusted key signed"),
+            Error::Interrupted(_) => f.write_str("interrupted: no bundle was written"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,149 @@
+//! CC7.2 on the code host: changes to the branch need a review and status checks, from administrators too.
+
+use super::Verdict;
+use crate::observation::{BranchProtection, Field, Reason};
+
+/// How many approving reviews are recommended; one is enough to pass.
+const RECOMMENDED_REVIEWS: u64 = 2;
+
+/// A criterion: does it hold, and how is that said?
+struct Criterion {
+    /// `None`: the host did not say.
+    holds: Option<bool>,
+    reason: Reason,
+    words: String,
+}
+
+/// Passes when at least one approving review is required, at least one status check is, and administrators are held
+/// to both.
+///
+/// The host leaves out a section that is not configured, so an absent section is a setting that was read. A section
+/// that is there without its number or switch is not.
+pub(super) fn judge(protection: &BranchProtection) -> Verdict {
+    let (reviews, count) = reviews(protection);
+    let criteria = [reviews, status_checks(protection), administrators(protection)];
+    let actual = criteria.iter().map(|criterion| criterion.words.as_str()).collect::<Vec<_>>().join(", ");
+    if let Some(missing) = criteria.iter().find(|criterion| criterion.holds == Some(false)) {
+        return Verdict::fail(missing.reason, actual);
+    }
+    if criteria.iter().any(|criterion| criterion.holds.is_none()) {
+        return Verdict::unknown(Reason::NoEvidence, actual);
+    }
+    Verdict { improvable: count.is_some_and(|count| count < RECOMMENDED_REVIEWS), ..Verdict::pass(actual) }
+}
+
+fn reviews(protection: &BranchProtection) -> (Criterion, Option<u64>) {
+    let count = match &protection.required_pull_request_reviews {
+        Field::Value(reviews) => reviews.required_approving_review_count.value().copied(),
+        Field::Absent | Field::Null => Some(0),
+    };
+    let words = match count {
+        None => "the number of approving reviews is not told".to_string(),
+        Some(0) => "no approving review".to_string(),
+        Some(1) => "1 approving review".to_string(),
+        Some(count) => format!("{count} approving reviews"),
+    };
+    (Criterion { holds: count.map(|count| count >= 1), reason: Reason::ReviewsNotRequired, words }, count)
+}
+
+fn status_checks(protection: &BranchProtection) -> Criterion {
+    let reason = Reason::StatusChecksNotConfigured;
+    let Some(section) = protection.required_status_checks.value() else {
+        return Criterion { holds: Some(false), reason, words: "no required status check".to_string() };
+    };
+    let contexts = section.contexts.value();
+    let named = contexts.map_or(0, Vec::len);
+    if named > 0 {
+        let words = format!("{} required status {}", named, plural(named));
+        return Criterion { holds: Some(true), reason, words };
+    }
+    // Newer hosts may name the checks in `checks` alone, which is not a field of the artifact: say what they are.
+    if let Some(checks) = section.checks.value().filter(|checks| !checks.is_empty()) {
+        let names = checks.iter().map(|check| check.context.as_str()).collect::<Vec<_>>().join(", ");
+        let words = format!("{} required status {}: {names}", checks.len(), plural(checks.len()));
+        return Criterion { holds: Some(true), reason, words };
+    }
+    let told = contexts.is_some() || section.checks.value().is_some();
+    let words = if told {
+        "a status-check rule that names no check".to_string()
+    } else {
+        "the required status checks are not told".to_string()
+    };
+    Criterion { holds: told.then_some(false), reason, words }
+}
+
+fn administrators(protection: &BranchProtection) -> Criterion {
+    let enabled = protection.enforce_admins.value().and_then(|section| section.enabled.value()).copied();
+    let words = match enabled {
+        Some(true) => "enforced for administrators",
+        Some(false) => "not enforced for administrators",
+        None => "whether it is enforced for administrators is not told",
+    };
+    Criterion { holds: enabled, reason: Reason::AdminsNotEnforced, words: words.to_string() }
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "check" } else { "checks" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::Status;
+
+    /// Every combination of every form the three sections can have: the whole domain, compared with the
+    /// specification's sentence written as a formula.
+    #[test]
+    fn the_whole_domain() {
+        // (JSON of the section, does the criterion hold)
+        let reviews = [
+            ("", Some(false)),
+            (r#""required_pull_request_reviews": null,"#, Some(false)),
+            (r#""required_pull_request_reviews": {},"#, None),
+            (r#""required_pull_request_reviews": {"required_approving_review_count": null},"#, None),
+            (r#""required_pull_request_reviews": {"required_approving_review_count": 0},"#, Some(false)),
+            (r#""required_pull_request_reviews": {"required_approving_review_count": 1},"#, Some(true)),
+            (r#""required_pull_request_reviews": {"required_approving_review_count": 2},"#, Some(true)),
+            (r#""required_pull_request_reviews": {"required_approving_review_count": 10},"#, Some(true)),
+        ];
+        let checks = [
+            ("", Some(false)),
+            (r#""required_status_checks": null,"#, Some(false)),
+            (r#""required_status_checks": {"strict": true},"#, None),
+            (r#""required_status_checks": {"strict": true, "contexts": []},"#, Some(false)),
+            (r#""required_status_checks": {"contexts": [], "checks": []},"#, Some(false)),
+            (r#""required_status_checks": {"contexts": ["build"]},"#, Some(true)),
+            (
+                r#""required_status_checks": {"contexts": [], "checks": [{"context": "build", "app_id": null}]},"#,
+                Some(true),
+            ),
+            (r#""required_status_checks": {"checks": [{"context": "build"}]},"#, Some(true)),
+        ];
+        let admins = [
+            ("", None),
+            (r#""enforce_admins": null,"#, None),
+            (r#""enforce_admins": {},"#, None),
+            (r#""enforce_admins": {"enabled": false},"#, Some(false)),
+            (r#""enforce_admins": {"enabled": true},"#, Some(true)),
+        ];
+        for (reviews_json, reviews_hold) in reviews {
+            for (checks_json, checks_hold) in checks {
+                for (admins_json, admins_hold) in admins {
+                    let json = format!("{{{reviews_json}{checks_json}{admins_json}\"url\": \"u\"}}");
+                    let protection: BranchProtection = serde_json::from_str(&json).unwrap();
+                    let verdict = judge(&protection);
+                    let expected = match (reviews_hold, checks_hold, admins_hold) {
+                        (Some(false), _, _) => (Status::Fail, Reason::ReviewsNotRequired),
+                        (_, Some(false), _) => (Status::Fail, Reason::StatusChecksNotConfigured),
+                        (_, _, Some(false)) => (Status::Fail, Reason::AdminsNotEnforced),
+                        (Some(true), Some(true), Some(true)) => (Status::Pass, Reason::Ok),
+                        _ => (Status::NotVerifiable, Reason::NoEvidence),
+                    };
+                    assert_eq!((verdict.status, verdict.reason), expected, "{json}");
+                    let improvable = expected.0 == Status::Pass && reviews_json.contains(": 1}");
+                    assert_eq!(verdict.improvable, improvable, "{json}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The grammar of a CODEOWNERS file, and whether a default rule in it covers every file.
+//!
+//! Pure, and linear in the size of the file whatever it holds. It never asks the host whether an owner exists or may
+//! write, and never matches a path: a file that reads well here can still be without effect.
+//!
+//! ```text
+//! file    = *( line LF )          CR before LF and a byte order mark are tolerated
+//! line    = [ws] [ pattern *( ws owner ) ] [ws] [ "#" comment ]
+//! ws      = 1*( SP / TAB )
+//! pattern = one or more characters; "\ " keeps a space
+//! owner   = "@" user / "@" organization "/" team / e-mail address
+//! ```
+//!
+//! The host skips a line it cannot read and honours the rest, so that is what happens here. The traps: a line without
+//! an owner is valid and takes ownership away; the last line that matches wins, so an owner-less `*` further down
+//! cancels the default rule; `!`, `[a-z]` and `\#` mean something in gitignore and nothing here; section headings are
+//! another product's.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The host does not load a file of this size or larger, in bytes: it says "under 3 MB", and counts 1,048,576 bytes
+/// to the megabyte.
+pub const MAXIMUM_SIZE: u64 = 3 * 1024 * 1024;
+
+/// Patterns that match every file at any depth. `/*` (the root only), `*.*` (names with a dot) and `*/**` (below a
+/// directory only) look alike and do not.
+const EVERYTHING: &[&str] = &["*", "**", "/**", "**/*", "/**/*"];
+
+/// A CODEOWNERS file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CodeOwners {
+    /// The lines with a pattern, in the order of the file.
+    pub rules: Vec<Line>,
+    /// The lines the host skips.
+    pub invalid: Vec<InvalidLine>,
+}
+
+/// A line with a pattern.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Line number, from 1.
+    pub line: usize,
+    /// The pattern as written, escapes included.
+    pub pattern: String,
+    /// The owners in the order written; none means that nobody owns what matches.
+    pub owners: Vec<Owner>,
+}
+
+/// Who is asked for a review. Only the form is known, not whether there is such an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Owner {
+    /// `@user`.
+    User(String),
+    /// `@organization/team`.
+    Team {
+        /// Name of the organization.
+        organization: String,
+        /// Short name of the team.
+        team: String,
+    },
+    /// A user, by e-mail address.
+    Email(String),
+}
+
+/// A line the host skips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidLine {
+    /// Line number, from 1.
+    pub line: usize,
+    /// The first thing wrong with it.
+    pub why: InvalidReason,
+}
+
+/// Why the host skips a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvalidReason {
+    /// Begins with `!`: there is no negation.
+    Negation,
+    /// Begins with `[` or `^[`: there are no sections.
+    Section,
+    /// `[` or `]` in the pattern: there are no ranges.
+    Range,
+    /// `\#`: a pattern cannot hold that sign.
+    EscapedHash,
+    /// Three or more asterisks in a row.
+    TripleAsterisk,
+    /// The pattern `/`, which matches nothing.
+    NeverMatches,
+    /// A backslash at the end of the line.
+    BrokenEscape,
+    /// A control character, as in a binary file or one in UTF-16.
+    ControlCharacter,
+    /// Something after the pattern is not an owner. The host skips the whole line, its sound owners included.
+    Owner,
+}
+
+/// Whether a rule covers every file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DefaultRule {
+    /// Yes.
+    Covers {
+        /// Its line.
+        line: usize,
+        /// How many owners it names; at least one.
+        owners: usize,
+    },
+    /// There is one, and a later line that also matches everything names no owner.
+    CancelledBy {
+        /// The line that would have been the default rule.
+        line: usize,
+        /// The later line.
+        by: usize,
+    },
+    /// No, or only without an owner.
+    Missing,
+}
+
+/// Whether the host refuses to load a file of this many bytes.
+pub fn is_too_large(size: u64) -> bool {
+    size >= MAXIMUM_SIZE
+}
+
+impl CodeOwners {
+    /// Reads the content of a file. Bytes that are not UTF-8 are read as the replacement character.
+    pub fn parse(content: &[u8]) -> CodeOwners {
+        let text = String::from_utf8_lossy(content);
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        let mut file = CodeOwners::default();
+        for (line, text) in (1..).zip(text.split('\n')) {
+            match parse_line(text.strip_suffix('\r').unwrap_or(text)) {
+                Ok(None) => {}
+                Ok(Some((pattern, owners))) => file.rules.push(Line { line, pattern, owners }),
+                Err(why) => file.invalid.push(InvalidLine { line, why }),
+            }
+        }
+        file
+    }
+
+    /// How many different owners the file names. Names are compared without regard to case, as the host does.
+    pub fn owner_count(&self) -> usize {
+        let owners = self.rules.iter().flat_map(|rule| &rule.owners);
+        owners.map(|owner| owner.to_string().to_lowercase()).collect::<BTreeSet<String>>().len()
+    }
+
+    /// Whether a rule covers every file. It need not be the first line, but of several such lines the last one
+    /// counts.
+    pub fn default_rule(&self) -> DefaultRule {
+        let mut broad = self.rules.iter().rev().filter(|rule| EVERYTHING.contains(&rule.pattern.as_str()));
+        let Some(last) = broad.next() else { return DefaultRule::Missing };
+        if !last.owners.is_empty() {
+            return DefaultRule::Covers { line: last.line, owners: last.owners.len() };
+        }
+        match broad.find(|rule| !rule.owners.is_empty()) {
+            Some(rule) => DefaultRule::CancelledBy { line: rule.line, by: last.line },
+            None => DefaultRule::Missing,
+        }
+    }
+}
+
+/// A pattern and its owners; `None` for a blank line or a comment.
+fn parse_line(text: &str) -> Result<Option<(String, Vec<Owner>)>, InvalidReason> {
+    let text = text.trim_start_matches(BLANKS);
+    if text.is_empty() || text.starts_with('#') {
+        return Ok(None);
+    }
+    if text.starts_with('!') {
+        return Err(InvalidReason::Negation);
+    }
+    if text.starts_with('[') || text.starts_with("^[") {
+        return Err(InvalidReason::Section);
+    }
+    let (pattern, rest) = split_pattern(text)?;
+    if pattern == "/" {
+        return Err(InvalidReason::NeverMatches);
+    }
+    let owners = rest.split_once('#').map_or(rest, |(owners, _)| owners);
+    let owners = owners.split(BLANKS).filter(|word| !word.is_empty());
+    let owners = owners.map(parse_owner).collect::<Option<Vec<Owner>>>();
+    owners.map(|owners| Some((pattern.to_string(), owners))).ok_or(InvalidReason::Owner)
+}
+
+const BLANKS: [char; 2] = [' ', '\t'];
+
+/// Splits after the pattern: at the first blank or comment that is not escaped.
+///
+/// Characters that no description of the grammar mentions are taken as part of the pattern: a doubtful line is better
+/// kept than lost.
+fn split_pattern(text: &str) -> Result<(&str, &str), InvalidReason> {
+    let mut characters = text.char_indices();
+    let mut asterisks = 0;
+    while let Some((position, character)) = characters.next() {
+        asterisks = if character == '*' { asterisks + 1 } else { 0 };
+        match character {
+            ' ' | '\t' | '#' => return Ok(text.split_at(position)),
+            '\\' => match characters.next() {
+                None => return Err(InvalidReason::BrokenEscape),
+                Some((_, '#')) => return Err(InvalidReason::EscapedHash),
+                Some((_, escaped)) if escaped.is_control() && escaped != '\t' => {
+                    return Err(InvalidReason::ControlCharacter);
+                }
+                Some(_) => {}
+            },
+            '[' | ']' => return Err(InvalidReason::Range),
+            '*' if asterisks > 2 => return Err(InvalidReason::TripleAsterisk),
+            other if other.is_control() => return Err(InvalidReason::ControlCharacter),
+            _ => {}
+        }
+    }
+    Ok((text, ""))
+}
+
+fn parse_owner(word: &str) -> Option<Owner> {
+    let Some(name) = word.strip_prefix('@') else {
+        let (local, domain) = word.split_once('@')?;
+        let (labels, top) = domain.rsplit_once('.')?;
+        let sound = made_of(local, "._%+-")
+            && made_of(labels, ".-")
+            && top.len() >= 2
+            && top.bytes().all(|byte| byte.is_ascii_alphabetic());
+        return sound.then(|| Owner::Email(word.to_string()));
+    };
+    match name.split_once('/') {
+        None => made_of(name, "-_").then(|| Owner::User(name.to_string())),
+        Some((organization, team)) => (made_of(organization, "-") && made_of(team, "-_"))
+            .then(|| Owner::Team { organization: organization.to_string(), team: team.to_string() }),
+    }
+}
+
+/// Whether the word is not empty and holds ASCII letters, digits and these signs only.
+fn made_of(word: &str, signs: &str) -> bool {
+    !word.is_empty()
+        && word.chars().all(|character| character.is_ascii_alphanumeric() || signs.contains(character))
+}
+
+/// As written in the file.
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Owner::User(name) => write!(f, "@{name}"),
+            Owner::Team { organization, team } => write!(f, "@{organization}/{team}"),
+            Owner::Email(address) => f.write_str(address),
+        }
+    }
+}
+
+/// Fit to follow "line 3: ".
+impl fmt::Display for InvalidReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InvalidReason::Negation => "negation with ! is not supported",
+            InvalidReason::Section => "sections in [ ] are not supported",
+            InvalidReason::Range => "ranges in [ ] are not supported",
+            InvalidReason::EscapedHash => "# cannot be escaped",
+            InvalidReason::TripleAsterisk => "more than two asterisks in a row",
+            InvalidReason::NeverMatches => "the pattern / matches nothing",
+            InvalidReason::BrokenEscape => "a backslash ends the line",
+            InvalidReason::ControlCharacter => "a control character in the pattern",
+            InvalidReason::Owner => {
+                "an owner is not of the form @user, @organization/team or an e-mail address"
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

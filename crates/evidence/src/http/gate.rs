@@ -1,0 +1,216 @@
+//! The one gate that every request to a host passes: how many at once, how fast, and whether the host wants a rest.
+//!
+//! All workers share it, so a limit that one of them meets is respected by all, they wait together, and one of them
+//! shows the wait. The numbers come from the pure parts; this file only holds them and waits.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Notify;
+
+use super::client::{Failure, FailureKind, Settings};
+use super::concurrency::{Concurrency, Ticket};
+use super::pace::Pace;
+use super::quota::{Admit, Quota};
+use super::retry::Class;
+use crate::env::Clock;
+use crate::report::{Event, Reporter, WaitReason};
+
+/// Fewer remaining requests than this, and the run waits for the reset (specification, "Pause threshold").
+pub(super) const PAUSE_THRESHOLD: u64 = 100;
+
+/// How often a wait is shown again.
+const COUNTDOWN_STEP: SignedDuration = SignedDuration::from_secs(1);
+
+pub(super) struct Gate {
+    state: Mutex<State>,
+    /// Wakes one waiting request for every place that becomes free.
+    free: Notify,
+    pause: bool,
+}
+
+struct State {
+    concurrency: Concurrency,
+    pace: Pace,
+    quota: Quota,
+    in_flight: usize,
+    /// Until when a secondary limit holds everything back.
+    held_until: Option<Timestamp>,
+    /// Somebody already shows the present wait.
+    shown_until: Option<Timestamp>,
+    /// A refusal that every further request would meet too: ask nothing more.
+    closed: Option<Failure>,
+    paused: SignedDuration,
+    answered: bool,
+}
+
+enum Step {
+    Start(Ticket),
+    Full,
+    Wait(Timestamp, WaitReason),
+    Refuse(Failure),
+}
+
+/// What was learned from one answer.
+pub(super) struct Lesson {
+    pub(super) class: Class,
+    pub(super) reading: super::quota::Reading,
+    /// How long a secondary limit asks everybody to rest.
+    pub(super) rest: Option<std::time::Duration>,
+}
+
+impl Gate {
+    pub(super) fn new(settings: &Settings) -> Gate {
+        Gate {
+            state: Mutex::new(State {
+                concurrency: Concurrency::new(settings.max_concurrency.get()),
+                pace: Pace::new(settings.requests_per_minute),
+                quota: Quota::new(),
+                in_flight: 0,
+                held_until: None,
+                shown_until: None,
+                closed: None,
+                paused: SignedDuration::ZERO,
+                answered: false,
+            }),
+            free: Notify::new(),
+            pause: settings.rate_limit_pause,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the next request may start. Whoever gets in must [`Gate::leave`].
+    pub(super) async fn enter(&self, clock: &Clock, reporter: &dyn Reporter) -> Result<Ticket, Failure> {
+        loop {
+            let step = self.lock().step(clock.now(), self.pause);
+            match step {
+                Step::Start(ticket) => return Ok(ticket),
+                Step::Refuse(failure) => {
+                    // The place this request was woken for goes to the next one, which is refused as well.
+                    self.free.notify_one();
+                    return Err(failure);
+                }
+                Step::Full => self.free.notified().await,
+                Step::Wait(until, reason) => self.wait(until, reason, clock, reporter).await,
+            }
+        }
+    }
+
+    /// Waits with everybody else; the first to come shows it and counts down.
+    async fn wait(&self, until: Timestamp, reason: WaitReason, clock: &Clock, reporter: &dyn Reporter) {
+        let begun = clock.now();
+        if !self.shows(until, reason) {
+            return clock.sleep_until(until).await;
+        }
+        loop {
+            let now = clock.now();
+            if now >= until {
+                break;
+            }
+            reporter.event(Event::Waiting { reason, until, left: until.duration_since(now) });
+            let step = now.checked_add(COUNTDOWN_STEP).unwrap_or(until);
+            clock.sleep_until(step.min(until)).await;
+        }
+        reporter.event(Event::WaitOver);
+        let mut state = self.lock();
+        state.paused += clock.now().duration_since(begun);
+    }
+
+    /// Whether the caller is the one who shows this wait. Pacing waits are fractions of a second and never shown.
+    fn shows(&self, until: Timestamp, reason: WaitReason) -> bool {
+        let mut state = self.lock();
+        if reason == WaitReason::Pace || state.shown_until.is_some_and(|shown| shown >= until) {
+            return false;
+        }
+        state.shown_until = Some(until);
+        true
+    }
+
+    /// The request has an answer, or will have none.
+    pub(super) fn leave(&self, ticket: Ticket, lesson: Option<&Lesson>, now: Timestamp) {
+        let mut state = self.lock();
+        state.in_flight = state.in_flight.saturating_sub(1);
+        let before = state.concurrency.allowed();
+        if let Some(lesson) = lesson {
+            state.learn(ticket, lesson, now);
+        }
+        let grown = state.concurrency.allowed() > before;
+        drop(state);
+        self.free.notify_one();
+        if grown {
+            self.free.notify_one();
+        }
+    }
+
+    /// Refuses every further request with the same failure: what one answer said holds for all.
+    pub(super) fn close(&self, failure: Failure) {
+        self.lock().closed.get_or_insert(failure);
+    }
+
+    /// What the host last said of its limit.
+    pub(super) fn status(&self) -> Option<super::quota::Status> {
+        self.lock().quota.last()
+    }
+
+    /// How long requests were held back by limits, pacing not counted.
+    pub(super) fn paused(&self) -> SignedDuration {
+        self.lock().paused
+    }
+}
+
+impl State {
+    fn step(&mut self, now: Timestamp, pause: bool) -> Step {
+        if let Some(failure) = &self.closed {
+            return Step::Refuse(failure.clone());
+        }
+        if let Some(until) = self.held_until {
+            if until > now {
+                return Step::Wait(until, WaitReason::SecondaryLimit);
+            }
+            self.held_until = None;
+        }
+        if self.in_flight >= self.concurrency.allowed() {
+            return Step::Full;
+        }
+        let in_flight = u64::try_from(self.in_flight).unwrap_or(u64::MAX);
+        match self.quota.admit(now, in_flight, PAUSE_THRESHOLD, pause) {
+            Admit::Go => {}
+            Admit::WaitUntil(until) => return Step::Wait(until, WaitReason::PrimaryLimit),
+            Admit::Exhausted { limit, reset, .. } => {
+                return Step::Refuse(Failure::local(FailureKind::RateLimited { limit, reset }));
+            }
+        }
+        if let Err(until) = self.pace.next(now) {
+            return Step::Wait(until, WaitReason::Pace);
+        }
+        self.in_flight += 1;
+        Step::Start(self.concurrency.start())
+    }
+
+    fn learn(&mut self, ticket: Ticket, lesson: &Lesson, now: Timestamp) {
+        self.quota.observe(lesson.reading, now);
+        match lesson.class {
+            Class::PrimaryLimit { reset } => self.quota.refused(reset, now),
+            Class::SecondaryLimit { .. } => {
+                self.concurrency.refused(ticket);
+                if let Some(rest) = lesson.rest {
+                    let until =
+                        SignedDuration::try_from(rest).ok().and_then(|rest| now.checked_add(rest).ok());
+                    self.held_until = self.held_until.max(until);
+                }
+            }
+            Class::Success | Class::NotModified | Class::NotFound => self.concurrency.succeeded(ticket),
+            _ => {}
+        }
+        // A host that counts nothing in its first good answer has no limits, and pacing it would only cost time.
+        if !self.answered && matches!(lesson.class, Class::Success | Class::NotFound) {
+            self.answered = true;
+            if !self.quota.is_limited() {
+                self.pace.disable();
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! The primary limit: how many requests the host still answers this hour, and when to wait.
+//!
+//! Pure: it is told what answers said and what time it is, and tells whether the next request may start. It never
+//! sleeps, so that all workers can wait together, visibly, and be interrupted.
+//!
+//! What makes it harder than a subtraction:
+//! - The host keeps several counters. From one answer to the next `remaining` can rise and `reset` can move, and
+//!   answers arrive in another order than they were given. So the smallest number of every window that has not yet
+//!   reset is kept, and the smallest of all decides, with its own reset.
+//! - The reset is a time by the host's clock. It is measured against the same answer's `Date`, never against the
+//!   clock of this machine alone.
+//! - A host without limits sends no numbers. That is no limit, not an exhausted one.
+
+use jiff::{SignedDuration, Timestamp};
+
+/// The longest wait for a reset in seconds: the hour of a window, and a minute for clocks and delays.
+pub const LONGEST_WAIT_SECONDS: i64 = 3_660;
+
+/// How many seconds to wait when the host says that the limit is used up, but not until when.
+const UNKNOWN_RESET_SECONDS: i64 = 60;
+
+/// How many windows are remembered. The host has a handful of counters; more can only be noise.
+const WINDOWS: usize = 8;
+
+/// What one answer said about the primary limit; a part is `None` if its header was missing or no number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// `X-RateLimit-Limit`: requests per window.
+    pub limit: Option<u64>,
+    /// `X-RateLimit-Remaining`: requests left in this window.
+    pub remaining: Option<u64>,
+    /// `X-RateLimit-Reset`: end of this window in seconds since 1970, by the host's clock.
+    pub reset: Option<i64>,
+    /// `Date`: when the host answered, in seconds since 1970 by its own clock.
+    pub date: Option<i64>,
+}
+
+/// The state of the limit, as last known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Status {
+    /// Requests per window, if the host said so.
+    pub limit: Option<u64>,
+    /// Requests left.
+    pub remaining: u64,
+    /// End of the window in seconds since 1970 by the host's clock, if the host said so.
+    pub reset: Option<i64>,
+}
+
+/// Whether the next request may start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admit {
+    /// Yes.
+    Go,
+    /// Not before this time, by this machine's clock. Then ask again.
+    WaitUntil(Timestamp),
+    /// No: the host says the limit is used up, and waiting is not wanted.
+    Exhausted {
+        /// Requests per window, if the host said so.
+        limit: Option<u64>,
+        /// End of the window in seconds since 1970 by the host's clock, if the host said so.
+        reset: Option<i64>,
+        /// When there would be new requests, by this machine's clock.
+        until: Timestamp,
+    },
+}
+
+/// What is known of the primary limit.
+#[derive(Debug, Clone, Default)]
+pub struct Quota {
+    windows: Vec<Window>,
+    /// The window the host has declared used up.
+    exhausted: Option<Window>,
+    /// Host's clock minus this machine's, in seconds.
+    offset: i64,
+    /// The largest number of requests any answer spoke of: stands in for a limit that was not sent.
+    largest: u64,
+    last: Option<Status>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    status: Status,
+    /// When requests may start again, by this machine's clock.
+    wake: Timestamp,
+}
+
+impl Quota {
+    /// Nothing known yet: everything is admitted.
+    pub fn new() -> Quota {
+        Quota::default()
+    }
+
+    /// Takes note of an answer's numbers; `now` is when its headers arrived, by this machine's clock.
+    ///
+    /// Every answer counts, also refusals. An answer without numbers changes nothing.
+    pub fn observe(&mut self, reading: Reading, now: Timestamp) {
+        if let Some(date) = reading.date {
+            self.offset = date.saturating_sub(now.as_second());
+        }
+        let Some(remaining) = reading.remaining else { return };
+        self.largest = self.largest.max(reading.limit.unwrap_or(remaining));
+        let status = Status { limit: reading.limit, remaining, reset: reading.reset };
+        self.last = Some(status);
+        // Without a reset there is nothing to wait for; if the limit is used up the host will say so.
+        let Some(reset) = reading.reset else { return };
+        let wake = self.wake(Some(reset), now);
+        self.forget_elapsed(now);
+        match self.windows.iter_mut().find(|window| window.status.reset == Some(reset)) {
+            Some(window) => {
+                window.wake = wake;
+                window.status.limit = reading.limit.or(window.status.limit);
+                window.status.remaining = window.status.remaining.min(remaining);
+            }
+            None => self.windows.push(Window { status, wake }),
+        }
+        if self.windows.len() > WINDOWS {
+            // The one that binds least is the one to forget.
+            self.windows.sort_by_key(|window| window.status.remaining);
+            self.windows.truncate(WINDOWS);
+        }
+    }
+
+    /// Takes note that the host has refused a request because the limit is used up. To be called after
+    /// [`Quota::observe`] for the same answer, with the reset that the classification found.
+    pub fn refused(&mut self, reset: Option<i64>, now: Timestamp) {
+        let limit = self.last.and_then(|status| status.limit);
+        let status = Status { limit, remaining: 0, reset };
+        self.exhausted = Some(Window { status, wake: self.wake(reset, now) });
+    }
+
+    /// Whether the next request may start.
+    ///
+    /// `in_flight` is how many requests have started and are not answered: their answers will lower the number.
+    /// With `pause`, requests stop when fewer than `threshold` would be left, until the reset and a second; without,
+    /// they stop when the host has refused one.
+    ///
+    /// A tenth of the limit takes the place of a larger threshold: with a limit of 60 per hour a threshold of 100
+    /// would never let anything through. The last request is never kept back for a threshold.
+    pub fn admit(&mut self, now: Timestamp, in_flight: u64, threshold: u64, pause: bool) -> Admit {
+        self.forget_elapsed(now);
+        if let Some(window) = &self.exhausted {
+            let Status { limit, reset, .. } = window.status;
+            let until = window.wake;
+            return if pause { Admit::WaitUntil(until) } else { Admit::Exhausted { limit, reset, until } };
+        }
+        if !pause {
+            return Admit::Go;
+        }
+        let largest = self.largest;
+        let wake = self
+            .windows
+            .iter()
+            .filter(|window| {
+                let limit = window.status.limit.unwrap_or(largest);
+                window.status.remaining.saturating_sub(in_flight) < threshold.min(limit / 10).max(1)
+            })
+            .map(|window| window.wake)
+            .max();
+        wake.map_or(Admit::Go, Admit::WaitUntil)
+    }
+
+    /// Whether the host has ever sent numbers; if no answer has, it has no limits.
+    pub fn is_limited(&self) -> bool {
+        self.last.is_some() || self.exhausted.is_some()
+    }
+
+    /// What the last answer said, for a report.
+    pub fn last(&self) -> Option<Status> {
+        self.last
+    }
+
+    /// The window with the fewest requests left, of those that have not reset.
+    pub fn tightest(&mut self, now: Timestamp) -> Option<Status> {
+        self.forget_elapsed(now);
+        self.windows.iter().map(|window| window.status).min_by_key(|status| status.remaining)
+    }
+
+    /// When requests may start again: a second after the reset, at least a second and at most
+    /// [`LONGEST_WAIT_SECONDS`] from now. A reset in the past costs one second: no wait at all would be a loop that
+    /// asks a refusing host as fast as it can.
+    fn wake(&self, reset: Option<i64>, now: Timestamp) -> Timestamp {
+        let seconds = match reset {
+            Some(reset) => reset
+                .saturating_sub(now.as_second().saturating_add(self.offset))
+                .saturating_add(1)
+                .clamp(1, LONGEST_WAIT_SECONDS),
+            None => UNKNOWN_RESET_SECONDS,
+        };
+        later(now, seconds)
+    }
+
+    /// Drops the windows that are over, and shortens waits that a clock set back has made too long.
+    fn forget_elapsed(&mut self, now: Timestamp) {
+        let latest = later(now, LONGEST_WAIT_SECONDS);
+        self.windows.retain(|window| window.wake > now);
+        self.exhausted = self.exhausted.filter(|window| window.wake > now);
+        for window in self.windows.iter_mut().chain(self.exhausted.as_mut()) {
+            window.wake = window.wake.min(latest);
+        }
+    }
+}
+
+fn later(now: Timestamp, seconds: i64) -> Timestamp {
+    now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! The credential of a host. It can be sent, and it can be looked for in artifacts; it cannot be printed.
+
+use std::fmt;
+
+use reqwest::header::HeaderValue;
+use secrecy::{ExposeSecret, SecretString};
+
+/// An access token. `Debug` shows that there is one, never what it is; there is no `Display`.
+#[derive(Clone)]
+pub struct Token(SecretString);
+
+/// Why a variable's value cannot be a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenError {
+    /// Nothing but white space.
+    Empty,
+    /// A space or control character inside: a broken paste or a file with more than the token in it.
+    NotOneWord,
+}
+
+impl fmt::Display for TokenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TokenError::Empty => "it is empty",
+            TokenError::NotOneWord => "it holds spaces, line breaks or other characters that no token has",
+        })
+    }
+}
+
+impl Token {
+    /// A token from a variable's value. White space around it is dropped, since a token read from a file brings a
+    /// line break along.
+    ///
+    /// # Errors
+    ///
+    /// If nothing is left, or something is left that cannot stand in a header.
+    pub fn new(value: &str) -> Result<Token, TokenError> {
+        let value = value.trim();
+        if value.is_empty() {
+            return Err(TokenError::Empty);
+        }
+        if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(TokenError::NotOneWord);
+        }
+        Ok(Token(SecretString::from(value)))
+    }
+
+    /// The value, for the screen that looks for it in artifacts.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// What kind of token the code host's documented prefix says it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        const PREFIXES: &[(&str, &str)] = &[
+            ("github_pat_", "fine-grained token"),
+            ("ghp_", "classic token"),
+            ("gho_", "OAuth app token"),
+            ("ghu_", "app user token"),
+            ("ghs_", "app installation token"),
+        ];
+        let value = self.expose();
+        PREFIXES.iter().find(|(prefix, _)| value.starts_with(prefix)).map_or("token", |(_, kind)| kind)
+    }
+
+    /// `Authorization: token <value>`, marked sensitive so that no layer below prints it.
+    pub(super) fn header(&self) -> Option<HeaderValue> {
+        let mut header = HeaderValue::from_str(&format!("token {}", self.expose())).ok()?;
+        header.set_sensitive(true);
+        Some(header)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(redacted)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_one_word_and_never_shown() {
+        let token = Token::new(" not-a-real-token\n").unwrap();
+        assert_eq!(token.expose(), "not-a-real-token");
+        assert_eq!(format!("{token:?}"), "Token(redacted)");
+        let header = token.header().unwrap();
+        assert!(header.is_sensitive());
+        assert!(!format!("{header:?}").contains("not-a-real-token"));
+        assert_eq!(Token::new(" \n").unwrap_err(), TokenError::Empty);
+        assert_eq!(Token::new("two words").unwrap_err(), TokenError::NotOneWord);
+        assert_eq!(Token::new("line\nbreak").unwrap_err(), TokenError::NotOneWord);
+    }
+}

@@ -1,0 +1,98 @@
+//! Ctrl-C and SIGTERM: the run ends at once, and nothing half-written is left.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
+
+use crate::error::Exit;
+
+/// Whether the user wants the run to end.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// The exit code of the signal, 0 while there was none.
+    code: AtomicU8,
+    came: Notify,
+}
+
+impl Interrupt {
+    /// Watches for signals from a thread of its own, so that they count while the run is busy without waiting.
+    ///
+    /// # Errors
+    ///
+    /// If the process may not handle signals.
+    pub fn watch() -> io::Result<Interrupt> {
+        let interrupt = Interrupt::default();
+        let watched = interrupt.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (mut interrupted, mut terminated) = {
+            let _guard = runtime.enter();
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+        };
+        std::thread::Builder::new().name("signals".to_string()).spawn(move || {
+            runtime.block_on(async {
+                let exit = tokio::select! {
+                    _ = interrupted.recv() => Exit::Interrupted,
+                    _ = terminated.recv() => Exit::Terminated,
+                };
+                watched.raise(exit);
+            });
+        })?;
+        Ok(interrupt)
+    }
+
+    fn raise(&self, exit: Exit) {
+        self.0.code.store(exit.code(), Ordering::SeqCst);
+        self.0.came.notify_one();
+    }
+
+    /// The signal, if there was one.
+    pub fn raised(&self) -> Option<Exit> {
+        match self.0.code.load(Ordering::SeqCst) {
+            0 => None,
+            code if code == Exit::Terminated.code() => Some(Exit::Terminated),
+            _ => Some(Exit::Interrupted),
+        }
+    }
+
+    /// Waits for a signal.
+    pub async fn wait(&self) -> Exit {
+        loop {
+            if let Some(exit) = self.raised() {
+                return exit;
+            }
+            self.0.came.notified().await;
+        }
+    }
+
+    /// A writer that fails as soon as there was a signal.
+    pub fn guard<W>(&self, out: W) -> Guarded<W> {
+        Guarded { out, interrupt: self.clone() }
+    }
+}
+
+/// Fails as soon as there was a signal.
+#[derive(Debug)]
+pub struct Guarded<W> {
+    out: W,
+    interrupt: Interrupt,
+}
+
+impl<W: Write> Write for Guarded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.interrupt.raised() {
+            // Not ErrorKind::Interrupted: write_all would try again for ever.
+            Some(_) => Err(io::Error::other("stopped by a signal")),
+            None => self.out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,25 @@
+//! `evidence`: reads the world once, parses the command line, runs the command, exits.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use evidence::cli::Cli;
+use evidence::env::Env;
+use evidence::error::Exit;
+
+fn main() -> ExitCode {
+    // Nothing in the process may speak TLS before this; a second call, of which there is none, would be refused.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let env = Env::from_process();
+    let arguments: Vec<String> =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let exit = match Cli::try_parse() {
+        Ok(cli) => evidence::commands::run(cli, &env, &arguments),
+        Err(error) => {
+            // `--help` and `--version` are errors to clap, and no errors to anybody else. A closed pipe is nobody's.
+            let _ = error.print();
+            if error.use_stderr() { Exit::Configuration } else { Exit::Success }
+        }
+    };
+    ExitCode::from(exit.code())
+}

@@ -1,0 +1,206 @@
+//! What a run tells while it goes on. Stages send events; only a reporter prints.
+//!
+//! Progress, warnings and errors go to stderr, what a program could use to stdout. Every line passes the screen
+//! first, so that a secret in a name or message is not printed either, at any verbosity.
+
+pub mod format;
+mod quiet;
+mod terminal;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use evidence_bundle::document::{RateLimitRecord, Warning};
+use jiff::{SignedDuration, Timestamp};
+
+pub use quiet::Quiet;
+pub use terminal::Terminal;
+
+use crate::control::{Control, Framework};
+use crate::evaluate::ControlResult;
+use crate::observation::SourceName;
+use crate::screen::Screen;
+use crate::source::Plan;
+
+/// Something worth telling.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The configuration is valid.
+    Configured {
+        /// The file.
+        path: &'a Path,
+        /// Its framework.
+        framework: Framework,
+        /// Its controls.
+        controls: &'a [Control],
+    },
+    /// A line for `--verbose`.
+    Debug(&'a str),
+    /// A source passed its connection test.
+    Connected {
+        /// Which.
+        source: SourceName,
+        /// The organization or account.
+        organization: &'a str,
+        /// Base of the API.
+        api_url: &'a str,
+        /// What the token is, in words.
+        identity: &'a str,
+        /// The limit, if the host has one.
+        rate_limit: Option<&'a RateLimitRecord>,
+    },
+    /// Something the manifest also says.
+    Warning(&'a Warning),
+    /// The collection of a source begins.
+    Collecting(SourceName),
+    /// Discovery is over.
+    Population {
+        /// Which source.
+        source: SourceName,
+        /// Repositories that discovery listed.
+        discovered: Option<u64>,
+        /// Repositories in scope.
+        in_scope: u64,
+        /// Looks that will follow.
+        expected: u64,
+    },
+    /// One look is over.
+    Observed {
+        /// Which source.
+        source: SourceName,
+        /// What was looked at.
+        subject: &'a str,
+        /// What came of it.
+        outcome: Outcome<'a>,
+    },
+    /// A request has an answer or failed.
+    Request {
+        /// Path and query.
+        path: &'a str,
+        /// Status and message, or what went wrong.
+        result: &'a str,
+        /// Which attempt it was.
+        attempt: u32,
+    },
+    /// Everybody waits.
+    Waiting {
+        /// For what.
+        reason: WaitReason,
+        /// Until when.
+        until: Timestamp,
+        /// How long still.
+        left: SignedDuration,
+    },
+    /// The wait is over.
+    WaitOver,
+    /// The collection of a source is over: the rate-limit status report.
+    Collected {
+        /// Which source.
+        source: SourceName,
+        /// What came of it.
+        tally: Tally,
+        /// Requests sent.
+        requests: u64,
+        /// The limit as last told.
+        rate_limit: Option<&'a RateLimitRecord>,
+    },
+    /// The controls are judged.
+    Judged(&'a [ControlResult]),
+    /// The bundle is written and verified.
+    Delivered {
+        /// Where it is.
+        path: &'a Path,
+        /// Its size in bytes.
+        bytes: u64,
+        /// Artifacts in it.
+        artifacts: u64,
+        /// The controls.
+        controls: &'a [Control],
+        /// Nothing is missing.
+        complete: bool,
+    },
+    /// What a collection would take.
+    Planned {
+        /// Each source and its plan.
+        plans: &'a [(SourceName, Plan)],
+        /// The largest allowed bundle in bytes.
+        max_size_bytes: u64,
+        /// The time now.
+        now: Timestamp,
+    },
+}
+
+/// What came of one look.
+#[derive(Debug, Clone, Copy)]
+pub enum Outcome<'a> {
+    /// An artifact was spooled.
+    Written {
+        /// Its path in the bundle.
+        path: &'a str,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// There is none.
+    Nothing {
+        /// What the host said.
+        detail: &'a str,
+        /// A warning has said it already.
+        warned: bool,
+    },
+    /// The host does not show it.
+    Denied {
+        /// What the host said.
+        detail: &'a str,
+        /// A warning has said it already.
+        warned: bool,
+    },
+    /// It was left out as forbidden data.
+    Excluded {
+        /// Its path.
+        path: &'a str,
+        /// The rule that matched.
+        rule: &'a str,
+    },
+    /// It could not be obtained.
+    Failed(&'a str),
+}
+
+/// How many looks had which outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Looks.
+    pub requested: u64,
+    /// Settings that were read, the excluded ones included.
+    pub collected: u64,
+    /// Of these, left out as forbidden data.
+    pub excluded: u64,
+    /// The host says there is none.
+    pub not_found: u64,
+    /// The host does not show it.
+    pub denied: u64,
+    /// No answer.
+    pub failed: u64,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitReason {
+    /// The hourly limit is nearly used up.
+    PrimaryLimit,
+    /// The host asked for a rest.
+    SecondaryLimit,
+    /// The pace of requests; too short to show.
+    Pace,
+}
+
+/// Prints events, or does not.
+pub trait Reporter: Send + Sync {
+    /// Takes note of an event.
+    fn event(&self, event: Event<'_>);
+
+    /// Whether [`Event::Debug`] and [`Event::Request`] are printed at all.
+    fn wants_debug(&self) -> bool;
+
+    /// What no line may show, as soon as it is known.
+    fn screen(&self, screen: &Arc<Screen>);
+}

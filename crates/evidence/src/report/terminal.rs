@@ -1,0 +1,440 @@
+//! The normal and the verbose output: what happens, as it happens, on stderr; the result on stdout.
+//!
+//! On a terminal there are colours and a bar that moves also while everybody waits; elsewhere plain lines. A warning
+//! that repeats is shown a few times and then counted: the manifest has every one.
+
+use std::collections::HashMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use anstyle::{AnsiColor, Style};
+use evidence_bundle::document::{RateLimitRecord, Status};
+use evidence_bundle::text::Printable;
+use indicatif::{ProgressBar, ProgressStyle};
+use jiff::{SignedDuration, Timestamp};
+
+use super::format::{bytes, counted, duration, thousands};
+use super::{Event, Outcome, Reporter, Tally, WaitReason};
+use crate::control::Control;
+use crate::evaluate::ControlResult;
+use crate::observation::SourceName;
+use crate::screen::Screen;
+use crate::source::Plan;
+
+/// How often a warning of one kind is shown; the manifest has all.
+const SHOWN_PER_KIND: u64 = 5;
+
+/// Without a terminal, progress is a line per this many looks.
+const LOOKS_PER_LINE: u64 = 1_000;
+
+/// Without a terminal, a wait is said again this often.
+const WAIT_LINE_SECONDS: i64 = 60;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const RED: Style = AnsiColor::Red.on_default();
+
+/// Prints what happens.
+pub struct Terminal {
+    verbose: bool,
+    is_terminal: bool,
+    screen: OnceLock<Arc<Screen>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    section: Option<&'static str>,
+    bar: Option<ProgressBar>,
+    looked: u64,
+    expected: u64,
+    /// How often each kind of warning occurred.
+    kinds: HashMap<String, u64>,
+    wait_line: Option<(Timestamp, i64)>,
+}
+
+impl Terminal {
+    /// Prints to stderr and stdout; with `verbose`, every request and artifact too.
+    pub fn new(verbose: bool) -> Terminal {
+        Terminal {
+            verbose,
+            is_terminal: std::io::stderr().is_terminal(),
+            screen: OnceLock::new(),
+            state: Mutex::default(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A stranger's text, fit to print.
+    fn safe(&self, text: &str) -> String {
+        let text = Printable(text).to_string();
+        match self.screen.get() {
+            Some(screen) => screen.redact(&text).into_owned(),
+            None => text,
+        }
+    }
+
+    fn line(&self, state: &State, line: &str) {
+        let write = || {
+            // Nobody reads a closed pipe; the run goes on.
+            let _ = writeln!(anstream::stderr(), "{line}");
+        };
+        match &state.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn section(&self, state: &mut State, title: &'static str) {
+        if state.section != Some(title) {
+            let gap = if state.section.is_some() { "\n" } else { "" };
+            state.section = Some(title);
+            self.line(state, &format!("{gap}{BOLD}{title}{BOLD:#}"));
+        }
+    }
+
+    /// `  codehost   warn   text`
+    fn item(&self, state: &State, source: &str, style: Style, word: &str, text: &str) {
+        self.line(state, &format!("  {source:<9} {style}{word:<5}{style:#}  {text}"));
+    }
+
+    fn kind(&self, state: &mut State, source: &str, style: Style, word: &str, code: &str, text: &str) {
+        let count = state.kinds.entry(format!("{word} {code}")).or_default();
+        *count += 1;
+        if self.verbose || *count <= SHOWN_PER_KIND {
+            self.item(state, source, style, word, text);
+        }
+    }
+
+    /// Says how often the kinds that stopped being shown occurred.
+    fn suppressed(&self, state: &mut State, source: &str) {
+        let mut kinds: Vec<(String, u64)> = state.kinds.drain().collect();
+        kinds.sort();
+        for (kind, count) in kinds {
+            if !self.verbose && count > SHOWN_PER_KIND {
+                let (word, code) = kind.split_once(' ').unwrap_or((&kind, ""));
+                let more = thousands(count - SHOWN_PER_KIND);
+                self.item(state, source, DIM, word, &format!("{more} more {code}: see manifest.json"));
+            }
+        }
+    }
+
+    fn warning(&self, warning: &evidence_bundle::document::Warning) {
+        let mut state = self.state();
+        let source = warning.source.as_deref().unwrap_or("");
+        let text = match warning.subject.as_deref().filter(|subject| subject.contains('/')) {
+            Some(subject) => format!("{subject}: {}", warning.message),
+            None => warning.message.clone(),
+        };
+        self.kind(&mut state, source, YELLOW, "warn", &warning.code, &self.safe(&text));
+    }
+
+    fn population(&self, source: SourceName, discovered: Option<u64>, in_scope: u64, expected: u64) {
+        let mut state = self.state();
+        state.expected = expected;
+        if expected == 0 && discovered.is_none() {
+            return;
+        }
+        let repositories = counted(in_scope, "repository", "repositories");
+        let found = if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
+        self.item(&state, source.id(), DIM, "", &format!("{repositories} {found}"));
+        if self.is_terminal && expected > 0 {
+            let bar = ProgressBar::new(expected);
+            let style =
+                ProgressStyle::with_template("  {prefix:<9} {bar:30} {human_pos} of {human_len}  {msg}")
+                    .unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("━╸ "));
+            bar.set_prefix(source.id());
+            state.bar = Some(bar);
+        }
+    }
+
+    fn observed(&self, source: SourceName, subject: &str, outcome: Outcome<'_>) {
+        let mut state = self.state();
+        state.looked += 1;
+        match outcome {
+            Outcome::Written { path, bytes: size } => {
+                if self.verbose {
+                    self.item(
+                        &state,
+                        source.id(),
+                        DIM,
+                        "file",
+                        &format!("{} {}", self.safe(path), bytes(size)),
+                    );
+                }
+            }
+            Outcome::Nothing { warned: true, .. } | Outcome::Denied { warned: true, .. } => {}
+            Outcome::Nothing { detail, .. } => {
+                let text = self.safe(&format!("{subject}: CODEOWNERS {detail}"));
+                self.kind(&mut state, source.id(), YELLOW, "none", "without CODEOWNERS", &text);
+            }
+            Outcome::Denied { detail, .. } => {
+                let text = self.safe(&format!("{subject}: {detail}"));
+                self.kind(&mut state, source.id(), YELLOW, "deny", "not visible to this token", &text);
+            }
+            Outcome::Excluded { path, rule } => {
+                let text = format!("{} left out: forbidden data (rule {rule})", self.safe(path));
+                self.item(&state, source.id(), RED, "drop", &text);
+            }
+            Outcome::Failed(message) => {
+                let text = self.safe(&format!("{subject}: {message}"));
+                self.kind(&mut state, source.id(), RED, "error", "errors", &text);
+            }
+        }
+        if let Some(bar) = &state.bar {
+            bar.inc(1);
+        } else if state.looked.is_multiple_of(LOOKS_PER_LINE) && !self.is_terminal {
+            let text = format!("{} of {}", thousands(state.looked), thousands(state.expected));
+            self.item(&state, source.id(), DIM, "", &text);
+        }
+    }
+
+    fn waiting(&self, reason: WaitReason, until: Timestamp, left: SignedDuration) {
+        let mut state = self.state();
+        let what = match reason {
+            WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
+            WaitReason::SecondaryLimit => "the host asked for a rest",
+            WaitReason::Pace => return,
+        };
+        let clock = until.strftime("%H:%M:%SZ");
+        if let Some(bar) = &state.bar {
+            bar.set_message(format!("waiting {} until {clock}: {what}", duration(left)));
+            return;
+        }
+        let minute = left.as_secs() / WAIT_LINE_SECONDS;
+        if state.wait_line.is_none_or(|(shown, at)| shown != until || minute < at) {
+            state.wait_line = Some((until, minute));
+            let text = format!("waiting {} until {clock}: {what} (Ctrl-C stops)", duration(left));
+            self.item(&state, "", YELLOW, "wait", &text);
+        }
+    }
+
+    fn wait_over(&self) {
+        let mut state = self.state();
+        state.wait_line = None;
+        if let Some(bar) = &state.bar {
+            bar.set_message("");
+        }
+    }
+
+    fn collected(&self, source: SourceName, tally: Tally, requests: u64, rate: Option<&RateLimitRecord>) {
+        let mut state = self.state();
+        if let Some(bar) = state.bar.take() {
+            bar.finish_and_clear();
+        }
+        self.suppressed(&mut state, source.id());
+        let mut parts = vec![format!("{} collected", thousands(tally.collected))];
+        let rest = [
+            (tally.excluded, "left out"),
+            (tally.not_found, "not found"),
+            (tally.denied, "not visible"),
+            (tally.failed, "failed"),
+        ];
+        parts
+            .extend(rest.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", thousands(*n))));
+        let (style, word) = if tally.failed > 0 { (RED, "part") } else { (GREEN, "done") };
+        self.item(&state, source.id(), style, word, &parts.join(", "));
+        let limit =
+            rate_text(rate).map_or_else(|| "no rate limit".to_string(), |text| format!("rate limit: {text}"));
+        let text = format!("{}; {limit}", counted(requests, "request", "requests"));
+        self.item(&state, source.id(), DIM, "", &text);
+    }
+
+    fn judged(&self, results: &[ControlResult]) {
+        let mut state = self.state();
+        self.section(&mut state, "Controls");
+        for result in results {
+            let (style, word) = status_word(result.status);
+            let counts = result.counts;
+            let parts = [
+                (counts.pass, "pass"),
+                (counts.fail, "fail"),
+                (counts.not_verifiable, "not verifiable"),
+                (counts.not_applicable, "not applicable"),
+            ];
+            let parts: Vec<String> = parts
+                .iter()
+                .filter(|(n, _)| *n > 0)
+                .map(|(n, what)| format!("{} {what}", thousands(*n)))
+                .collect();
+            let detail = if parts.is_empty() { result.reason.code().to_string() } else { parts.join(", ") };
+            let line = format!(
+                "  {:<6} {style}{word:<14}{style:#}  {:<32} {DIM}{detail}{DIM:#}",
+                result.control.id(),
+                result.control.title()
+            );
+            self.line(&state, &line);
+        }
+        self.line(&state, "");
+    }
+
+    fn delivered(&self, path: &str, size: u64, artifacts: u64, controls: &[Control], complete: bool) {
+        let mut out = anstream::stdout();
+        let controls = controls.iter().map(|control| control.id()).collect::<Vec<_>>().join(" ");
+        let missing = if complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
+        // A closed pipe is the reader's business.
+        let _ = writeln!(
+            out,
+            "{BOLD}Bundle{BOLD:#}\n  {path}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}\n\n\
+             {BOLD}Next{BOLD:#}\n  evidence verify {path}\n  evidence upload {path}",
+            bytes(size),
+            counted(artifacts, "artifact", "artifacts"),
+        );
+    }
+
+    fn planned(&self, plans: &[(SourceName, Plan)], max_size_bytes: u64, now: Timestamp) {
+        let mut out = anstream::stdout();
+        let mut text = format!("{BOLD}Dry run: nothing was collected, no bundle was written{BOLD:#}\n");
+        let mut total = 0;
+        for (source, plan) in plans {
+            let kinds = plan
+                .artifacts
+                .iter()
+                .map(|(kind, count)| format!("{} {kind}", thousands(*count)))
+                .collect::<Vec<_>>()
+                .join(", ");
+            text.push_str(&format!(
+                "  {:<9} {:<14} up to {}: {kinds}\n",
+                source.id(),
+                "artifacts",
+                thousands(plan.artifact_count())
+            ));
+            let requests = if plan.requests_minimum == plan.requests_maximum {
+                thousands(plan.requests_minimum)
+            } else {
+                format!("{} to {}", thousands(plan.requests_minimum), thousands(plan.requests_maximum))
+            };
+            let left = rate_text(plan.rate_limit.as_ref()).unwrap_or_else(|| "no limit".to_string());
+            text.push_str(&format!("  {:<9} {:<14} {requests}; {left}\n", "", "requests"));
+            text.push_str(&format!("  {:<9} {:<14} {}\n", "", "time", finish_text(plan, now)));
+            total += plan.estimated_bytes;
+        }
+        let over = if total > max_size_bytes {
+            format!(", {YELLOW}over the limit of{YELLOW:#}")
+        } else {
+            ", limit".into()
+        };
+        text.push_str(&format!(
+            "  {:<9} {:<14} about {}{over} {}\n",
+            "bundle",
+            "size",
+            bytes(total),
+            bytes(max_size_bytes)
+        ));
+        // A closed pipe is the reader's business.
+        let _ = out.write_all(text.as_bytes());
+    }
+}
+
+/// When the requests would be through, by the pace and the host's limit.
+fn finish_text(plan: &Plan, now: Timestamp) -> String {
+    let forecast = crate::forecast::finish(plan, now);
+    match forecast.windows {
+        0 => format!("about {}", duration(forecast.after)),
+        windows => {
+            let at = now.checked_add(forecast.after).map(|at| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string());
+            let waits = counted(windows, "wait", "waits");
+            format!(
+                "about {}, done at {}, {waits} for the limit",
+                duration(forecast.after),
+                at.unwrap_or_default()
+            )
+        }
+    }
+}
+
+fn rate_text(rate: Option<&RateLimitRecord>) -> Option<String> {
+    let rate = rate?;
+    let reset = rate.reset.split('T').nth(1).unwrap_or(&rate.reset);
+    Some(format!("{} of {} remaining, resets {reset}", thousands(rate.remaining), thousands(rate.limit)))
+}
+
+fn status_word(status: Status) -> (Style, &'static str) {
+    match status {
+        Status::Pass => (GREEN, "pass"),
+        Status::Fail => (RED, "fail"),
+        Status::NotVerifiable => (YELLOW, "not verifiable"),
+        Status::NotApplicable => (DIM, "not applicable"),
+    }
+}
+
+impl Reporter for Terminal {
+    fn event(&self, event: Event<'_>) {
+        match event {
+            Event::Configured { path, framework, controls } => {
+                let state = self.state();
+                let controls = controls.iter().map(|control| control.id()).collect::<Vec<_>>().join(" ");
+                let version = env!("CARGO_PKG_VERSION");
+                self.line(&state, &format!("{BOLD}evidence {version}{BOLD:#}  {framework}  {controls}"));
+                if self.verbose {
+                    self.item(
+                        &state,
+                        "config",
+                        DIM,
+                        "debug",
+                        &format!("{} is valid", self.safe(&path.display().to_string())),
+                    );
+                }
+                self.line(&state, "");
+            }
+            Event::Debug(text) => {
+                if self.verbose {
+                    let state = self.state();
+                    self.item(&state, "", DIM, "debug", &self.safe(text));
+                }
+            }
+            Event::Connected { source, organization, api_url, identity, rate_limit } => {
+                let mut state = self.state();
+                self.section(&mut state, "Connections");
+                let text = format!("{organization} at {api_url}, {identity}");
+                self.item(&state, source.id(), GREEN, "ok", &self.safe(&text));
+                if let Some(text) = rate_text(rate_limit) {
+                    self.item(&state, source.id(), DIM, "", &format!("rate limit: {text}"));
+                }
+            }
+            Event::Warning(warning) => self.warning(warning),
+            Event::Collecting(source) => {
+                let mut state = self.state();
+                self.suppressed(&mut state, source.id());
+                self.section(&mut state, "Collection");
+            }
+            Event::Population { source, discovered, in_scope, expected } => {
+                self.population(source, discovered, in_scope, expected);
+            }
+            Event::Observed { source, subject, outcome } => self.observed(source, subject, outcome),
+            Event::Request { path, result, attempt } => {
+                if self.verbose {
+                    let state = self.state();
+                    let again = if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
+                    let text = self.safe(&format!("GET {path} {result}{again}"));
+                    self.item(&state, "", DIM, "debug", &text);
+                }
+            }
+            Event::Waiting { reason, until, left } => self.waiting(reason, until, left),
+            Event::WaitOver => self.wait_over(),
+            Event::Collected { source, tally, requests, rate_limit } => {
+                self.collected(source, tally, requests, rate_limit);
+            }
+            Event::Judged(results) => self.judged(results),
+            Event::Delivered { path, bytes, artifacts, controls, complete } => {
+                self.delivered(&self.safe(&path.display().to_string()), bytes, artifacts, controls, complete);
+            }
+            Event::Planned { plans, max_size_bytes, now } => self.planned(plans, max_size_bytes, now),
+        }
+    }
+
+    fn wants_debug(&self) -> bool {
+        self.verbose
+    }
+
+    fn screen(&self, screen: &Arc<Screen>) {
+        // Set once per run.
+        let _ = self.screen.set(Arc::clone(screen));
+    }
+}

@@ -1,0 +1,280 @@
+//! Forbidden data: no credential may leave in a bundle or in a line of output.
+//!
+//! [`Screen::check`] tells where in a text something looks like a credential, by the rules of [`RULES`] and by the
+//! collector's own credentials, which are looked for literally. It never reports, stores or prints what it found,
+//! only where and by which rule, and it never decodes: whoever holds base64 passes the decoded bytes too, since text
+//! that is cut into lines cannot be searched otherwise.
+//!
+//! One pass looks for key words; only around them the patterns are tried. The time is linear in the length of the
+//! text, whatever it holds.
+
+mod credible;
+mod own;
+mod patterns;
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Regex, RegexBuilder};
+
+pub use own::SHORTEST_OWN_SECRET;
+pub use patterns::{Confidence, RULES, Rule};
+
+/// The rule by which the collector's own credentials are found.
+pub const OWN_CREDENTIAL: &str = "own-credential";
+
+/// How far around a key word a pattern is tried at first, in bytes. A match that reaches the edge is followed to its
+/// end; one whose key word is further away from its beginning is missed.
+const WINDOW: usize = 1024;
+
+/// How often a text is searched again after something in it was redacted.
+const ROUNDS: usize = 16;
+
+/// Where something looks like a credential. Holds no part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule that matched.
+    pub rule: &'static str,
+    /// How sure that is.
+    pub confidence: Confidence,
+    /// Offset of the first byte of the secret.
+    pub start: usize,
+    /// Offset behind its last byte.
+    pub end: usize,
+}
+
+/// The compiled rules. Cloning shares them.
+#[derive(Clone)]
+pub struct Screen(Arc<Inner>);
+
+struct Inner {
+    rules: Vec<Compiled>,
+    /// The forms of the collector's own credentials.
+    own: Vec<Vec<u8>>,
+    /// What each text of the prefilter stands for.
+    needles: Vec<Needle>,
+    /// Finds all key words and own credentials in one pass. Without it every rule is tried everywhere: slower, and
+    /// the same findings.
+    prefilter: Option<AhoCorasick>,
+}
+
+#[derive(Clone, Copy)]
+enum Needle {
+    Rule(usize),
+    Own(usize),
+}
+
+struct Compiled {
+    rule: &'static Rule,
+    /// Compiled when a key word first occurs: most runs never need most rules.
+    regex: OnceLock<Option<Regex>>,
+}
+
+/// The part of the text around key words of one rule that is still to be searched.
+#[derive(Clone, Copy, Default)]
+struct Area {
+    start: usize,
+    /// No key word seen yet if zero.
+    end: usize,
+}
+
+impl Screen {
+    /// Compiles the rules. `own_secrets` are the credentials in use, looked for as they are, URL-encoded, as a JSON
+    /// string, and inside base64 of both alphabets; one shorter than [`SHORTEST_OWN_SECRET`] is ignored.
+    pub fn new(own_secrets: &[&str]) -> Screen {
+        let rules = RULES.iter().map(|rule| Compiled { rule, regex: OnceLock::new() }).collect();
+        let own: Vec<Vec<u8>> = own_secrets.iter().flat_map(|secret| own::forms(secret)).collect();
+        let keywords = RULES.iter().enumerate().flat_map(|(index, rule)| {
+            rule.keywords.iter().map(move |keyword| (keyword.as_bytes(), Needle::Rule(index)))
+        });
+        let secrets = own.iter().enumerate().map(|(index, form)| (form.as_slice(), Needle::Own(index)));
+        let (texts, needles): (Vec<&[u8]>, Vec<Needle>) = keywords.chain(secrets).unzip();
+        let prefilter = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(texts)
+            .ok();
+        Screen(Arc::new(Inner { rules, own, needles, prefilter }))
+    }
+
+    /// Everything in the text that looks like a credential, in the order of the text. A guess inside a certain
+    /// finding is left out.
+    pub fn check(&self, text: &[u8]) -> Vec<Finding> {
+        let mut findings = match &self.0.prefilter {
+            Some(prefilter) => self.0.search_near(prefilter, text),
+            None => self.0.search_everywhere(text),
+        };
+        findings.sort_by_key(|finding| {
+            (finding.start, Reverse(finding.confidence), Reverse(finding.end), finding.rule)
+        });
+        let mut certain_until = 0;
+        findings.retain(|finding| {
+            if finding.confidence == Confidence::High {
+                certain_until = certain_until.max(finding.end);
+                return true;
+            }
+            finding.start >= certain_until
+        });
+        findings
+    }
+
+    /// The text with every certain finding replaced by `[redacted: <rule>]`.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut redacted = Cow::Borrowed(text);
+        // What its neighbour had hidden can show once that is gone.
+        for _ in 0..ROUNDS {
+            match self.redact_once(&redacted) {
+                Some(next) => redacted = Cow::Owned(next),
+                None => break,
+            }
+        }
+        redacted
+    }
+
+    /// `None` if there is nothing to replace.
+    fn redact_once(&self, text: &str) -> Option<String> {
+        let findings = self.check(text.as_bytes());
+        let mut redacted = String::new();
+        let mut done = 0;
+        for finding in findings.iter().filter(|finding| finding.confidence == Confidence::High) {
+            if finding.end <= done {
+                continue;
+            }
+            if finding.start >= done {
+                redacted
+                    .push_str(text.get(done..text.floor_char_boundary(finding.start)).unwrap_or_default());
+                redacted.push_str("[redacted: ");
+                redacted.push_str(finding.rule);
+                redacted.push(']');
+            }
+            done = text.ceil_char_boundary(finding.end);
+        }
+        if done == 0 {
+            return None;
+        }
+        redacted.push_str(text.get(done..).unwrap_or_default());
+        Some(redacted)
+    }
+}
+
+/// Says how much it looks for, never what: it holds the collector's own credentials.
+impl fmt::Debug for Screen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Screen").field("rules", &self.0.rules.len()).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    fn search_near(&self, prefilter: &AhoCorasick, text: &[u8]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let mut areas: Vec<Area> = Vec::new();
+        for hit in prefilter.find_overlapping_iter(text) {
+            match self.needles.get(hit.pattern().as_usize()) {
+                // The pass ignores case, credentials do not.
+                Some(Needle::Own(index))
+                    if self.own.get(*index).map(Vec::as_slice) == text.get(hit.range()) =>
+                {
+                    findings.push(own_finding(hit.start(), hit.end()));
+                }
+                Some(Needle::Rule(index)) => {
+                    if areas.is_empty() {
+                        areas.resize(self.rules.len(), Area::default());
+                    }
+                    if let (Some(area), Some(rule)) = (areas.get_mut(*index), self.rules.get(*index)) {
+                        area.widen(hit.start(), hit.end(), rule, text, &mut findings);
+                    }
+                }
+                Some(Needle::Own(_)) | None => {}
+            }
+        }
+        for (area, rule) in areas.iter().zip(&self.rules) {
+            if area.end > 0 {
+                rule.search(text, area.start, area.end, &mut findings);
+            }
+        }
+        findings
+    }
+
+    fn search_everywhere(&self, text: &[u8]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for form in &self.own {
+            let positions = text.windows(form.len()).enumerate().filter(|(_, window)| window == form);
+            findings.extend(positions.map(|(start, _)| own_finding(start, start + form.len())));
+        }
+        for rule in &self.rules {
+            rule.search(text, 0, text.len(), &mut findings);
+        }
+        findings
+    }
+}
+
+fn own_finding(start: usize, end: usize) -> Finding {
+    Finding { rule: OWN_CREDENTIAL, confidence: Confidence::High, start, end }
+}
+
+impl Area {
+    /// Takes in the surroundings of a key word. Where they do not touch the area, that is searched, and a new one
+    /// begins: so no rule sees a byte twice, however many key words there are.
+    fn widen(&mut self, start: usize, end: usize, rule: &Compiled, text: &[u8], findings: &mut Vec<Finding>) {
+        let start = start.saturating_sub(WINDOW);
+        let end = end.saturating_add(WINDOW).min(text.len());
+        if self.end == 0 {
+            self.start = start;
+        } else if start > self.end {
+            let searched = rule.search(text, self.start, self.end, findings);
+            self.start = start.max(searched);
+        }
+        self.end = self.end.max(end);
+    }
+}
+
+impl Compiled {
+    fn regex(&self) -> Option<&Regex> {
+        self.regex.get_or_init(|| compile(self.rule)).as_ref()
+    }
+
+    /// Searches `text[start..end]`, and beyond for matches that reach its end. Returns how far it came: a match is
+    /// consumed.
+    fn search(&self, text: &[u8], mut start: usize, mut end: usize, findings: &mut Vec<Finding>) -> usize {
+        let Some(regex) = self.regex() else { return start };
+        while start < end {
+            let captures = text.get(..end).and_then(|area| regex.captures_at(area, start));
+            let Some(captures) = captures else { return start };
+            let Some(whole) = captures.get(0) else { return start };
+            if whole.end() == end && end < text.len() {
+                // The match may go on. Doubling keeps the sum of all repetitions within the length of the match.
+                start = whole.start();
+                end = end.saturating_add(WINDOW.max(end - start)).min(text.len());
+                continue;
+            }
+            let secret = captures.name("span").unwrap_or(whole);
+            let before = text.get(..whole.start()).unwrap_or_default();
+            if captures.name("value").is_none_or(|value| self.is_credible(before, value.as_bytes())) {
+                let Rule { id, confidence, .. } = *self.rule;
+                findings.push(Finding { rule: id, confidence, start: secret.start(), end: secret.end() });
+            }
+            start = secret.end().max(whole.start() + 1);
+        }
+        start
+    }
+
+    /// Whether the varying part of a match, which the text `before` precedes, can be a secret.
+    fn is_credible(&self, before: &[u8], value: &[u8]) -> bool {
+        let guess = self.rule.confidence == Confidence::Low;
+        credible::entropy(value) >= self.rule.minimum_entropy
+            && !credible::is_placeholder(value)
+            && (!self.rule.mixed_case || credible::is_mixed_case(value))
+            && !(guess && (credible::is_dull(value) || credible::is_harmless_name(before)))
+    }
+}
+
+/// `None` only if the pattern is wrong or too large, which a test excludes for every rule.
+fn compile(rule: &Rule) -> Option<Regex> {
+    RegexBuilder::new(rule.pattern).unicode(false).build().ok()
+}
+
+#[cfg(test)]
+mod tests;

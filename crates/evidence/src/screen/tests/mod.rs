@@ -1,0 +1,36 @@
+mod clean;
+mod documentation;
+mod secrets;
+
+use std::sync::OnceLock;
+
+use super::*;
+
+/// Long enough to be looked for, and with signs that every encoding writes differently.
+const OWN_SECRET: &str = "s3cr3t/own+credential=of~the?collector";
+
+fn screen() -> &'static Screen {
+    static SCREEN: OnceLock<Screen> = OnceLock::new();
+    SCREEN.get_or_init(|| Screen::new(&[OWN_SECRET, "short"]))
+}
+
+/// The same rules without the prefilter: what every search is compared with.
+fn slow_screen() -> &'static Screen {
+    static SCREEN: OnceLock<Screen> = OnceLock::new();
+    SCREEN.get_or_init(|| {
+        let Screen(inner) = Screen::new(&[OWN_SECRET, "short"]);
+        let mut inner = Arc::into_inner(inner).unwrap();
+        inner.prefilter = None;
+        Screen(Arc::new(inner))
+    })
+}
+
+fn certain(text: &str) -> Vec<Finding> {
+    let mut findings = screen().check(text.as_bytes());
+    findings.retain(|finding| finding.confidence == Confidence::High);
+    findings
+}
+
+fn found_by(rule: &str, text: &str) -> bool {
+    screen().check(text.as_bytes()).iter().any(|finding| finding.rule == rule)
+}

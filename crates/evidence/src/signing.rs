@@ -1,0 +1,173 @@
+//! The signing key: found, checked, read, and never shown.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use evidence_bundle::key::{KeyError, SigningKey};
+use zeroize::Zeroizing;
+
+use crate::config::{KeySource, SigningConfig};
+use crate::env::Env;
+
+/// No private key is this large; a file that is, is another file.
+const KEY_FILE_LIMIT: u64 = 64 * 1024;
+
+/// A key that is ready to sign.
+pub struct LoadedKey {
+    /// The key.
+    pub key: SigningKey,
+    /// What is worth saying about where it was found.
+    pub warning: Option<String>,
+}
+
+/// Why there is no key to sign with.
+#[derive(Debug)]
+pub enum SigningError {
+    /// The file cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+    /// Others than its owner can replace the key.
+    Writable {
+        /// The file.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
+    /// The file is larger than a key can be.
+    TooLarge(PathBuf),
+    /// The variable that should hold the key is not set.
+    VariableUnset(String),
+    /// The variable that should hold the passphrase is not set.
+    PassphraseUnset(String),
+    /// What was found is not a usable key.
+    Key {
+        /// Where it was found.
+        place: String,
+        /// What is wrong with it.
+        source: KeyError,
+    },
+}
+
+impl SigningError {
+    /// What to do about it.
+    pub fn help(&self) -> Vec<String> {
+        match self {
+            SigningError::Unreadable { .. } => {
+                vec![
+                    "make a key pair with `evidence keygen`, or correct bundle.signing.private_key_path"
+                        .into(),
+                ]
+            }
+            SigningError::Writable { path, .. } => vec![format!("chmod 600 {}", path.display())],
+            SigningError::TooLarge(_) => {
+                vec!["bundle.signing.private_key_path must name a private key in PEM form".into()]
+            }
+            SigningError::VariableUnset(name) => {
+                vec![format!("export {name} with the private key in PEM form, or base64 of it")]
+            }
+            SigningError::PassphraseUnset(name) => vec![format!("export {name} with the key's passphrase")],
+            SigningError::Key { .. } => vec!["make a key pair with `evidence keygen`".into()],
+        }
+    }
+}
+
+impl fmt::Display for SigningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SigningError::Unreadable { path, source } => {
+                write!(f, "cannot read the signing key {}: {source}", path.display())
+            }
+            SigningError::Writable { path, mode } => write!(
+                f,
+                "the signing key {} can be replaced by others (mode {mode:o}): its signatures prove nothing",
+                path.display()
+            ),
+            SigningError::TooLarge(path) => {
+                write!(f, "the signing key {} is larger than any key", path.display())
+            }
+            SigningError::VariableUnset(name) => {
+                write!(f, "the environment variable {name} is not set: it must hold the signing key")
+            }
+            SigningError::PassphraseUnset(name) => {
+                write!(
+                    f,
+                    "the environment variable {name} is not set: it must hold the signing key's passphrase"
+                )
+            }
+            SigningError::Key { place, source } => {
+                write!(f, "cannot use the signing key in {place}: {source}")
+            }
+        }
+    }
+}
+
+/// The configured signing key.
+///
+/// # Errors
+///
+/// If it cannot be read, is no Ed25519 key, or others could have put it there.
+pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError> {
+    let (bytes, place, warning) = match &config.key {
+        KeySource::File(path) => {
+            let (bytes, warning) = read_file(path)?;
+            (bytes, path.display().to_string(), warning)
+        }
+        KeySource::Env(name) => {
+            let value = env.var(name).ok_or_else(|| SigningError::VariableUnset(name.clone()))?;
+            (decode_variable(value), format!("the environment variable {name}"), None)
+        }
+    };
+    let passphrase = match &config.passphrase_env {
+        Some(name) if evidence_bundle::key::is_encrypted(&bytes) => {
+            Some(env.var(name).ok_or_else(|| SigningError::PassphraseUnset(name.clone()))?)
+        }
+        _ => None,
+    };
+    let key = SigningKey::from_bytes_any(&bytes, passphrase.map(str::as_bytes))
+        .map_err(|source| SigningError::Key { place, source })?;
+    Ok(LoadedKey { key, warning })
+}
+
+fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<String>), SigningError> {
+    let unreadable = |source| SigningError::Unreadable { path: path.to_path_buf(), source };
+    // The open file is asked for its permissions, not the path: the path could name another file a moment later.
+    let file = File::open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(unreadable(std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+    }
+    let mode = metadata.mode() & 0o777;
+    if mode & 0o022 != 0 {
+        return Err(SigningError::Writable { path: path.to_path_buf(), mode });
+    }
+    let mut bytes = Zeroizing::new(Vec::new());
+    let read = file.take(KEY_FILE_LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if u64::try_from(read).unwrap_or(u64::MAX) > KEY_FILE_LIMIT {
+        return Err(SigningError::TooLarge(path.to_path_buf()));
+    }
+    let warning = (mode & 0o044 != 0).then(|| {
+        format!("the signing key {} can be read by others (mode {mode:o}): chmod 600", path.display())
+    });
+    Ok((bytes, warning))
+}
+
+/// A variable holds the PEM itself, or base64 of it, since some secret stores cannot keep line breaks.
+fn decode_variable(value: &str) -> Zeroizing<Vec<u8>> {
+    if value.contains("-----BEGIN") {
+        return Zeroizing::new(value.as_bytes().to_vec());
+    }
+    let compact: String = value.chars().filter(|character| !character.is_ascii_whitespace()).collect();
+    let compact = Zeroizing::new(compact);
+    match base64::engine::general_purpose::STANDARD.decode(compact.as_bytes()) {
+        Ok(decoded) => Zeroizing::new(decoded),
+        Err(_) => Zeroizing::new(value.as_bytes().to_vec()),
+    }
+}

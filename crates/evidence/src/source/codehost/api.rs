@@ -1,0 +1,251 @@
+//! The code host's calls: one function per call of the specification, all GET.
+//!
+//! This file knows addresses, bounds of bodies and where the next page is. What an answer means for a control is
+//! decided in `look`.
+
+use futures_util::{StreamExt, stream};
+use url::Url;
+
+use super::wire;
+use crate::http::{Accept, Answered, Client, Failure, FailureKind, Meta, Refused, Reply, link};
+use crate::observation::BranchProtection;
+
+/// `/orgs/{org}` is under 4 kB.
+const ORGANIZATION_LIMIT: usize = 1024 * 1024;
+/// A page of 100 repositories is about 0.6 MB.
+const LIST_LIMIT: usize = 16 * 1024 * 1024;
+/// A protection with long lists of people and teams: each entry is under 3 kB and the host allows 100 of each.
+const PROTECTION_LIMIT: usize = 4 * 1024 * 1024;
+/// A file's record holds up to 1 MB in base64; a directory of 1,000 files is about 1 MB.
+const CONTENTS_LIMIT: usize = 8 * 1024 * 1024;
+/// `/repos/{owner}/{repo}` is under 20 kB.
+const REPOSITORY_LIMIT: usize = 1024 * 1024;
+
+/// Repositories per page: the most the host gives.
+pub(super) const PAGE_SIZE: u64 = 100;
+/// Pages at most: 100,000 repositories, twice what the largest organizations have.
+const MAXIMUM_PAGES: u64 = 1_000;
+
+pub(super) struct Api<'a> {
+    pub(super) client: &'a Client,
+    pub(super) organization: &'a str,
+}
+
+/// The pages of a listing that could be read, and those that could not.
+pub(super) struct Listing {
+    pub(super) repositories: Vec<wire::Repository>,
+    pub(super) pages_read: u64,
+    /// The number of the page and what happened to it.
+    pub(super) problems: Vec<(u64, Problem)>,
+    /// `X-GitHub-SSO: partial-results` was on one of the pages.
+    pub(super) partial: bool,
+}
+
+/// Why a page could not be read.
+pub(super) enum Problem {
+    Refused(Refused),
+    Failed(Failure),
+}
+
+impl Api<'_> {
+    pub(super) async fn organization(&self) -> Result<Reply<wire::Organization>, Failure> {
+        let url = self.client.url(["orgs", self.organization]);
+        self.client.get(&url, Accept::Json, ORGANIZATION_LIMIT, &wire::Organization::parse).await
+    }
+
+    pub(super) async fn protection(
+        &self,
+        owner: &str,
+        name: &str,
+        branch: &str,
+    ) -> Result<Reply<BranchProtection>, Failure> {
+        let url = self.client.url(["repos", owner, name, "branches", branch, "protection"]);
+        self.client.get(&url, Accept::Json, PROTECTION_LIMIT, &wire::protection).await
+    }
+
+    pub(super) async fn contents(
+        &self,
+        owner: &str,
+        name: &str,
+        path: &str,
+    ) -> Result<Reply<wire::Contents>, Failure> {
+        let url = self.contents_url(owner, name, path);
+        self.client.get(&url, Accept::Json, CONTENTS_LIMIT, &wire::Contents::parse).await
+    }
+
+    /// The file's own bytes, at most `limit` of them.
+    pub(super) async fn raw(
+        &self,
+        owner: &str,
+        name: &str,
+        path: &str,
+        limit: usize,
+    ) -> Result<Reply<Vec<u8>>, Failure> {
+        let url = self.contents_url(owner, name, path);
+        self.client.get(&url, Accept::Raw, limit, &|bytes| Ok(bytes.to_vec())).await
+    }
+
+    fn contents_url(&self, owner: &str, name: &str, path: &str) -> Url {
+        self.client.url(["repos", owner, name, "contents"].into_iter().chain(path.split('/')))
+    }
+
+    /// Whether the host shows the repository at all.
+    pub(super) async fn repository(&self, owner: &str, name: &str) -> Result<Reply<()>, Failure> {
+        let url = self.client.url(["repos", owner, name]);
+        self.client.get(&url, Accept::Json, REPOSITORY_LIMIT, &wire::exists).await
+    }
+
+    async fn page(&self, url: &Url) -> Result<Answered<Vec<wire::Repository>>, Problem> {
+        match self.client.get(url, Accept::Json, LIST_LIMIT, &wire::repositories).await {
+            Ok(Reply::Good(answered)) => Ok(answered),
+            Ok(Reply::Refused(refused)) => Err(Problem::Refused(refused)),
+            Err(failure) => Err(Problem::Failed(failure)),
+        }
+    }
+
+    /// The first page, and the address of the last one if there are more.
+    pub(super) async fn first_page(
+        &self,
+    ) -> Result<(Answered<Vec<wire::Repository>>, Option<Last>), Problem> {
+        let mut url = self.client.url(["orgs", self.organization, "repos"]);
+        // By name, since the default order is by age: a repository created meanwhile would shift every page.
+        url.set_query(Some(&format!("per_page={PAGE_SIZE}&sort=full_name&direction=asc")));
+        let answered = self.page(&url).await?;
+        let last = self.link(&answered.meta, "last").map_err(Problem::Failed)?;
+        let last = last.and_then(|url| Some(Last { number: page_number(&url)?, url }));
+        Ok((answered, last))
+    }
+
+    /// The last page, for counting without reading those between.
+    pub(super) async fn last_page(&self, last: &Last) -> Result<Answered<Vec<wire::Repository>>, Problem> {
+        self.page(&last.url).await
+    }
+
+    /// Every page: the first, then the others at once where the host says which is the last, else one by one.
+    pub(super) async fn listing(&self) -> Listing {
+        let mut listing =
+            Listing { repositories: Vec::new(), pages_read: 0, problems: Vec::new(), partial: false };
+        let (first, last) = match self.first_page().await {
+            Ok(page) => page,
+            Err(problem) => {
+                listing.problems.push((1, problem));
+                return listing;
+            }
+        };
+        let mut next = self.link(&first.meta, "next");
+        listing.add(first);
+        let mut number = 1;
+        if let Some(last) = last.filter(|last| last.number > 1 && last.number <= MAXIMUM_PAGES) {
+            let pages = (2..=last.number).map(|page| (page, with_page(&last.url, page)));
+            let mut pages = stream::iter(pages)
+                .map(|(page, url)| async move { (page, self.page(&url).await) })
+                .buffered(usize::try_from(MAXIMUM_PAGES).unwrap_or(usize::MAX));
+            while let Some((page, answer)) = pages.next().await {
+                number = page;
+                match answer {
+                    Ok(answered) => {
+                        next = self.link(&answered.meta, "next");
+                        listing.add(answered);
+                    }
+                    Err(problem) => {
+                        next = Ok(None);
+                        listing.problems.push((page, problem));
+                    }
+                }
+            }
+        }
+        // One by one: hosts that do not name the last page, and pages that came into being meanwhile.
+        let mut seen = std::collections::HashSet::new();
+        loop {
+            let url = match next {
+                Ok(None) => return listing,
+                Ok(Some(url)) => url,
+                Err(failure) => {
+                    listing.problems.push((number + 1, Problem::Failed(failure)));
+                    return listing;
+                }
+            };
+            number += 1;
+            if number > MAXIMUM_PAGES || !seen.insert(url.to_string()) {
+                let text = "the pages of the listing do not come to an end".to_string();
+                let problem = Problem::Failed(failure(FailureKind::UnexpectedShape(text)));
+                listing.problems.push((number, problem));
+                return listing;
+            }
+            match self.page(&url).await {
+                Ok(answered) => {
+                    next = self.link(&answered.meta, "next");
+                    // A page with nothing on it that still points on is a circle in the making.
+                    if answered.value.is_empty() {
+                        next = Ok(None);
+                    }
+                    listing.add(answered);
+                }
+                Err(problem) => {
+                    listing.problems.push((number, problem));
+                    return listing;
+                }
+            }
+        }
+    }
+
+    /// The target of a `Link` of `meta`, which must lie within the API's own origin: the token goes there.
+    fn link(&self, meta: &Meta, rel: &str) -> Result<Option<Url>, Failure> {
+        let Some(target) = link::target(meta.links.iter().map(String::as_str), rel) else { return Ok(None) };
+        let base = self.client.base();
+        match base.join(&target) {
+            Ok(url) if url.origin() == base.origin() => Ok(Some(url)),
+            _ => {
+                let target = crate::http::client::one_line(&target);
+                let text = format!("refused to follow a link to another origin: {target}");
+                Err(failure(FailureKind::Redirect(text)))
+            }
+        }
+    }
+}
+
+/// The last page of a listing.
+pub(super) struct Last {
+    pub(super) number: u64,
+    url: Url,
+}
+
+impl Listing {
+    fn add(&mut self, page: Answered<Vec<wire::Repository>>) {
+        self.pages_read += 1;
+        self.partial |=
+            page.meta.sso.as_deref().is_some_and(|sso| sso.trim_start().starts_with("partial-results"));
+        self.repositories.extend(page.value);
+    }
+}
+
+fn failure(kind: FailureKind) -> Failure {
+    Failure { kind, status: None, request_id: None, attempts: 0 }
+}
+
+fn page_number(url: &Url) -> Option<u64> {
+    url.query_pairs().find(|(name, _)| name == "page").and_then(|(_, value)| value.parse().ok())
+}
+
+/// The same address with another page number: the path and all other parameters stay as the host gave them.
+fn with_page(url: &Url, page: u64) -> Url {
+    let others: Vec<(String, String)> =
+        url.query_pairs().filter(|(name, _)| name != "page").map(|(n, v)| (n.into(), v.into())).collect();
+    let mut paged = url.clone();
+    paged.query_pairs_mut().clear().extend_pairs(others).append_pair("page", &page.to_string());
+    paged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_numbers_are_read_and_replaced() {
+        let url = Url::parse("https://h/organizations/1/repos?per_page=100&page=23&sort=full_name").unwrap();
+        assert_eq!(page_number(&url), Some(23));
+        let paged = with_page(&url, 7);
+        assert_eq!(paged.as_str(), "https://h/organizations/1/repos?per_page=100&sort=full_name&page=7");
+        assert_eq!(page_number(&Url::parse("https://h/x?per_page=100").unwrap()), None);
+    }
+}

@@ -1,0 +1,308 @@
+//! The code host's connection test: is there a token, does the host accept it, is it harmless, does it show the
+//! organization, and what will it not show?
+
+use std::sync::Arc;
+
+use evidence_bundle::document::Warning;
+use jiff::Timestamp;
+
+use super::api::{Api, Problem};
+use super::scopes::Scopes;
+use super::{CodeHostSession, wire};
+use crate::config::{CodeHostConfig, Repositories};
+use crate::control::Control;
+use crate::env::Env;
+use crate::http::retry::{Class, Refusal};
+use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings, Token};
+use crate::observation::{Field, SourceName};
+use crate::report::Reporter;
+use crate::source::{ConnectError, ConnectErrorKind};
+
+/// The version of the API that is asked for: the one every server speaks, public and self-hosted.
+const HEADERS: &[(&str, &str)] = &[("x-github-api-version", "2022-11-28")];
+
+/// A token that expires within this many days is worth a warning: the nightly run will stop.
+const EXPIRY_WARNING_DAYS: i64 = 7;
+
+/// The token of the configured variable.
+pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, ConnectError> {
+    let name = &config.token_env;
+    let Some(value) = env.var(name) else {
+        return Err(connection(
+            format!("the environment variable {name} is not set: it must hold the access token"),
+            vec![
+                format!("export {name}=<token>, or name another variable as sources.codehost.token_env"),
+                "the host would say 'Bad credentials'".to_string(),
+            ],
+        ));
+    };
+    Token::new(value).map_err(|error| {
+        connection(
+            format!("the environment variable {name} does not hold an access token: {error}"),
+            vec![format!("set {name} to the token alone, on one line")],
+        )
+    })
+}
+
+/// Makes the one call of the connection test. Its answer is also the evidence for CC6.1, so that it costs nothing.
+pub(super) async fn connect(
+    config: CodeHostConfig,
+    env: &Env,
+    reporter: Arc<dyn Reporter>,
+    dry_run: bool,
+) -> Result<CodeHostSession, ConnectError> {
+    let token = token(&config, env)?;
+    let roots = match &config.ca_file {
+        None => Vec::new(),
+        Some(path) => std::fs::read(path).map_err(|error| {
+            configuration(
+                format!("cannot read ca_file {}: {error}", path.display()),
+                vec!["sources.codehost.ca_file names a file with certificates in PEM form".to_string()],
+            )
+        })?,
+    };
+    let settings = Settings {
+        base: config.api_url.clone(),
+        timeout: config.timeout,
+        max_concurrency: config.max_concurrency,
+        requests_per_minute: config.requests_per_minute,
+        rate_limit_pause: config.rate_limit_pause && !dry_run,
+        roots,
+        headers: HEADERS,
+    };
+    let client = Client::new(settings, &token, env.clock.clone(), reporter)
+        .map_err(|text| configuration(text, Vec::new()))?;
+    let reply = Api { client: &client, organization: &config.org }.organization().await;
+    let Answered { value: organization, meta } = match reply {
+        Ok(Reply::Good(answered)) => answered,
+        Ok(Reply::Refused(refused)) => {
+            // A token that must not be used is the first thing to say, whatever else is wrong.
+            forbid(&refused.meta, &config)?;
+            return Err(refused_error(&refused, &config));
+        }
+        Err(failure) => return Err(failed_error(&failure, &config)),
+    };
+    forbid(&meta, &config)?;
+    let scopes = Scopes::from_header(meta.scopes.as_deref());
+    let token_kind = match (&scopes, token.kind()) {
+        (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
+        (_, kind) => kind,
+    };
+    let warnings = warnings(&config, &scopes, &organization, &meta, env.clock.now());
+    let wire::Organization { settings, counts } = organization;
+    Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, warnings })
+}
+
+/// Refuses a token that could change something.
+fn forbid(meta: &Meta, config: &CodeHostConfig) -> Result<(), ConnectError> {
+    let scopes = Scopes::from_header(meta.scopes.as_deref());
+    let forbidden = scopes.forbidden();
+    if forbidden.is_empty() {
+        return Ok(());
+    }
+    Err(configuration(
+        format!(
+            "Forbidden scope: the token in {} can write ({}); nothing was collected with it",
+            config.token_env,
+            forbidden.join(", ")
+        ),
+        vec![
+            "make a classic token with the scope read:org alone (and public_repo at most)".to_string(),
+            "private repositories need a fine-grained token with read-only permissions: the classic scope `repo` \
+             includes writing"
+                .to_string(),
+        ],
+    ))
+}
+
+/// What this token will not show, and what is lost by it.
+fn warnings(
+    config: &CodeHostConfig,
+    scopes: &Scopes,
+    organization: &wire::Organization,
+    meta: &Meta,
+    now: Timestamp,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |code: &str, message: String| {
+        warnings.push(Warning {
+            code: code.to_string(),
+            message,
+            source: Some(SourceName::CodeHost.id().to_string()),
+            subject: Some(config.org.clone()),
+        });
+    };
+    if config.controls.contains(&Control::Cc6_1) {
+        let shown = match organization.settings.two_factor_requirement_enabled {
+            Field::Value(_) => None,
+            Field::Null => Some("the host shows it as null, as to members who are not owners"),
+            Field::Absent => Some("the host leaves it out, as for users outside the organization"),
+        };
+        if let Some(shown) = shown {
+            let text = format!(
+                "the two-factor setting is not visible to this token ({shown}): CC6.1 will be not_verifiable; the \
+                 token's user must be an organization owner"
+            );
+            warn("two_factor_not_visible", text);
+        }
+    }
+    if scopes.reads_organization() == Some(false) {
+        let text =
+            "the token has no scope read:org: what the organization shows to members only stays unseen";
+        warn("scope_missing", text.to_string());
+    }
+    let whole_organization =
+        config.repos == Repositories::All && config.controls.iter().any(|control| *control != Control::Cc6_1);
+    match scopes {
+        Scopes::NotReported => warn(
+            "scopes_not_reported",
+            "the host does not report this token's permissions: that it is read-only cannot be verified".to_string(),
+        ),
+        Scopes::Classic(_) | Scopes::None if whole_organization => warn(
+            "private_repositories_unseen",
+            "a classic token without write access lists public repositories only; private ones need a fine-grained \
+             token"
+                .to_string(),
+        ),
+        Scopes::Classic(_) | Scopes::None => {}
+    }
+    if let Some(days) = meta.token_expiration.as_deref().and_then(|text| days_left(text, now))
+        && days < EXPIRY_WARNING_DAYS
+    {
+        warn("token_expires_soon", format!("the token expires in {} days", days.max(0)));
+    }
+    warnings
+}
+
+/// Days until `github-authentication-token-expiration`, in either of its two forms.
+fn days_left(text: &str, now: Timestamp) -> Option<i64> {
+    let text = text.trim();
+    let normal = text.strip_suffix(" UTC").map_or_else(|| text.to_string(), |start| format!("{start} +0000"));
+    let expires = jiff::fmt::strtime::parse("%Y-%m-%d %H:%M:%S %z", &normal).ok()?.to_timestamp().ok()?;
+    Some(expires.duration_since(now).as_hours() / 24)
+}
+
+fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
+    let (org, text, status) = (&config.org, refused.text(), refused.meta.status);
+    let what = format!("'{text}' (HTTP {status}) for organization {org}");
+    let help = match refused.class {
+        Class::Unauthorized => vec![format!(
+            "the token in {} is invalid, expired or revoked: make a new one and set the variable again",
+            config.token_env
+        )],
+        Class::NotFound => vec![
+            format!(
+                "check sources.codehost.org: is {org} an organization, spelled like this, on {}?",
+                host(config)
+            ),
+            "a private organization is shown to its members only: the token's user must belong to it"
+                .to_string(),
+        ],
+        Class::Forbidden(Refusal::SsoRequired) => {
+            let url = refused.meta.sso.as_deref().and_then(|sso| sso.split("url=").nth(1)).map(str::trim);
+            let open = url.map_or_else(
+                || {
+                    "authorize the token for the organization's single sign-on in your account's settings"
+                        .to_string()
+                },
+                |url| format!("authorize the token for single sign-on (within the hour): {url}"),
+            );
+            vec![open]
+        }
+        Class::Forbidden(Refusal::LoginAttempts) => {
+            vec![
+                "the host has locked the user out after bad credentials: wait before trying again"
+                    .to_string(),
+            ]
+        }
+        Class::Forbidden(Refusal::OrganizationPolicy) => {
+            vec![
+                "a policy of the organization shuts this token or this address out: ask an owner".to_string(),
+            ]
+        }
+        Class::Forbidden(Refusal::Intermediary) => {
+            vec![
+                "the answer does not come from the host: is there a proxy between, or a wrong api_url?"
+                    .to_string(),
+            ]
+        }
+        Class::Forbidden(_) => vec![
+            "the token lacks the scope read:org, or access to the organization".to_string(),
+            "a fine-grained token must have this organization as its resource owner and be approved by it"
+                .to_string(),
+        ],
+        Class::Gone => {
+            vec!["the host has retired the API version this tool speaks: update evidence".to_string()]
+        }
+        _ => vec![format!("is {} the address of the API?", config.api_url)],
+    };
+    connection(what, help)
+}
+
+fn failed_error(failure: &Failure, config: &CodeHostConfig) -> ConnectError {
+    let help = match &failure.kind {
+        FailureKind::Transport(_) => vec![
+            format!("check the network, and sources.codehost.api_url ({})", config.api_url),
+            "behind a proxy set HTTPS_PROXY; for a private certificate authority set ca_file".to_string(),
+        ],
+        FailureKind::RateLimited { .. } => {
+            vec![
+                "wait for the reset, or set rate_limit_pause: true so that the run waits by itself"
+                    .to_string(),
+            ]
+        }
+        FailureKind::SecondaryLimit => vec!["wait some minutes and run again".to_string()],
+        FailureKind::HostFault(_) | FailureKind::UnexpectedShape(_) | FailureKind::TooLarge { .. } => {
+            vec![format!("is {} the address of the API? Then try again later", config.api_url)]
+        }
+        FailureKind::Redirect(_) => vec![format!(
+            "the token is sent to {} only; set sources.codehost.api_url to the API's present address",
+            host(config)
+        )],
+        FailureKind::Unauthorized(_) => Vec::new(),
+    };
+    connection(format!("{}: {failure}", host(config)), help)
+}
+
+/// A page of the listing that a plan needs.
+pub(super) fn problem(what: &str, problem: Problem) -> ConnectError {
+    match problem {
+        Problem::Refused(refused) => {
+            connection(format!("{what}: '{}' (HTTP {})", refused.text(), refused.meta.status), Vec::new())
+        }
+        Problem::Failed(failure) => connection(format!("{what}: {failure}"), Vec::new()),
+    }
+}
+
+fn host(config: &CodeHostConfig) -> &str {
+    config.api_url.host_str().unwrap_or("the host")
+}
+
+fn connection(message: String, help: Vec<String>) -> ConnectError {
+    ConnectError { source: SourceName::CodeHost, kind: ConnectErrorKind::Connection, message, help }
+}
+
+fn configuration(message: String, help: Vec<String>) -> ConnectError {
+    ConnectError { source: SourceName::CodeHost, kind: ConnectErrorKind::Configuration, message, help }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_of_the_expiration_are_read() {
+        let now: Timestamp = "2026-11-21T00:00:00Z".parse().unwrap();
+        let table = [
+            ("2026-11-24 00:00:00 UTC", Some(3)),
+            ("2026-11-24 01:00:00 +0100", Some(3)),
+            ("2026-12-21 00:00:00 -0500", Some(30)),
+            ("2026-11-20 00:00:00 UTC", Some(-1)),
+            ("soon", None),
+            ("", None),
+        ];
+        for (text, days) in table {
+            assert_eq!(days_left(text, now), days, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! What the code host's answers mean: the decision table for branch protection and CODEOWNERS.
+//!
+//! The status and the host's message decide, never a part of some error's text. "Not Found" is what the host says
+//! both when there is nothing and when the token may not look; which of the two it is depends on whether any other
+//! answer has shown the repository (see [`Look::exists`]).
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use evidence_bundle::document::{RequestRecord, Warning};
+
+use super::api::Api;
+use super::wire::{Contents, File};
+use crate::evaluate::codeowners::{self, CodeOwners};
+use crate::http::retry::{Class, Refusal};
+use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply};
+use crate::observation::{
+    Artifact, CodeownersFile, Failed, OrganizationSettings, Reason, Record, Seen, SourceName,
+};
+
+/// Where the file is looked for, in this order.
+const CODEOWNERS_PLACES: [&str; 2] = ["CODEOWNERS", ".github/CODEOWNERS"];
+
+/// What one look at a repository brought.
+#[derive(Debug, Clone)]
+pub(super) struct Look {
+    pub(super) seen: Seen,
+    pub(super) warnings: Vec<Warning>,
+    /// The host's answers prove that the repository is there. Without that, "Not Found" may mean the repository.
+    pub(super) exists: bool,
+}
+
+impl Look {
+    fn new(seen: Seen) -> Look {
+        Look { seen, warnings: Vec::new(), exists: true }
+    }
+
+    fn failed(failure: &Failure) -> Look {
+        Look::new(Seen::Failed(failed(failure)))
+    }
+}
+
+/// A repository by name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub(super) owner: &'a str,
+    pub(super) name: &'a str,
+}
+
+impl Target<'_> {
+    fn subject(self) -> String {
+        format!("{}/{}", self.owner, self.name)
+    }
+
+    fn artifact_name(self, kind: &str) -> String {
+        let encode = evidence_bundle::path::encode_component;
+        format!("repo_{}_{}_{kind}.json", encode(self.owner), encode(self.name))
+    }
+
+    fn warning(self, code: &str, message: String) -> Warning {
+        Warning {
+            code: code.to_string(),
+            message,
+            source: Some(SourceName::CodeHost.id().to_string()),
+            subject: Some(self.subject()),
+        }
+    }
+
+    /// The artifact, or the failure to make one.
+    fn artifact(self, kind: &str, record: Record, meta: &Meta) -> Seen {
+        match Artifact::new(SourceName::CodeHost, &self.artifact_name(kind), record) {
+            Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: request(meta) },
+            Err(error) => Seen::Failed(Failed {
+                reason: Reason::HostError,
+                message: error.to_string(),
+                status: Some(meta.status),
+                request_id: meta.request_id.clone(),
+            }),
+        }
+    }
+}
+
+/// The organization settings of the connection test's answer.
+pub(super) fn organization(settings: &OrganizationSettings, meta: &Meta) -> Seen {
+    let record = Record::OrganizationSettings(settings.clone());
+    match Artifact::new(SourceName::CodeHost, "org_settings.json", record) {
+        Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: request(meta) },
+        Err(error) => Seen::Failed(Failed {
+            reason: Reason::HostError,
+            message: error.to_string(),
+            status: Some(meta.status),
+            request_id: None,
+        }),
+    }
+}
+
+/// `/repos/{owner}/{repo}/branches/{branch}/protection`
+pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) -> Look {
+    match api.protection(target.owner, target.name, branch).await {
+        Err(failure) => Look::failed(&failure),
+        Ok(Reply::Good(Answered { value, meta })) => {
+            let url = value.url.value().map(String::as_str);
+            if let Some(look) = foreign(target, &meta, url) {
+                return look;
+            }
+            let warnings = moved(target, &meta);
+            let seen = target.artifact("branch_protection", Record::BranchProtection(value), &meta);
+            Look { seen, warnings, exists: true }
+        }
+        Ok(Reply::Refused(refused)) => protection_refused(target, branch, &refused),
+    }
+}
+
+fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Look {
+    let message = refused.message.as_deref().unwrap_or_default().trim();
+    if refused.class == Class::NotFound {
+        let unprotected = message.eq_ignore_ascii_case("Branch not protected")
+            || message
+                .trim_end_matches('.')
+                .eq_ignore_ascii_case("Branch protection has been disabled on this repository");
+        let missing = message.eq_ignore_ascii_case("Branch not found");
+        if unprotected || missing {
+            let (reason, warning) = if missing {
+                (Reason::BranchMissing, format!("branch {branch} does not exist"))
+            } else {
+                (Reason::BranchUnprotected, format!("branch {branch} has no branch protection ({message})"))
+            };
+            let mut look = Look::new(Seen::Nothing { reason, detail: format!("{branch}: {message}") });
+            look.warnings.push(target.warning(reason.code(), warning));
+            return look;
+        }
+        // The host hides protection from everybody but administrators behind the same words.
+        let detail = format!("{} (the host shows branch protection to administrators only)", refused.text());
+        let mut look = Look::new(Seen::Denied { reason: Reason::PermissionDenied, detail });
+        look.exists = false;
+        return look;
+    }
+    denied(target, "branch protection", refused)
+}
+
+/// `/repos/{owner}/{repo}/contents/CODEOWNERS`, then `.github/CODEOWNERS`.
+pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
+    let mut other: Option<(&str, String)> = None;
+    let mut exists = false;
+    let mut warnings = Vec::new();
+    for place in CODEOWNERS_PLACES {
+        match api.contents(target.owner, target.name, place).await {
+            Err(failure) => return Look::failed(&failure),
+            Ok(Reply::Good(Answered { value, meta })) => {
+                exists = true;
+                warnings.extend(moved(target, &meta));
+                match value {
+                    Contents::File(file) => {
+                        if let Some(look) = foreign(target, &meta, file.url.as_deref()) {
+                            return look;
+                        }
+                        let mut look = file_found(api, target, place, file, &meta).await;
+                        look.warnings.extend(warnings);
+                        return look;
+                    }
+                    Contents::Other(what) => {
+                        other.get_or_insert((place, what));
+                    }
+                }
+            }
+            Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => {
+                // Only a repository that is there can be empty.
+                let empty = refused.message.as_deref().is_some_and(|message| {
+                    message.trim().trim_end_matches('.').eq_ignore_ascii_case("This repository is empty")
+                });
+                if empty {
+                    let detail = "not found: the repository is empty".to_string();
+                    return Look::new(Seen::Nothing { reason: Reason::CodeownersMissing, detail });
+                }
+            }
+            Ok(Reply::Refused(refused)) if refused.class == Class::Forbidden(Refusal::TooLarge) => {
+                let mut look = read_raw(api, target, place, None, &refused.meta).await;
+                look.warnings.extend(warnings);
+                return look;
+            }
+            Ok(Reply::Refused(refused)) => return denied(target, "CODEOWNERS", &refused),
+        }
+    }
+    let seen = match other {
+        Some((place, what)) => {
+            Seen::Nothing { reason: Reason::CodeownersNotAFile, detail: format!("{place} is {what}") }
+        }
+        None => Seen::Nothing {
+            reason: Reason::CodeownersMissing,
+            detail: format!("not found: {}", CODEOWNERS_PLACES.join(", ")),
+        },
+    };
+    Look { seen, warnings, exists }
+}
+
+async fn file_found(api: &Api<'_>, target: Target<'_>, place: &str, file: File, meta: &Meta) -> Look {
+    if file.size.is_some_and(codeowners::is_too_large) {
+        return too_large(place, file.size);
+    }
+    let content = file.content.as_deref().unwrap_or_default();
+    let is_base64 = file.encoding.as_deref().is_none_or(|encoding| encoding.eq_ignore_ascii_case("base64"));
+    if !is_base64 || (content.is_empty() && file.size.is_some_and(|size| size > 0)) {
+        // Over 1 MB the record comes without the content.
+        return read_raw(api, target, place, Some(&file), meta).await;
+    }
+    // The host breaks the text every 60 characters; a strict decoder would refuse every one of them.
+    let stripped: Vec<u8> = content.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let decoded = match BASE64.decode(&stripped) {
+        Ok(decoded) => decoded,
+        Err(error) => return Look::new(broken(meta, format!("{place}: the content is not base64: {error}"))),
+    };
+    let length = u64::try_from(decoded.len()).unwrap_or(u64::MAX);
+    if file.size.is_some_and(|size| size != length) {
+        let text =
+            format!("{place}: {length} bytes came where the host said {}", file.size.unwrap_or_default());
+        return Look::new(broken(meta, text));
+    }
+    codeowners_artifact(target, place, Some(&file), decoded, meta)
+}
+
+/// Reads the file's own bytes: for files of 1 to 3 MB, which the JSON form leaves out.
+async fn read_raw(api: &Api<'_>, target: Target<'_>, place: &str, file: Option<&File>, meta: &Meta) -> Look {
+    let limit = usize::try_from(codeowners::MAXIMUM_SIZE).unwrap_or(usize::MAX);
+    match api.raw(target.owner, target.name, place, limit).await {
+        Ok(Reply::Good(raw)) => {
+            let length = u64::try_from(raw.value.len()).unwrap_or(u64::MAX);
+            match file.and_then(|file| file.size) {
+                Some(size) if size != length => {
+                    let text = format!("{place}: {length} bytes came where the host said {size}");
+                    Look::new(broken(&raw.meta, text))
+                }
+                _ => codeowners_artifact(target, place, file, raw.value, &raw.meta),
+            }
+        }
+        Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => {
+            Look::new(broken(meta, format!("{place} was there and then was not")))
+        }
+        Ok(Reply::Refused(refused)) => denied(target, "CODEOWNERS", &refused),
+        Err(Failure { kind: FailureKind::TooLarge { .. }, .. }) => {
+            too_large(place, file.and_then(|file| file.size))
+        }
+        Err(failure) => Look::failed(&failure),
+    }
+}
+
+fn codeowners_artifact(
+    target: Target<'_>,
+    place: &str,
+    file: Option<&File>,
+    decoded: Vec<u8>,
+    meta: &Meta,
+) -> Look {
+    let invalid = CodeOwners::parse(&decoded).invalid;
+    let size = u64::try_from(decoded.len()).unwrap_or(u64::MAX);
+    let record = CodeownersFile {
+        name: file.and_then(|file| file.name.clone()).unwrap_or_else(|| "CODEOWNERS".to_string()),
+        path: file.and_then(|file| file.path.clone()).unwrap_or_else(|| place.to_string()),
+        content: BASE64.encode(&decoded),
+        encoding: "base64",
+        size,
+        decoded,
+    };
+    let mut look = Look::new(target.artifact("codeowners", Record::Codeowners(record), meta));
+    if let Some(first) = invalid.first() {
+        let lines = if invalid.len() == 1 { "line" } else { "lines" };
+        let text = format!(
+            "{place}: the host skips {} invalid {lines}, the first is line {}",
+            invalid.len(),
+            first.line
+        );
+        look.warnings.push(target.warning("codeowners_invalid_lines", text));
+    }
+    look
+}
+
+fn too_large(place: &str, size: Option<u64>) -> Look {
+    let size = size.map_or_else(|| "more than 3 MB".to_string(), |size| format!("{size} bytes"));
+    let detail = format!("{place}: {size}, and the host loads no CODEOWNERS file over 3 MB");
+    Look::new(Seen::Nothing { reason: Reason::CodeownersTooLarge, detail })
+}
+
+/// The refusals that mean the same on every call about a repository.
+pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look {
+    let text = refused.text();
+    let reason = match refused.class {
+        Class::Blocked => Reason::Blocked,
+        Class::Forbidden(Refusal::PlanLimit) => Reason::PlanLimit,
+        Class::Forbidden(Refusal::SsoRequired) => Reason::SsoRequired,
+        Class::Forbidden(Refusal::Permission | Refusal::OrganizationPolicy) => Reason::PermissionDenied,
+        // Not the host's own verdict on this repository, or no verdict at all.
+        _ => return Look::new(Seen::Failed(refused_failure(what, refused))),
+    };
+    let mut look = Look::new(Seen::Denied { reason, detail: text.clone() });
+    if matches!(reason, Reason::Blocked | Reason::PlanLimit | Reason::SsoRequired) {
+        look.warnings.push(target.warning(reason.code(), format!("{what} was not shown: {text}")));
+    }
+    look
+}
+
+/// A refusal as a collection error.
+pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
+    let reason = match refused.class {
+        Class::NotFound => Reason::NotFound,
+        Class::Unauthorized | Class::Forbidden(_) => Reason::PermissionDenied,
+        _ => Reason::HostError,
+    };
+    Failed {
+        reason,
+        message: format!("{what}: {} (HTTP {})", refused.text(), refused.meta.status),
+        status: Some(refused.meta.status),
+        request_id: refused.meta.request_id.clone(),
+    }
+}
+
+/// A failure as a collection error.
+pub(super) fn failed(failure: &Failure) -> Failed {
+    let reason = match failure.kind {
+        FailureKind::Unauthorized(_) => Reason::PermissionDenied,
+        _ => Reason::HostError,
+    };
+    Failed {
+        reason,
+        message: failure.to_string(),
+        status: failure.status,
+        request_id: failure.request_id.clone(),
+    }
+}
+
+/// 'Not Found' for a repository that is listed in the configuration and that no answer has shown.
+pub(super) fn repository_not_found(what: &str) -> Failed {
+    Failed {
+        reason: Reason::NotFound,
+        message: format!("{what}: Not Found: there is no such repository, or the token cannot see it"),
+        status: Some(404),
+        request_id: None,
+    }
+}
+
+fn broken(meta: &Meta, message: String) -> Seen {
+    Seen::Failed(Failed {
+        reason: Reason::HostError,
+        message,
+        status: Some(meta.status),
+        request_id: meta.request_id.clone(),
+    })
+}
+
+/// A transferred repository answers under its old name, from wherever it is now. Settings of somebody else's
+/// repository are no evidence about this organization.
+fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
+    meta.redirected_to.as_ref()?;
+    let (_, rest) = url?.split_once("/repos/")?;
+    let owner = rest.split('/').next()?;
+    if owner.eq_ignore_ascii_case(target.owner) {
+        return None;
+    }
+    let owner = crate::http::client::one_line(owner);
+    let text = format!("the repository was transferred to {owner} and is not collected");
+    let mut look = Look::new(Seen::Denied { reason: Reason::NotFound, detail: text.clone() });
+    look.warnings.push(target.warning("repository_transferred", text));
+    Some(look)
+}
+
+fn moved(target: Target<'_>, meta: &Meta) -> Vec<Warning> {
+    let Some(place) = &meta.redirected_to else { return Vec::new() };
+    let text = format!("the host answered from {place}: the repository was renamed");
+    vec![target.warning("repository_renamed", text)]
+}
+
+/// The manifest's record of a call.
+pub(super) fn request(meta: &Meta) -> RequestRecord {
+    RequestRecord {
+        path: meta.path.clone(),
+        status: meta.status,
+        etag: meta.etag.clone(),
+        request_id: meta.request_id.clone(),
+    }
+}

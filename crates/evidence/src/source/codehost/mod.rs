@@ -1,0 +1,436 @@
+//! The code host: organization settings, branch protection, CODEOWNERS.
+//!
+//! `api` knows the calls, `wire` their answers, `look` what the answers mean, `scopes` what the token may do,
+//! `connect` the connection test. This file is the collection: what is looked at, and in which order it comes out.
+//! It never writes to the host and never asks for code, diffs, commits or secrets.
+
+mod api;
+mod connect;
+mod look;
+mod scopes;
+mod wire;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use evidence_bundle::document::{Identity, RateLimitRecord, Warning};
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::OnceCell;
+
+use self::api::{Api, Listing, PAGE_SIZE, Problem};
+use self::look::{Look, Target};
+use self::scopes::Scopes;
+use super::{Account, ConnectError, Found, Plan, Session, Source};
+use crate::config::{CodeHostConfig, Repositories};
+use crate::control::Control;
+use crate::env::Env;
+use crate::http::{Answered, Client, Failure, Meta, Reply};
+use crate::observation::{Failed, Observation, OrganizationSettings, Reason, Seen, SourceName};
+use crate::report::Reporter;
+
+/// How many looks may be prepared per request in flight. One slow answer holds back the results behind it, not the
+/// requests: with a window as large as the limit of requests it would hold back both.
+const WINDOW_PER_REQUEST: usize = 4;
+
+/// Typical bytes of one artifact and its rows in the documents, compressed: measured on generated organizations.
+const ESTIMATED_ARTIFACT_BYTES: u64 = 400;
+/// The documents themselves, compressed.
+const ESTIMATED_FIXED_BYTES: u64 = 4_000;
+
+/// The configured code host.
+pub struct CodeHost {
+    config: CodeHostConfig,
+    env: Env,
+    reporter: Arc<dyn Reporter>,
+    dry_run: bool,
+}
+
+impl CodeHost {
+    /// The code host of `config`. A dry run never waits for a rate limit.
+    pub fn new(config: CodeHostConfig, env: Env, reporter: Arc<dyn Reporter>, dry_run: bool) -> CodeHost {
+        CodeHost { config, env, reporter, dry_run }
+    }
+}
+
+impl Source for CodeHost {
+    fn name(&self) -> SourceName {
+        SourceName::CodeHost
+    }
+
+    fn credentials(&self) -> Result<Vec<String>, ConnectError> {
+        Ok(vec![connect::token(&self.config, &self.env)?.expose().to_string()])
+    }
+
+    fn connect(self: Box<Self>) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
+        async move {
+            let session = connect::connect(self.config, &self.env, self.reporter, self.dry_run).await?;
+            Ok(Box::new(session) as Box<dyn Session>)
+        }
+        .boxed()
+    }
+}
+
+/// A code host that accepted the token and showed the organization.
+pub struct CodeHostSession {
+    config: CodeHostConfig,
+    client: Client,
+    scopes: Scopes,
+    token_kind: &'static str,
+    settings: OrganizationSettings,
+    counts: wire::RepositoryCounts,
+    meta: Meta,
+    warnings: Vec<Warning>,
+}
+
+/// A repository in scope.
+#[derive(Debug, Clone)]
+struct Repository {
+    owner: Arc<str>,
+    name: Box<str>,
+    archived: bool,
+    /// For a repository that only the configuration names: what its answers say together.
+    witness: Option<Arc<Witness>>,
+}
+
+impl Repository {
+    fn target(&self) -> Target<'_> {
+        Target { owner: &self.owner, name: &self.name }
+    }
+}
+
+/// What the answers about one repository say together: each look is made once, whoever needs it first.
+#[derive(Debug, Default)]
+struct Witness {
+    protection: OnceCell<Look>,
+    codeowners: OnceCell<Look>,
+    visible: OnceCell<Result<bool, Failure>>,
+}
+
+/// One look to make.
+#[derive(Debug, Clone)]
+struct Task {
+    repository: Repository,
+    control: Control,
+}
+
+/// The repositories in scope, and what could not be found out about them.
+struct Population {
+    discovered: Option<u64>,
+    repositories: Vec<Repository>,
+    found: Vec<Found>,
+}
+
+impl CodeHostSession {
+    fn api(&self) -> Api<'_> {
+        Api { client: &self.client, organization: &self.config.org }
+    }
+
+    fn collects(&self, control: Control) -> bool {
+        self.config.controls.contains(&control)
+    }
+
+    /// The controls that look at every repository, in the specification's order: protections, then CODEOWNERS.
+    fn repository_controls(&self) -> impl Iterator<Item = Control> + '_ {
+        [Control::Cc7_2, Control::Cc6_6].into_iter().filter(|control| self.collects(*control))
+    }
+
+    fn observation(&self, control: Control, subject: Arc<str>, archived: bool, seen: Seen) -> Observation {
+        Observation { source: SourceName::CodeHost, control, subject, archived, seen }
+    }
+
+    fn warning(&self, code: &str, message: String) -> Warning {
+        Warning {
+            code: code.to_string(),
+            message,
+            source: Some(SourceName::CodeHost.id().to_string()),
+            subject: Some(self.config.org.clone()),
+        }
+    }
+
+    /// The repositories in scope: those of the configuration, or what discovery lists.
+    async fn population(&self) -> Population {
+        if self.repository_controls().next().is_none() {
+            return Population { discovered: None, repositories: Vec::new(), found: Vec::new() };
+        }
+        match &self.config.repos {
+            Repositories::Listed(names) => {
+                let owner: Arc<str> = self.config.org.as_str().into();
+                let repositories = names.iter().map(|name| Repository {
+                    owner: Arc::clone(&owner),
+                    name: name.as_str().into(),
+                    archived: false,
+                    witness: Some(Arc::default()),
+                });
+                Population { discovered: None, repositories: repositories.collect(), found: Vec::new() }
+            }
+            Repositories::All => self.discovered(self.api().listing().await),
+        }
+    }
+
+    fn discovered(&self, listing: Listing) -> Population {
+        let mut found = Vec::new();
+        let owner: Arc<str> = self.config.org.as_str().into();
+        let (mut ids, mut names) = (HashSet::new(), HashSet::new());
+        let mut repositories = Vec::new();
+        let mut discovered = 0;
+        for repository in &listing.repositories {
+            if repository.id.is_some_and(|id| !ids.insert(id)) {
+                // A page that shifted while it was read shows a repository twice.
+                continue;
+            }
+            discovered += 1;
+            match self.accept(repository.full_name.as_deref(), &mut names) {
+                Ok(name) => repositories.push(Repository {
+                    owner: Arc::clone(&owner),
+                    name,
+                    archived: repository.archived.unwrap_or(false),
+                    witness: None,
+                }),
+                Err(problem) => self.undiscovered(&mut found, &problem),
+            }
+        }
+        repositories.sort_by(|a, b| a.name.cmp(&b.name));
+        for (page, problem) in &listing.problems {
+            let mut problem = match problem {
+                Problem::Refused(refused) => look::refused_failure("refused", refused),
+                Problem::Failed(failure) => look::failed(failure),
+            };
+            problem.message = format!("repository discovery, page {page}: {}", problem.message);
+            self.undiscovered(&mut found, &problem);
+        }
+        if listing.partial {
+            let text =
+                "the host left repositories out of the list: the token is not authorized for single sign-on";
+            found.push(Found::Warned(self.warning("partial_listing", text.to_string())));
+        }
+        let told = self.counts.public_repos.unwrap_or(0) + self.counts.total_private_repos.unwrap_or(0);
+        if listing.problems.is_empty() && discovered < told {
+            let text = format!(
+                "the token lists {discovered} repositories and the organization says it has {told}: \
+                 {} are not in this bundle",
+                told - discovered
+            );
+            found.push(Found::Warned(self.warning("incomplete_listing", text)));
+        }
+        Population { discovered: Some(discovered), repositories, found }
+    }
+
+    /// The repository's name, if it may become part of a path and of a call.
+    fn accept(&self, full_name: Option<&str>, names: &mut HashSet<String>) -> Result<Box<str>, Failed> {
+        let problem = |text: String| Failed {
+            reason: Reason::HostError,
+            message: format!("repository discovery: {text}"),
+            status: Some(200),
+            request_id: None,
+        };
+        let full_name =
+            full_name.ok_or_else(|| problem("the host listed a repository without a name".into()))?;
+        let shown = crate::http::client::one_line(full_name);
+        let valid = full_name.split_once('/').filter(|(_, name)| is_repository_name(name));
+        let Some((owner, name)) = valid else {
+            return Err(problem(format!(
+                "the host listed a repository with a name that cannot be one: {shown}"
+            )));
+        };
+        if !owner.eq_ignore_ascii_case(&self.config.org) {
+            return Err(problem(format!("the host listed {shown}, which belongs to another organization")));
+        }
+        if !names.insert(name.to_ascii_lowercase()) {
+            return Err(problem(format!("the host listed {shown} twice under different ids")));
+        }
+        Ok(name.into())
+    }
+
+    /// A part of the population is unknown: for every control that looks at repositories, something was not read.
+    fn undiscovered(&self, found: &mut Vec<Found>, problem: &Failed) {
+        for control in self.repository_controls() {
+            let subject: Arc<str> = self.config.org.as_str().into();
+            let seen = Seen::Failed(problem.clone());
+            found.push(Found::Observed(self.observation(control, subject, false, seen), Vec::new()));
+        }
+    }
+
+    async fn look(&self, task: Task) -> Found {
+        let Task { repository, control } = task;
+        let look = match &repository.witness {
+            None => self.fresh_look(&repository, control).await,
+            Some(witness) => self.witnessed_look(&repository, control, witness).await,
+        };
+        let subject = format!("{}/{}", repository.owner, repository.name).into();
+        let observation = self.observation(control, subject, repository.archived, look.seen);
+        Found::Observed(observation, look.warnings)
+    }
+
+    async fn fresh_look(&self, repository: &Repository, control: Control) -> Look {
+        let (api, target) = (self.api(), repository.target());
+        match control {
+            Control::Cc7_2 => look::protection(&api, target, &self.config.branch).await,
+            _ => look::codeowners(&api, target).await,
+        }
+    }
+
+    async fn look_once(&self, repository: &Repository, control: Control, witness: &Witness) -> Look {
+        let cell = if control == Control::Cc7_2 { &witness.protection } else { &witness.codeowners };
+        cell.get_or_init(|| self.fresh_look(repository, control)).await.clone()
+    }
+
+    /// A look at a repository that only the configuration names. "Not Found" is settled by the other answers about
+    /// it: does any of them show that it is there?
+    async fn witnessed_look(&self, repository: &Repository, control: Control, witness: &Witness) -> Look {
+        let mut look = self.look_once(repository, control, witness).await;
+        if look.exists {
+            return look;
+        }
+        match witness.visible.get_or_init(|| self.visible(repository)).await {
+            Ok(true) => return look,
+            Err(failure) => {
+                look.seen = Seen::Failed(look::failed(failure));
+                return look;
+            }
+            Ok(false) => {}
+        }
+        let other = if control == Control::Cc7_2 { Control::Cc6_6 } else { Control::Cc7_2 };
+        if self.collects(other) && self.look_once(repository, other, witness).await.exists {
+            return look;
+        }
+        let what = if control == Control::Cc7_2 { "branch protection" } else { "CODEOWNERS" };
+        look.seen = Seen::Failed(look::repository_not_found(what));
+        look
+    }
+
+    async fn visible(&self, repository: &Repository) -> Result<bool, Failure> {
+        Ok(match self.api().repository(&repository.owner, &repository.name).await? {
+            Reply::Good(_) => true,
+            Reply::Refused(refused) => refused.class != crate::http::retry::Class::NotFound,
+        })
+    }
+
+    fn organization_found(&self) -> Option<Found> {
+        self.collects(Control::Cc6_1).then(|| {
+            let seen = look::organization(&self.settings, &self.meta);
+            let subject: Arc<str> = self.config.org.as_str().into();
+            Found::Observed(self.observation(Control::Cc6_1, subject, false, seen), Vec::new())
+        })
+    }
+
+    async fn collect_repositories(&self) -> impl stream::Stream<Item = Found> + Send + '_ {
+        let Population { discovered, repositories, found } = self.population().await;
+        let controls: Vec<Control> = self.repository_controls().collect();
+        let in_scope = u64::try_from(repositories.len()).unwrap_or(u64::MAX);
+        let per_repository = u64::try_from(controls.len()).unwrap_or(u64::MAX);
+        let population =
+            Found::Population { discovered, in_scope, expected: in_scope.saturating_mul(per_repository) };
+        let repositories = Arc::new(repositories);
+        let tasks = controls.into_iter().flat_map(move |control| {
+            let repositories = Arc::clone(&repositories);
+            (0..repositories.len())
+                .filter_map(move |index| repositories.get(index).cloned())
+                .map(move |repository| Task { repository, control })
+        });
+        let window = self.config.max_concurrency.get().saturating_mul(WINDOW_PER_REQUEST);
+        stream::iter(std::iter::once(population).chain(found))
+            .chain(stream::iter(tasks).map(|task| self.look(task)).buffered(window))
+    }
+
+    async fn planned_repositories(&self) -> Result<(u64, u64), ConnectError> {
+        match &self.config.repos {
+            Repositories::Listed(names) => Ok((u64::try_from(names.len()).unwrap_or(u64::MAX), 0)),
+            Repositories::All => {
+                let problem = |problem| connect::problem("repository discovery", problem);
+                let (first, last) = self.api().first_page().await.map_err(problem)?;
+                let count =
+                    |page: &Answered<Vec<wire::Repository>>| u64::try_from(page.value.len()).unwrap_or(0);
+                match last.filter(|last| last.number > 1) {
+                    None => Ok((count(&first), 1)),
+                    Some(last) => {
+                        let end = self.api().last_page(&last).await.map_err(problem)?;
+                        Ok(((last.number - 1) * PAGE_SIZE + count(&end), last.number))
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Session for CodeHostSession {
+    fn name(&self) -> SourceName {
+        SourceName::CodeHost
+    }
+
+    fn organization(&self) -> &str {
+        &self.config.org
+    }
+
+    fn controls(&self) -> &[Control] {
+        &self.config.controls
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn identity(&self) -> String {
+        match &self.scopes {
+            Scopes::Classic(_) => format!("{}, scopes {}", self.token_kind, self.scopes.text()),
+            Scopes::None => format!("{} without scopes", self.token_kind),
+            Scopes::NotReported => format!("{}, permissions not reported", self.token_kind),
+        }
+    }
+
+    fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {
+        async move {
+            let mut plan = Plan { requests_per_minute: self.config.requests_per_minute, ..Plan::default() };
+            let (mut repositories, mut pages) = (0, 0);
+            if self.repository_controls().next().is_some() {
+                (repositories, pages) = self.planned_repositories().await?;
+            }
+            plan.requests_minimum = 1 + pages;
+            plan.requests_maximum = 1 + pages;
+            if self.collects(Control::Cc6_1) {
+                plan.artifacts.push(("organization settings", 1));
+            }
+            for control in self.repository_controls() {
+                let (name, most) =
+                    if control == Control::Cc7_2 { ("branch protection", 1) } else { ("CODEOWNERS", 2) };
+                plan.artifacts.push((name, repositories));
+                plan.requests_minimum += repositories;
+                plan.requests_maximum += repositories * most;
+            }
+            plan.estimated_bytes = ESTIMATED_FIXED_BYTES + plan.artifact_count() * ESTIMATED_ARTIFACT_BYTES;
+            plan.rate_limit = self.account().rate_limit;
+            Ok(plan)
+        }
+        .boxed()
+    }
+
+    fn collect(&self) -> BoxStream<'_, Found> {
+        let organization = stream::iter(self.organization_found());
+        organization.chain(stream::once(self.collect_repositories()).flatten()).boxed()
+    }
+
+    fn account(&self) -> Account {
+        let rate_limit = self.client.quota().and_then(|status| {
+            // A host that leaves out a part is not quoted with a made-up one.
+            let reset = jiff::Timestamp::from_second(status.reset?).ok()?.to_string();
+            Some(RateLimitRecord { limit: status.limit?, remaining: status.remaining, reset })
+        });
+        Account {
+            api_url: self.client.base().as_str().trim_end_matches('/').to_string(),
+            identity: Identity { login: None, scopes: self.scopes.text() },
+            requests: self.client.requests(),
+            retries: self.client.retries(),
+            rate_limit,
+            paused_seconds: u64::try_from(self.client.paused().as_secs()).unwrap_or(0),
+        }
+    }
+}
+
+/// A name that can be part of a path and a file name without becoming another one.
+fn is_repository_name(name: &str) -> bool {
+    (1..=100).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && name != "."
+        && name != ".."
+}

@@ -1,0 +1,114 @@
+//! What a token may do, as far as the host says.
+//!
+//! A classic token's scopes come with every answer. A fine-grained or app token's permissions are not told by any
+//! answer, so that nothing is concluded about them, neither "harmless" nor "forbidden".
+
+/// The scopes that cannot change anything, with the two that the specification names.
+///
+/// An allow-list: a name that is not here is forbidden, also one that the host invents tomorrow.
+const ALLOWED: &[&str] = &[
+    "public_repo",
+    "repo:read",
+    "read:org",
+    "read:user",
+    "user:email",
+    "read:public_key",
+    "read:gpg_key",
+    "read:ssh_signing_key",
+    "read:repo_hook",
+    "read:packages",
+    "read:project",
+    "read:discussion",
+    "read:enterprise",
+    "read:audit_log",
+    "read:network_configurations",
+];
+
+/// Scopes that contain `read:org`. The host leaves a scope out when a wider one contains it.
+const IMPLY_READ_ORG: &[&str] = &["read:org", "write:org", "admin:org"];
+
+/// What the host says about the token's scopes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Scopes {
+    /// A classic token with these scopes.
+    Classic(Vec<String>),
+    /// A classic token without any scope: it reads public data.
+    None,
+    /// No header: a fine-grained or app token, whose permissions no answer tells.
+    NotReported,
+}
+
+impl Scopes {
+    /// Reads `X-OAuth-Scopes`; `None` if the header was not sent.
+    pub(super) fn from_header(header: Option<&str>) -> Scopes {
+        let Some(header) = header else { return Scopes::NotReported };
+        let mut names: Vec<String> =
+            header.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_string).collect();
+        names.sort();
+        names.dedup();
+        if names.is_empty() { Scopes::None } else { Scopes::Classic(names) }
+    }
+
+    /// The scopes that could change something. Whole names are compared: `repo` is a part of `public_repo`.
+    pub(super) fn forbidden(&self) -> Vec<&str> {
+        match self {
+            Scopes::Classic(names) => {
+                names.iter().map(String::as_str).filter(|name| !ALLOWED.contains(name)).collect()
+            }
+            Scopes::None | Scopes::NotReported => Vec::new(),
+        }
+    }
+
+    /// Whether the token can read the organization as a member; `None` if the host does not tell.
+    pub(super) fn reads_organization(&self) -> Option<bool> {
+        match self {
+            Scopes::Classic(names) => Some(names.iter().any(|name| IMPLY_READ_ORG.contains(&name.as_str()))),
+            Scopes::None => Some(false),
+            Scopes::NotReported => None,
+        }
+    }
+
+    /// For `run.json` and the connection line.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Scopes::Classic(names) => names.join(", "),
+            Scopes::None => "none".to_string(),
+            Scopes::NotReported => "not reported".to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_names_are_compared() {
+        let table: &[(&str, &[&str])] = &[
+            ("", &[]),
+            ("read:org", &[]),
+            ("repo:read, read:org", &[]),
+            ("public_repo, read:org", &[]),
+            ("read:repo_hook", &[]),
+            ("repo", &["repo"]),
+            ("repo, workflow", &["repo", "workflow"]),
+            ("repo:status", &["repo:status"]),
+            ("admin:org", &["admin:org"]),
+            ("write:org", &["write:org"]),
+            ("delete_repo, read:org", &["delete_repo"]),
+            ("admin:repo_hook", &["admin:repo_hook"]),
+            ("user", &["user"]),
+            ("something:new", &["something:new"]),
+            ("READ:ORG", &["READ:ORG"]),
+            (" read:org ,, read:user ", &[]),
+        ];
+        for (header, forbidden) in table {
+            assert_eq!(Scopes::from_header(Some(header)).forbidden(), *forbidden, "{header:?}");
+        }
+        assert_eq!(Scopes::from_header(None), Scopes::NotReported);
+        assert_eq!(Scopes::from_header(Some("")), Scopes::None);
+        assert_eq!(Scopes::from_header(None).text(), "not reported");
+        assert_eq!(Scopes::from_header(Some("read:user")).reads_organization(), Some(false));
+        assert_eq!(Scopes::from_header(Some("read:org")).reads_organization(), Some(true));
+    }
+}

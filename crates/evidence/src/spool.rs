@@ -1,0 +1,295 @@
+//! The spool: where artifacts wait on disk until the bundle is written, so that memory does not grow with the
+//! organization.
+//!
+//! One nameless file in the output directory: it is on the disk that must have room for the bundle anyway, nobody
+//! else can open it, and it vanishes with the process, however the process ends. Bytes are hashed on their way in
+//! and never change.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use evidence_bundle::document::ArtifactRecord;
+use evidence_bundle::path::BundlePath;
+use evidence_bundle::write::Entry;
+use sha2::{Digest as _, Sha256};
+
+/// What has been spooled, in order.
+pub struct Spool {
+    file: BufWriter<File>,
+    length: u64,
+    items: Vec<Item>,
+}
+
+/// A stretch of the spool's file.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    offset: u64,
+    length: u64,
+}
+
+/// One file of the future bundle.
+#[derive(Debug)]
+pub struct Item {
+    /// Path in the bundle.
+    pub path: BundlePath,
+    /// SHA-256 of the bytes.
+    pub sha256: [u8; 32],
+    content: Stretch,
+    /// The manifest's row, if the file is an artifact: on disk too, since it is as large as many an artifact.
+    row: Option<Stretch>,
+}
+
+impl Item {
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.content.length
+    }
+
+    /// The entry of the bundle.
+    pub fn entry(&self) -> Entry {
+        Entry { path: self.path.clone(), sha256: self.sha256, size: self.content.length }
+    }
+
+    /// Checksum as documents write it.
+    pub fn checksum(&self) -> String {
+        hex::encode(self.sha256)
+    }
+
+    /// Whether the file is an artifact, rather than one of the bundle's own documents.
+    pub fn is_artifact(&self) -> bool {
+        self.row.is_some()
+    }
+}
+
+impl Spool {
+    /// An empty spool on the disk of `directory`, which must exist.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be made there.
+    pub fn new(directory: &Path) -> io::Result<Spool> {
+        let file = tempfile::tempfile_in(directory)?;
+        Ok(Spool { file: BufWriter::with_capacity(256 * 1024, file), length: 0, items: Vec::new() })
+    }
+
+    /// Adds an artifact and its row of the manifest. `checksum` and `size_bytes` of the row are filled in here, from
+    /// the bytes themselves. Returns the number by which checks refer to it.
+    ///
+    /// # Errors
+    ///
+    /// If the disk is full or fails.
+    pub fn add_artifact(
+        &mut self,
+        path: &BundlePath,
+        bytes: &[u8],
+        mut row: ArtifactRecord,
+    ) -> io::Result<u32> {
+        let sha256: [u8; 32] = Sha256::digest(bytes).into();
+        row.checksum = hex::encode(sha256);
+        row.size_bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        let number = u32::try_from(self.items.len()).map_err(io::Error::other)?;
+        let content = self.append(bytes)?;
+        let row = serde_json::to_vec(&row)?;
+        let row = Some(self.append(&row)?);
+        self.items.push(Item { path: path.clone(), sha256, content, row });
+        Ok(number)
+    }
+
+    /// Adds a document that is written piece by piece. `write` is given where to write, and a way to read what was
+    /// spooled before.
+    ///
+    /// # Errors
+    ///
+    /// Those of `write`, and those of the disk.
+    pub fn add_document(
+        &mut self,
+        path: BundlePath,
+        write: impl FnOnce(&mut dyn Write, &Reader<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.file.flush()?;
+        let offset = self.length;
+        let (sha256, length) = {
+            let reader = Reader { file: self.file.get_ref(), items: &self.items };
+            // Written by position, behind everything that is read meanwhile.
+            let mut out = Hashing {
+                out: BufWriter::with_capacity(256 * 1024, Append { file: reader.file, offset }),
+                hash: Sha256::new(),
+                length: 0,
+            };
+            write(&mut out, &reader)?;
+            out.out.flush()?;
+            (out.hash.finalize().into(), out.length)
+        };
+        self.length = offset + length;
+        self.items.push(Item { path, sha256, content: Stretch { offset, length }, row: None });
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> io::Result<Stretch> {
+        use std::io::Seek as _;
+        let stretch = Stretch { offset: self.length, length: u64::try_from(bytes.len()).unwrap_or(u64::MAX) };
+        if self.file.buffer().is_empty() {
+            // Documents are written by position, which leaves the file's own position behind.
+            self.file.get_mut().seek(io::SeekFrom::Start(self.length))?;
+        }
+        self.file.write_all(bytes)?;
+        self.length += stretch.length;
+        Ok(stretch)
+    }
+
+    /// Takes a document back, to be written anew. Its bytes stay in the file and belong to nothing.
+    pub fn forget(&mut self, path: &str) {
+        self.items.retain(|item| item.path.as_str() != path);
+    }
+
+    /// What has been spooled, in order.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// Writes out what is still in memory, and gives a way to read.
+    ///
+    /// # Errors
+    ///
+    /// If the disk is full or fails.
+    pub fn reader(&mut self) -> io::Result<Reader<'_>> {
+        self.file.flush()?;
+        Ok(Reader { file: self.file.get_ref(), items: &self.items })
+    }
+}
+
+/// Reads what was spooled.
+pub struct Reader<'a> {
+    file: &'a File,
+    items: &'a [Item],
+}
+
+impl<'a> Reader<'a> {
+    /// What has been spooled, in order.
+    pub fn items(&self) -> &'a [Item] {
+        self.items
+    }
+
+    /// The bytes of `item`.
+    pub fn content(&self, item: &Item) -> impl Read + use<'a> {
+        Window { file: self.file, stretch: item.content }
+    }
+
+    /// The manifest's row of `item`, if it is an artifact.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn row(&self, item: &Item) -> Option<io::Result<ArtifactRecord>> {
+        let stretch = item.row?;
+        let read = || {
+            let mut bytes = vec![0; usize::try_from(stretch.length).map_err(io::Error::other)?];
+            self.file.read_exact_at(&mut bytes, stretch.offset)?;
+            serde_json::from_slice(&bytes).map_err(io::Error::from)
+        };
+        Some(read())
+    }
+}
+
+/// Reads one stretch by position, so that any number of readers share the file.
+struct Window<'a> {
+    file: &'a File,
+    stretch: Stretch,
+}
+
+impl Read for Window<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let wanted = usize::try_from(self.stretch.length).unwrap_or(usize::MAX).min(buffer.len());
+        let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };
+        let read = self.file.read_at(part, self.stretch.offset)?;
+        let step = u64::try_from(read).unwrap_or(u64::MAX);
+        self.stretch.offset += step;
+        self.stretch.length -= step;
+        Ok(read)
+    }
+}
+
+/// Writes by position.
+struct Append<'a> {
+    file: &'a File,
+    offset: u64,
+}
+
+impl Write for Append<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write_at(bytes, self.offset)?;
+        self.offset += u64::try_from(written).unwrap_or(u64::MAX);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Hashes and counts what passes through.
+struct Hashing<W> {
+    out: W,
+    hash: Sha256,
+    length: u64,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(bytes.get(..written).unwrap_or_default());
+        self.length += u64::try_from(written).unwrap_or(u64::MAX);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evidence_bundle::document::RequestRecord;
+
+    fn row(filename: &str) -> ArtifactRecord {
+        ArtifactRecord {
+            filename: filename.to_string(),
+            source: "codehost".to_string(),
+            artifact_type: "codeowners".to_string(),
+            collected_at: "2026-11-21T09:05:13Z".to_string(),
+            controls: vec!["CC6.6".to_string()],
+            checksum: String::new(),
+            size_bytes: 0,
+            subject: "acme/web".to_string(),
+            request: RequestRecord { path: "/x".to_string(), status: 200, etag: None, request_id: None },
+        }
+    }
+
+    #[test]
+    fn what_goes_in_comes_out_in_any_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spool = Spool::new(directory.path()).unwrap();
+        let path = |name: &str| BundlePath::new(&format!("sources/codehost/{name}")).unwrap();
+        spool.add_artifact(&path("a.json"), b"first", row("a.json")).unwrap();
+        spool
+            .add_document(BundlePath::new("derived/hints.json").unwrap(), |out, reader| {
+                assert_eq!(reader.row(&reader.items()[0]).unwrap().unwrap().size_bytes, 5);
+                out.write_all(b"document ")?;
+                out.write_all(b"in pieces")
+            })
+            .unwrap();
+        spool.add_artifact(&path("b.json"), b"second", row("b.json")).unwrap();
+        let reader = spool.reader().unwrap();
+        let texts: Vec<String> =
+            reader.items().iter().map(|item| io::read_to_string(reader.content(item)).unwrap()).collect();
+        assert_eq!(texts, ["first", "document in pieces", "second"]);
+        let second = &reader.items()[2];
+        assert_eq!(reader.row(second).unwrap().unwrap().checksum, second.checksum());
+        assert_eq!(second.checksum(), hex::encode(Sha256::digest(b"second")));
+        assert!(reader.row(&reader.items()[1]).is_none());
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the spool has no name");
+    }
+}

@@ -1,0 +1,112 @@
+//! The template that `evidence init` writes, and `docs/configuration.md`, against the code.
+
+use std::fs;
+use std::path::PathBuf;
+
+use evidence::config::{KeySource, Repositories, reference, template};
+use proptest::prelude::*;
+
+use super::{accept, refuse};
+
+/// The file behind the sample in the documentation.
+const SAMPLE: &str = include_str!("documented-sample.yaml");
+
+#[test]
+fn the_template_is_valid_as_it_is() {
+    let config = accept(template("acme", "~/keys/signing-key.pem"));
+    let host = config.sources.codehost.unwrap();
+    assert_eq!(host.org, "acme");
+    assert_eq!(host.repos, Repositories::All);
+    assert_eq!(config.controls.len(), 3);
+    assert_eq!(
+        config.bundle.signing.key,
+        KeySource::File(PathBuf::from("/home/auditor/keys/signing-key.pem"))
+    );
+    assert!(config.upload.is_none());
+}
+
+#[test]
+fn the_template_is_valid_with_everything_uncommented() {
+    let template = template("acme", "signing-key.pem");
+    let mut uncommented = 0;
+    let text: String = template
+        .lines()
+        .map(|line| {
+            let indent = line.len() - line.trim_start().len();
+            let (indent, rest) = line.split_at(indent);
+            match rest.strip_prefix('#').filter(|setting| !setting.is_empty() && !setting.starts_with(' ')) {
+                Some(setting) => {
+                    uncommented += 1;
+                    format!("{indent}{setting}\n")
+                }
+                None => format!("{line}\n"),
+            }
+        })
+        .collect();
+    assert!(uncommented >= 20, "only {uncommented} settings");
+    let config = accept(&text);
+    assert!(config.upload.is_some());
+    assert!(config.sources.codehost.unwrap().ca_file.is_some());
+}
+
+#[test]
+fn the_template_can_be_read_on_a_narrow_screen() {
+    assert!(template("acme", "key.pem").lines().all(|line| line.chars().count() <= 110));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_put_into_the_template_comes_out(
+        org in "[A-Za-z0-9._-]{1,12}", path in "[^\\p{C}~][^\\p{C}]{0,20}",
+    ) {
+        prop_assume!(org != "." && org != "..");
+        let config = accept(template(&org, &path));
+        prop_assert_eq!(config.sources.codehost.unwrap().org, org);
+        prop_assert_eq!(config.bundle.signing.key, KeySource::File(PathBuf::from(path)));
+    }
+}
+
+#[test]
+fn words_that_yaml_takes_for_something_else_are_quoted() {
+    for org in ["123", "true", "null", "1e3", "0x10", "-", "---", ".", "~", "1_000", "NULL", ".nan", "-1"] {
+        let text = template(org, "key.pem");
+        match org {
+            "." | "~" => drop(refuse(&text)),
+            _ => assert_eq!(accept(&text).sources.codehost.unwrap().org, org),
+        }
+    }
+}
+
+#[test]
+fn every_variable_is_documented() {
+    let documentation = include_str!("../../../../docs/configuration.md");
+    let (_, table) = documentation.split_once("## Environment variables").unwrap();
+    for name in ["CODEHOST_TOKEN", "CODEHOST_API_URL", "EVIDENCE_API_KEY", "HOME"] {
+        assert!(table.contains(&format!("| `{name}`")), "{name}");
+    }
+}
+
+#[test]
+fn the_documentation_is_in_step() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+    let before = fs::read_to_string(&path).unwrap();
+    let template = format!("```yaml\n{}```\n", template("acme", "~/.config/evidence/signing-key.pem"));
+    let errors = format!("```text\n{}```\n", refuse(SAMPLE).render(false));
+    let mut after = before.clone();
+    for (name, text) in [("keys", reference()), ("template", template), ("errors", errors)] {
+        let (begin, end) = (format!("<!-- generated: {name} -->\n"), format!("<!-- end: {name} -->\n"));
+        let (head, rest) = after.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
+        let (_, tail) = rest.split_once(&end).unwrap_or_else(|| panic!("no {end}"));
+        after = format!("{head}{begin}\n{text}\n{end}{tail}");
+    }
+    if before == after {
+        return;
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&path, after).unwrap();
+        return;
+    }
+    panic!("docs/configuration.md is out of step with the code; run the tests once with UPDATE_DOCS=1");
+}

@@ -1,0 +1,193 @@
+//! The published schema against the decoder: the same keys, the same defaults, and the same verdicts as far as a
+//! schema can say.
+
+use std::collections::BTreeSet;
+
+use evidence::config::{reference, schema, template};
+use serde_json::{Value, json};
+
+use super::{MINIMAL, fixtures, load, refuse};
+
+/// Fixtures whose rule a schema cannot say, or that are no YAML at all: only the decoder refuses them.
+const DECODER_ONLY: &[&str] = &[
+    "branch-dots",
+    "branch-ref",
+    "key-other-home",
+    "org-dots",
+    "repos-dots",
+    "repos-other-organization",
+    "repos-repeated",
+    "tag-unknown",
+    "token-as-branch",
+    "token-env-token",
+    "url-http-lookalike",
+];
+
+fn validator() -> jsonschema::Validator {
+    let schema = schema();
+    jsonschema::draft202012::meta::validate(&schema).unwrap();
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+/// The file as an editor's YAML support would hand it to the schema; none if it is no YAML.
+fn as_json(text: &str) -> Option<Value> {
+    // The booleans of YAML 1.2, as in the tool and in editors.
+    let options = serde_saphyr::options! { strict_booleans: true };
+    serde_saphyr::from_str_with_options(text, options).ok()
+}
+
+/// Every key as a dotted path, with its part of the schema.
+fn keys(schema: &Value, path: &str) -> Vec<(String, Value)> {
+    let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, below) in properties {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        found.extend(keys(below, &path));
+        found.push((path, below.clone()));
+    }
+    found
+}
+
+/// The complete fixture with one key set to a value, or removed.
+fn with(path: &str, value: Option<&Value>) -> String {
+    let mut file = as_json(include_str!("valid/complete.yaml")).unwrap();
+    let (parents, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let mut parent = &mut file;
+    for step in parents.split('.').filter(|step| !step.is_empty()) {
+        parent = &mut parent[step];
+    }
+    let parent = parent.as_object_mut().unwrap();
+    match value {
+        Some(value) => drop(parent.insert(name.to_owned(), value.clone())),
+        None => drop(parent.remove(name)),
+    }
+    // Exactly one of the two may be there.
+    if name == "private_key_path" && value.is_some() {
+        parent.remove("private_key_env");
+    }
+    // JSON is YAML.
+    file.to_string()
+}
+
+#[test]
+fn what_the_decoder_accepts_the_schema_accepts() {
+    let validator = validator();
+    let mut files = fixtures("valid");
+    files.push(("template".to_owned(), template("acme", "key.pem").into_bytes()));
+    for (name, bytes) in files {
+        assert!(load(&bytes).is_ok(), "{name}");
+        // The anchors fixture uses merges, which editors expand before they validate; so does the library.
+        let value = as_json(std::str::from_utf8(&bytes).unwrap()).unwrap();
+        if let Err(error) = validator.validate(&value) {
+            panic!("{name}: {error} at {}", error.instance_path());
+        };
+    }
+}
+
+#[test]
+fn what_the_schema_refuses_the_decoder_refuses() {
+    let validator = validator();
+    let mut unsaid = Vec::new();
+    for (name, bytes) in fixtures("invalid") {
+        refuse(&bytes);
+        // What is not YAML never reaches a schema.
+        let Some(value) = as_json(std::str::from_utf8(&bytes).unwrap()) else { continue };
+        if validator.is_valid(&value) {
+            unsaid.push(name);
+        }
+    }
+    let stale: Vec<_> =
+        DECODER_ONLY.iter().filter(|name| !unsaid.iter().any(|other| other == *name)).collect();
+    assert!(stale.is_empty(), "the schema refuses {stale:?} too");
+    unsaid.retain(|name| !DECODER_ONLY.contains(&name.as_str()));
+    assert!(unsaid.is_empty(), "the schema accepts {unsaid:?}");
+}
+
+#[test]
+fn every_key_of_the_schema_is_one_the_decoder_reads() {
+    for (path, key) in keys(&schema(), "") {
+        // A value no key takes: the decoder must complain about this very key.
+        let wrong = json!([[1]]);
+        let error = refuse(with(&path, Some(&wrong)));
+        assert!(
+            error
+                .problems
+                .iter()
+                .any(|problem| problem.key == path || problem.key.starts_with(&format!("{path}["))),
+            "{path} is not read: {error:?}"
+        );
+        assert!(!key["description"].as_str().unwrap().is_empty(), "{path} has no description");
+    }
+}
+
+#[test]
+fn every_key_the_decoder_knows_is_in_the_schema() {
+    // The decoder names the keys of a section when it meets one that it does not know.
+    let keys: Vec<String> = keys(&schema(), "").into_iter().map(|(path, _)| path).collect();
+    for section in ["", "sources", "sources.codehost", "bundle", "bundle.signing", "upload"] {
+        let unknown = if section.is_empty() { "zzzzzzzz".to_owned() } else { format!("{section}.zzzzzzzz") };
+        let error = refuse(with(&unknown, Some(&json!(1))));
+        let help =
+            error.problems.iter().find(|problem| problem.key == unknown).unwrap().help.clone().unwrap();
+        let known: BTreeSet<&str> = help.split('`').skip(1).step_by(2).collect();
+        let prefix = if section.is_empty() { String::new() } else { format!("{section}.") };
+        let in_schema: BTreeSet<&str> = keys
+            .iter()
+            .filter_map(|key| key.strip_prefix(&prefix))
+            .filter(|rest| !rest.contains('.'))
+            .collect();
+        assert_eq!(known, in_schema, "{section}");
+    }
+}
+
+#[test]
+fn leaving_a_key_out_is_the_same_as_its_default() {
+    let mut tried = 0;
+    for (path, key) in keys(&schema(), "") {
+        let Some(default) = key.get("default") else { continue };
+        let spelled_out = super::accept(with(&path, Some(default)));
+        let left_out = super::accept(with(&path, None));
+        let comparable = |config: evidence::config::Config| {
+            let evidence::config::Config { path: _, sha256: _, framework, controls, sources, bundle, upload } =
+                config;
+            format!("{framework:?} {controls:?} {sources:?} {bundle:?} {upload:?}")
+        };
+        assert_eq!(comparable(spelled_out), comparable(left_out), "{path}");
+        tried += 1;
+    }
+    assert!(tried >= 14, "only {tried} defaults");
+}
+
+#[test]
+fn every_example_is_valid() {
+    let validator = validator();
+    for (path, key) in keys(&schema(), "") {
+        let Some(examples) = key.get("examples").and_then(Value::as_array) else {
+            assert_eq!(key["type"], "object", "{path} has no example");
+            continue;
+        };
+        for example in examples {
+            let text = with(&path, Some(example)).replace("\"Acme\"", "\"acme\"");
+            assert!(load(&text).is_ok(), "{path}: {}", load(&text).unwrap_err().render(false));
+            assert!(validator.is_valid(&as_json(&text).unwrap()), "{path}: {example}");
+        }
+    }
+}
+
+#[test]
+fn every_key_is_in_the_template_and_in_the_reference() {
+    let (template, reference) = (template("acme", "key.pem"), reference());
+    for (path, _) in keys(&schema(), "") {
+        let name = path.rsplit('.').next().unwrap();
+        assert!(template.contains(&format!("{name}:")), "{path} is not in the template");
+        assert!(reference.contains(&format!("| `{name}` |")), "{path} is not in the reference");
+    }
+}
+
+#[test]
+fn the_schema_has_no_address_and_names_itself() {
+    let schema = schema();
+    assert_eq!(schema["title"], "evidence configuration");
+    assert!(schema.get("$id").is_none());
+    assert!(validator().is_valid(&as_json(MINIMAL).unwrap()));
+}
