@@ -327,6 +327,8 @@ pub(crate) fn redact(text: &str, directory: &Path) -> String {
             (r"SHA256:[A-Za-z0-9+/]{43}", "SHA256:[FINGERPRINT]"),
             (r"\d[\d,]*(\.\d)? (B|kB|MB)\b", "[SIZE]"),
             (r"\d[\d,]* bytes\b", "[SIZE]"),
+            // Sizes that stand one below the other.
+            (r"(?m)^ +\[SIZE\]", "  [SIZE]"),
             (r#""bytes": \d+"#, r#""bytes": [SIZE]"#),
         ]
         .into_iter()

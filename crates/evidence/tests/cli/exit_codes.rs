@@ -265,7 +265,7 @@ fn a_limit_that_ends_midway_without_pause_is_3_with_a_partial_bundle() {
     assert_eq!(bundle.errors().len(), 10);
     for (code, _, message) in bundle.errors() {
         assert_eq!(code, "host_error");
-        assert!(message.contains("API rate limit exceeded: 0 of 5000"), "{message}");
+        assert!(message.contains("API rate limit exceeded") && message.contains(": 0 of 5000"), "{message}");
         assert!(message.contains("resets at"), "{message}");
     }
     assert!(run.stdout.contains("incomplete"), "{}", run.stdout);
@@ -296,6 +296,7 @@ fn an_excluded_artifact_is_4() {
     let bundle = run.bundle();
     let excluded = bundle.manifest()["excluded"].clone();
     assert_eq!(excluded[0]["filename"], "sources/codehost/repo_acme_leak_codeowners.json", "{excluded}");
+    assert_eq!(bundle.warnings("acme/leak"), ["excluded_by_policy"]);
     assert!(bundle.artifact("repo_acme_leak_codeowners.json").is_none());
     assert_eq!(bundle.check("CC6.6", "acme/leak"), ("not_verifiable".into(), "excluded_by_policy".into()));
     assert_eq!(bundle.manifest()["complete"], false);
