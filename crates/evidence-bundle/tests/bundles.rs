@@ -1,6 +1,15 @@
 //! One directory per way to be wrong: generated, checked in, and judged for the right reason.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test bundles` writes the directories anew.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 

@@ -2,6 +2,15 @@
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test golden` writes the golden files anew. A difference is a change
 //! of the format and needs a new version of it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 

@@ -1,4 +1,13 @@
 //! Keys as openssl and ssh-keygen write them, everything that is no such key, and the signatures of Wycheproof.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 use std::fs;
 use std::path::Path;

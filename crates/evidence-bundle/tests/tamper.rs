@@ -2,6 +2,15 @@
 //!
 //! An optimised build (`cargo test --release -p evidence-bundle --test tamper`) tries every one of them; a debug build,
 //! in which one verification takes milliseconds, tries a spread sample.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 
