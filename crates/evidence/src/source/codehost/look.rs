@@ -35,8 +35,9 @@ impl Look {
         Look { seen, warnings: Vec::new(), exists: true }
     }
 
-    fn failed(failure: &Failure) -> Look {
-        Look::new(Seen::Failed(failed(failure)))
+    fn failed(what: &str, failure: &Failure) -> Look {
+        let failed = failed(failure);
+        Look::new(Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed }))
     }
 }
 
@@ -97,7 +98,7 @@ pub(super) fn organization(settings: &OrganizationSettings, meta: &Meta) -> Seen
 /// `/repos/{owner}/{repo}/branches/{branch}/protection`
 pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) -> Look {
     match api.protection(target.owner, target.name, branch).await {
-        Err(failure) => Look::failed(&failure),
+        Err(failure) => Look::failed("branch protection", &failure),
         Ok(Reply::Good(Answered { value, meta })) => {
             let url = value.url.value().map(String::as_str);
             if let Some(look) = foreign(target, &meta, url) {
@@ -145,7 +146,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
     let mut warnings = Vec::new();
     for place in CODEOWNERS_PLACES {
         match api.contents(target.owner, target.name, place).await {
-            Err(failure) => return Look::failed(&failure),
+            Err(failure) => return Look::failed("CODEOWNERS", &failure),
             Ok(Reply::Good(Answered { value, meta })) => {
                 exists = true;
                 warnings.extend(moved(target, &meta));
@@ -239,7 +240,7 @@ async fn read_raw(api: &Api<'_>, target: Target<'_>, place: &str, file: Option<&
         Err(Failure { kind: FailureKind::TooLarge { .. }, .. }) => {
             too_large(place, file.and_then(|file| file.size))
         }
-        Err(failure) => Look::failed(&failure),
+        Err(failure) => Look::failed("CODEOWNERS", &failure),
     }
 }
 
