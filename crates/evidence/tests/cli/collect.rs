@@ -66,6 +66,17 @@ fn dry_run_says_when_the_limit_would_let_it_finish() {
 }
 
 #[test]
+fn dry_run_never_waits_for_the_limit() {
+    let lab = Lab::new(acme().repository(sound("web")).limits(Limits::primary(Primary::new(5000, 40))));
+    let begun = std::time::Instant::now();
+    lab.collect(&["--dry-run"]).exits(0).says_not("waiting");
+    assert!(begun.elapsed().as_secs() < 30);
+    // Nothing left at all is a failed connection test.
+    let lab = Lab::new(acme().limits(Limits::primary(Primary::new(5000, 0))));
+    lab.collect(&["--dry-run"]).exits(2).says("API rate limit exceeded");
+}
+
+#[test]
 fn dry_run_of_listed_repositories_and_one_control() {
     let lab = various()
         .with(|config| config.controls("[CC7.2]").source("repos", "[acme/api, acme/app, acme/bare]"));

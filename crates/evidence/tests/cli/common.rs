@@ -223,6 +223,37 @@ impl Lab {
         }
     }
 
+    /// Runs as a user whom permissions mean something to: root may do everything, so that root becomes nobody.
+    /// `None` where that is not possible.
+    pub(crate) fn run_unprivileged(&self, arguments: &[&str]) -> Option<Run> {
+        let probe = self.path("probe");
+        fs::write(&probe, "").unwrap();
+        fs::set_permissions(&probe, fs::Permissions::from_mode(0o000)).unwrap();
+        let privileged = fs::read(&probe).is_ok();
+        fs::remove_file(&probe).unwrap();
+        if !privileged {
+            return Some(self.run(arguments));
+        }
+        Command::new("setpriv").arg("--version").stdout(Stdio::null()).status().ok()?;
+        let nobody = "65534";
+        Command::new("chown").args(["-R", nobody]).arg(self.path("")).status().ok()?;
+        let mut command = self.command(arguments);
+        let binary = command.get_program().to_os_string();
+        command = {
+            let mut demoted = Command::new("setpriv");
+            demoted
+                .args(["--reuid", nobody, "--regid", nobody, "--clear-groups"])
+                .arg(binary)
+                .args(arguments);
+            demoted.current_dir(self.directory.path()).env_clear().stdin(Stdio::null());
+            demoted.envs(command.get_envs().map(|(name, value)| (name, value.unwrap_or_default())));
+            demoted
+        };
+        let run = self.run_command(command);
+        // Where nobody may not reach the binary.
+        (!matches!(run.code, Some(126 | 127))).then_some(run)
+    }
+
     /// `evidence collect` and further arguments.
     pub(crate) fn collect(&self, arguments: &[&str]) -> Run {
         let mut all = vec!["collect"];

@@ -67,12 +67,13 @@ fn a_directory_that_may_not_be_written_is_5() {
     let lab = Lab::new(acme().repository(sound("web")));
     std::fs::create_dir(lab.path("evidence-bundles")).unwrap();
     lab.set_mode("evidence-bundles", 0o500);
-    if std::fs::write(lab.path("evidence-bundles/probe"), "").is_ok() {
-        std::fs::remove_file(lab.path("evidence-bundles/probe")).unwrap();
-        eprintln!("SKIPPED: this user (root?) writes where nobody may write");
+    let Some(run) = lab.run_unprivileged(&["collect"]) else {
+        eprintln!("SKIPPED: root writes where nobody may write, and cannot become nobody");
         return;
-    }
-    lab.collect(&[]).exits(5).says("evidence-bundles").leaves_nothing();
+    };
+    run.exits(5).says("evidence-bundles").says("Permission denied").leaves_nothing();
+    // Nor is a directory made in one that may not be written.
+    lab.run_unprivileged(&["collect", "--output", "evidence-bundles/below"]).unwrap().exits(5);
 }
 
 /// A disk that is full at any point of the run: while artifacts are spooled, and while the archive is written.

@@ -61,6 +61,51 @@ fn missing_configuration_is_1() {
     lab.collect(&["--config", "."]).exits(1).leaves_nothing();
 }
 
+/// Files that are no configuration, in every way that a wrong path or a bad day brings about.
+#[test]
+fn hostile_configuration_files_are_1() {
+    let bomb: String = std::iter::once("a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_string())
+        .chain((1..12).map(|level| {
+            let below = vec![format!("*a{}", level - 1); 9].join(", ");
+            format!("a{level}: &a{level} [{below}]\n")
+        }))
+        .collect();
+    let deep = format!("framework: {}\n", "[".repeat(100_000));
+    let files: [(&str, Vec<u8>); 7] = [
+        ("empty", Vec::new()),
+        ("binary", (0..=255).cycle().take(5_000).collect()),
+        ("not UTF-8", b"framework: \xff\xfe\n".to_vec()),
+        ("null bytes", vec![0; 10_000]),
+        ("an alias bomb", bomb.into_bytes()),
+        ("nested deeply", deep.into_bytes()),
+        ("escape codes", b"framework: \x1b[31msoc2_type1\n".to_vec()),
+    ];
+    let lab = one_sound();
+    for (name, content) in files {
+        lab.write("evidence.yaml", content);
+        let begun = std::time::Instant::now();
+        let run = lab.collect(&[]).exits(1).leaves_nothing();
+        assert!(run.stderr.contains("evidence.yaml") && run.stderr.len() < 20_000, "{name}: {}", run.stderr);
+        assert!(!run.stderr.contains('\u{1b}') && !run.stderr.contains("panicked"), "{name}: {}", run.stderr);
+        assert!(begun.elapsed().as_secs() < 10, "{name} took {:?}", begun.elapsed());
+    }
+    // 100 MB, of which the disk holds nothing.
+    let file = std::fs::File::create(lab.path("evidence.yaml")).unwrap();
+    file.set_len(100_000_000).unwrap();
+    lab.collect(&[]).exits(1).says("evidence.yaml");
+    assert!(lab.requested().is_empty());
+}
+
+#[test]
+fn bad_addresses_and_certificates_are_1() {
+    for url in ["ftp://host.example", "http://host.example", "nonsense", "https://user:secret@host.example"] {
+        let lab = one_sound().env("CODEHOST_API_URL", url);
+        lab.collect(&[]).exits(1).says("CODEHOST_API_URL").says_not("secret@").leaves_nothing();
+    }
+    let lab = one_sound().with(|config| config.source("ca_file", "nowhere.pem"));
+    lab.collect(&[]).exits(1).says("ca_file").says("nowhere.pem").leaves_nothing();
+}
+
 #[test]
 fn upload_without_upload_configuration_is_1() {
     let lab = one_sound().env("EVIDENCE_API_KEY", "key-for-the-platform");
@@ -98,11 +143,11 @@ fn a_signing_key_that_cannot_be_used_is_1() {
 fn an_unreadable_signing_key_is_1() {
     let lab = one_sound();
     lab.set_mode("key.pem", 0o000);
-    if std::fs::read(lab.path("key.pem")).is_ok() {
-        eprintln!("SKIPPED: this user (root?) reads files that nobody may read");
+    let Some(run) = lab.run_unprivileged(&["collect"]) else {
+        eprintln!("SKIPPED: root reads files that nobody may read, and cannot become nobody");
         return;
-    }
-    lab.collect(&[]).exits(1).says("key.pem").leaves_nothing();
+    };
+    run.exits(1).says("key.pem").says("Permission denied").leaves_nothing();
 }
 
 #[test]
