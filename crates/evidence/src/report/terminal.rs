@@ -171,7 +171,7 @@ impl Terminal {
             }
             Outcome::Nothing { warned: true, .. } | Outcome::Denied { warned: true, .. } => {}
             Outcome::Nothing { detail, .. } => {
-                let text = self.safe(&format!("{subject}: CODEOWNERS {detail}"));
+                let text = self.safe(&format!("{subject}: {detail}"));
                 self.kind(&mut state, source.id(), YELLOW, "none", "without CODEOWNERS", &text);
             }
             Outcome::Denied { detail, .. } => {

@@ -168,7 +168,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                     message.trim().trim_end_matches('.').eq_ignore_ascii_case("This repository is empty")
                 });
                 if empty {
-                    let detail = "not found: the repository is empty".to_string();
+                    let detail = "CODEOWNERS not found: the repository is empty".to_string();
                     return Look::new(Seen::Nothing { reason: Reason::CodeownersMissing, detail });
                 }
             }
@@ -186,7 +186,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
         }
         None => Seen::Nothing {
             reason: Reason::CodeownersMissing,
-            detail: format!("not found: {}", CODEOWNERS_PLACES.join(", ")),
+            detail: "CODEOWNERS not found in the root or in .github/".to_string(),
         },
     };
     Look { seen, warnings, exists }
