@@ -54,6 +54,8 @@ pub struct CodeHost {
     pub(crate) compression: bool,
     pub(crate) log_limit: usize,
     pub(crate) port: u16,
+    pub(crate) login_attempts: Option<u64>,
+    pub(crate) old_server: bool,
     next_id: u64,
 }
 
@@ -78,6 +80,8 @@ impl CodeHost {
             compression: true,
             log_limit: 100_000,
             port: 0,
+            login_attempts: None,
+            old_server: false,
             next_id: 210_000_000,
         }
     }
@@ -145,6 +149,19 @@ impl CodeHost {
     /// The port, instead of any free one.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
+        self
+    }
+
+    /// After this many bad credentials every credential is refused, good ones too. The real number is not published.
+    pub fn login_attempts(mut self, attempts: u64) -> Self {
+        self.login_attempts = Some(attempts);
+        self
+    }
+
+    /// A self-hosted server of some years ago: errors without a status, repositories without a visibility, no rules
+    /// endpoint, no versions.
+    pub fn old_server(mut self, old: bool) -> Self {
+        self.old_server = old;
         self
     }
 

@@ -135,7 +135,9 @@ fn common(
         Visibility::Private => "private",
         Visibility::Internal => "internal",
     };
-    o.str("visibility", visibility);
+    if !world.host.old_server {
+        o.str("visibility", visibility);
+    }
     o.num("forks", 0);
     o.num("open_issues", 0);
     o.num("watchers", 0);

@@ -251,9 +251,11 @@ impl Engine {
                 if let Some(status) = status {
                     self.log.answered(ticket, status);
                 }
-                let _ = wire.send(plan);
+                // These are bytes of HTTP/1.1. Over HTTP/2, where all requests share a connection, it breaks.
+                let _ = wire.send(if call.http2 { Plan::reset() } else { plan });
                 std::future::pending().await
             }
+            Outcome::Silence => std::future::pending().await,
             Outcome::Refuse => {
                 let _ = self.refuse.send(Self::REFUSED_FOR);
                 let _ = wire.send(Plan::reset());
