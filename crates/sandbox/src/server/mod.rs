@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -67,8 +67,6 @@ impl Server {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-
         let origin = format!("http://{address}");
         let (stop, stopped) = oneshot::channel();
         let (refuse, refusals) = mpsc::unbounded_channel();
@@ -83,13 +81,24 @@ impl Server {
             peak: AtomicU64::new(0),
             served: AtomicU64::new(0),
             refuse,
-            spelling: spelling::learn(&runtime),
+            spelling: OnceLock::new(),
             settings: RwLock::new(settings),
         });
         let accepting = engine.clone();
-        let thread = std::thread::Builder::new()
-            .name("sandbox".to_owned())
-            .spawn(move || runtime.block_on(connection::accept(listener, accepting, refusals, stopped)))?;
+        let (started, starting) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name("sandbox".to_owned()).spawn(move || {
+            // Made here and not by the caller, who may be inside a runtime of its own.
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(started.send(Err(error))),
+            };
+            let _ = accepting.spelling.set(spelling::learn(&runtime));
+            let _ = started.send(Ok(()));
+            runtime.block_on(connection::accept(listener, accepting, refusals, stopped));
+        })?;
+        starting
+            .recv()
+            .unwrap_or_else(|_| Err(io::Error::other("the server's thread ended at its start")))?;
         Ok(Self { engine, stop: Some(stop), thread: Some(thread) })
     }
 
@@ -190,7 +199,7 @@ pub(crate) struct Engine {
     peak: AtomicU64,
     served: AtomicU64,
     refuse: mpsc::UnboundedSender<Duration>,
-    spelling: hyper::http::Extensions,
+    spelling: OnceLock<hyper::http::Extensions>,
     settings: RwLock<Settings>,
 }
 
@@ -245,7 +254,7 @@ impl Engine {
         match outcome {
             Outcome::Answer(answer) => {
                 self.log.answered(ticket, answer.status);
-                answer.into_response(&call, compression, &self.spelling)
+                answer.into_response(&call, compression, self.spelling.get())
             }
             Outcome::Wire { status, plan } => {
                 if let Some(status) = status {
