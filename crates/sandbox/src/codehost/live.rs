@@ -179,7 +179,7 @@ impl Live {
         answer.headers = headers;
     }
 
-    /// Sends a listing page from the kept ones, or makes it and keeps it.
+    /// The reply with its tag and the headers of every answer; counts the request.
     fn finish(
         &self,
         world: &World,
@@ -201,7 +201,7 @@ impl Live {
             let accept = call.header("accept").unwrap_or_default();
             let etag = match &reply.tag {
                 Some(tag) => format!("W/\"{tag}\""),
-                None if reply.worth_keeping => {
+                None if reply.worth_keeping && world.host.compression && call.accepts_gzip() => {
                     let (gzip, etag) = self.keep(&mut answer, secret, accept, call);
                     answer.gzip = Some(gzip);
                     etag
@@ -228,6 +228,7 @@ impl Live {
         answer
     }
 
+    /// A large page compressed, and its tag: from the kept ones, or made and kept.
     fn keep(&self, answer: &mut Answer, secret: &str, accept: &str, call: &Call) -> (Bytes, String) {
         let key =
             format!("{secret} {accept} {} {} {}", version(call).unwrap_or_default(), call.path, call.query);

@@ -56,6 +56,7 @@ pub struct CodeHost {
     pub(crate) port: u16,
     pub(crate) login_attempts: Option<u64>,
     pub(crate) old_server: bool,
+    pub(crate) refused_for: Duration,
     next_id: u64,
 }
 
@@ -82,6 +83,7 @@ impl CodeHost {
             port: 0,
             login_attempts: None,
             old_server: false,
+            refused_for: Duration::from_millis(50),
             next_id: 210_000_000,
         }
     }
@@ -155,6 +157,12 @@ impl CodeHost {
     /// After this many bad credentials every credential is refused, good ones too. The real number is not published.
     pub fn login_attempts(mut self, attempts: u64) -> Self {
         self.login_attempts = Some(attempts);
+        self
+    }
+
+    /// How long [`FaultKind::Refuse`] lasts: 50 ms unless set. Long ones multiply, since each refuses everybody.
+    pub fn refused_for(mut self, pause: Duration) -> Self {
+        self.refused_for = pause;
         self
     }
 
@@ -269,6 +277,7 @@ impl CodeHost {
             compression: self.compression,
             log_limit: self.log_limit,
             port: self.port,
+            refused_for: self.refused_for,
         }
     }
 

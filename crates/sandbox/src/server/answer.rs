@@ -103,7 +103,7 @@ impl Call {
         self.method == "HEAD"
     }
 
-    fn accepts_gzip(&self) -> bool {
+    pub(crate) fn accepts_gzip(&self) -> bool {
         self.header("accept-encoding").is_some_and(|value| {
             value
                 .split(',')

@@ -48,6 +48,7 @@ pub(crate) struct Settings {
     pub(crate) compression: bool,
     pub(crate) log_limit: usize,
     pub(crate) port: u16,
+    pub(crate) refused_for: Duration,
 }
 
 /// A running host. Dropping it closes the port and every connection.
@@ -223,9 +224,6 @@ impl Engine {
         self.settings.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long a refusal lasts: longer than a client's immediate second try, shorter than its first back-off.
-    const REFUSED_FOR: Duration = Duration::from_millis(250);
-
     async fn handle(
         &self,
         request: hyper::Request<hyper::body::Incoming>,
@@ -266,7 +264,8 @@ impl Engine {
             }
             Outcome::Silence => std::future::pending().await,
             Outcome::Refuse => {
-                let _ = self.refuse.send(Self::REFUSED_FOR);
+                let pause = self.settings().refused_for;
+                let _ = self.refuse.send(pause);
                 let _ = wire.send(Plan::reset());
                 std::future::pending().await
             }

@@ -75,9 +75,13 @@ fn reset() {
 
 #[test]
 fn refused_and_back() {
-    let server = host().fault(Fault::on(PATH).times(1).kind(FaultKind::Refuse)).serve().unwrap();
+    let server = host()
+        .fault(Fault::on(PATH).times(1).kind(FaultKind::Refuse))
+        .refused_for(Duration::from_millis(400))
+        .serve()
+        .unwrap();
     assert_eq!(wire(&server).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
-    // It begins a moment after the reset and lasts a quarter of a second; then the host is back, at the same port.
+    // It begins a moment after the reset and lasts a while; then the host is back, at the same port.
     let mut refused = 0;
     let back = (0..500).find_map(|_| {
         std::thread::sleep(Duration::from_millis(5));
