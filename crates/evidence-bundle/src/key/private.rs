@@ -4,7 +4,7 @@ use std::fmt;
 
 use ed25519_dalek::Signer as _;
 use ed25519_dalek::pkcs8::KeypairBytes;
-use pkcs8::der::Decode as _;
+use pkcs8::der::{Decode as _, ErrorKind, Tag};
 use pkcs8::{EncodePrivateKey as _, EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 use zeroize::Zeroizing;
 
@@ -113,8 +113,10 @@ fn from_pkcs8(der: &[u8]) -> Result<SigningKey, KeyError> {
 
 fn from_encrypted_pkcs8(der: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
     let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(|error| match error.kind() {
-        // An algorithm that is not PBES1 or PBES2 has no place in the decoder's enum.
-        pkcs8::der::ErrorKind::OidUnknown { .. } => KeyError::UnsupportedEncryption,
+        // The decoder says this of schemes it has no place for, such as the PKCS#12 kinds that older openssl wrote.
+        ErrorKind::OidUnknown { .. } | ErrorKind::Value { tag: Tag::ObjectIdentifier } => {
+            KeyError::UnsupportedEncryption
+        }
         _ => KeyError::Malformed,
     })?;
     let passphrase = passphrase.ok_or(KeyError::PassphraseMissing)?;
