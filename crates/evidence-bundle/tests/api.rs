@@ -244,3 +244,17 @@ fn rows_stream_once() {
     let rows = FallibleRows::new([Ok(1), Err("the spool is gone")].into_iter());
     assert!(serde_json::to_string(&rows).unwrap_err().to_string().contains("the spool is gone"));
 }
+
+#[test]
+fn the_documentation_lists_exactly_the_reasons() {
+    let page = include_str!("../../../docs/bundle-format.md");
+    let (_, table) = page.split_once("## Why a bundle is refused").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let codes: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(code, _)| code)
+        .collect();
+    assert_eq!(codes, Reason::ALL.map(Reason::code));
+    assert!(Reason::ALL.iter().all(|reason| reason.meaning().ends_with('.')));
+}
