@@ -28,6 +28,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     match arguments.get(1).map(String::as_str) {
         Some("write") => write(Path::new(&arguments[2]), Path::new(&arguments[3])),
+        Some("list") => list(Path::new(&arguments[2])),
         Some("verify") => verify(Path::new(&arguments[2])),
         // `cargo test --benches` runs this without the flag: then there is nothing to measure.
         _ if arguments.iter().any(|argument| argument == "--bench") => compare(),
@@ -45,6 +46,7 @@ fn compare() {
     println!("{:<34} {:>9} {:>14}", "step", "seconds", "peak memory");
     let myself = std::env::current_exe().unwrap();
     row("hash, sign, write the bundle", || run(Command::new(&myself).arg("write").arg(&spool).arg(&bundle)));
+    row("  of it: read and hash the files", || run(Command::new(&myself).arg("list").arg(&spool)));
     row("verify the bundle", || run(Command::new(&myself).arg("verify").arg(&bundle)));
     for (program, command) in [
         ("pigz", "tar -C \"$0\" -cf - . | pigz -p2 -6 > \"$1\""),
@@ -129,8 +131,7 @@ fn paths(directory: &Path, below: &str, found: &mut Vec<String>) {
     }
 }
 
-fn write(spool: &Path, bundle: &Path) {
-    let start = Instant::now();
+fn unsigned(spool: &Path) -> UnsignedBundle {
     let mut found = Vec::new();
     paths(spool, "", &mut found);
     let mut contents = Vec::new();
@@ -143,8 +144,18 @@ fn write(spool: &Path, bundle: &Path) {
             size: contents.len() as u64,
         }
     });
-    let unsigned = UnsignedBundle::new(support::CREATED_AT, entries.collect()).unwrap();
-    drop(contents);
+    UnsignedBundle::new(support::CREATED_AT, entries.collect()).unwrap()
+}
+
+fn list(spool: &Path) {
+    let start = Instant::now();
+    drop(unsigned(spool));
+    report(start);
+}
+
+fn write(spool: &Path, bundle: &Path) {
+    let start = Instant::now();
+    let unsigned = unsigned(spool);
     let signed = unsigned.sign(&support::key()).unwrap();
     let mut out = BufWriter::new(File::create(bundle).unwrap());
     signed.write(&mut out, None, |entry| File::open(spool.join(entry.path.as_str()))).unwrap();

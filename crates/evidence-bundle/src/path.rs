@@ -245,7 +245,7 @@ pub fn find_collision<'a>(count: usize, path: impl Fn(usize) -> &'a str) -> Opti
     let mut order: Vec<usize> = (0..count).collect();
     // With `/` before every other byte the descendants of a path follow it directly, so that looking at
     // neighbours is enough.
-    order.sort_unstable_by(|&left, &right| Iterator::cmp(folded(path(left)), folded(path(right))));
+    order.sort_by(|&left, &right| Iterator::cmp(folded(path(left)), folded(path(right))));
     order.iter().zip(order.iter().skip(1)).find_map(|(&left, &right)| {
         let (first, second) = (path(left), path(right));
         let start = second.get(..first.len())?;

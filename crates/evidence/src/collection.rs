@@ -11,7 +11,7 @@ use futures_util::StreamExt as _;
 
 use crate::env::Env;
 use crate::evaluate::{self, Check};
-use crate::observation::{Artifact, Observation, Seen, SourceName};
+use crate::observation::{Artifact, Observation, Reason, Seen, SourceName};
 use crate::report::{Event, Outcome, Reporter, Tally};
 use crate::screen::{Confidence, Screen};
 use crate::source::{Found, Session};
@@ -143,6 +143,14 @@ impl Gathering<'_> {
                 Some(rule) => {
                     let filename = self.clean(artifact.path().as_str());
                     written = Some(filename.clone());
+                    let warning = Warning {
+                        code: Reason::ExcludedByPolicy.code().to_string(),
+                        message: format!("{filename} was left out as forbidden data (rule {rule})"),
+                        source: Some(self.source.id().to_string()),
+                        subject: Some(observation.subject.to_string()),
+                    };
+                    // Told as what came of the look.
+                    self.warn(warning, false);
                     self.collection.excluded.push(Excluded { filename, rule: rule.to_string() });
                     observation.seen = Seen::Withheld { rule };
                 }

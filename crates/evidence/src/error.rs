@@ -1,11 +1,13 @@
 //! Why a run ended, and the exit code: one enum, one exhaustive match, documented in `docs/exit-codes.md`.
 
+use std::error::Error as _;
 use std::fmt;
 use std::path::PathBuf;
 
 use evidence_bundle::write::WriteError;
 
 use crate::config::ConfigError;
+use crate::report::format::{bytes, thousands};
 use crate::signing::SigningError;
 use crate::source::{ConnectError, ConnectErrorKind};
 
@@ -217,7 +219,27 @@ impl fmt::Display for Error {
             Error::Spool { directory, source } => {
                 write!(f, "cannot write to the disk of {}: {source}", directory.display())
             }
-            Error::Bundle(error) => write!(f, "cannot create the bundle: {error}"),
+            Error::Bundle(WriteError::TooLarge { actual, limit, largest }) => {
+                write!(
+                    f,
+                    "cannot create the bundle: it has {} bytes ({}), more than the limit of {} bytes ({}); its \
+                     largest files, before compression:",
+                    thousands(*actual),
+                    bytes(*actual),
+                    thousands(*limit),
+                    bytes(*limit)
+                )?;
+                largest.iter().try_for_each(|(path, size)| write!(f, "\n  {:>9}  {path}", bytes(*size)))
+            }
+            Error::Bundle(error) => {
+                write!(f, "cannot create the bundle: {error}")?;
+                let mut cause = error.source();
+                while let Some(error) = cause {
+                    write!(f, ": {error}")?;
+                    cause = error.source();
+                }
+                Ok(())
+            }
             Error::SelfVerification(text) => write!(f, "the new bundle does not verify: {text}"),
             Error::Write { path, source, .. } => write!(f, "cannot write {}: {source}", path.display()),
             Error::CannotJudge => f.write_str("the bundle could not be judged"),

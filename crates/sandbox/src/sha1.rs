@@ -39,9 +39,9 @@ fn compress(state: &mut [u32; 5], block: &[u8; 64]) {
     let [mut a, mut b, mut c, mut d, mut e] = *state;
     for round in 0..80 {
         let word = window.pop_front().unwrap_or_default();
-        // The schedule's w[i] = (w[i-3] ^ w[i-8] ^ w[i-14] ^ w[i-16]) <<< 1, seen from the popped w[i-16].
-        let ahead = |back: usize| window.get(15 - back).copied().unwrap_or_default();
-        let next = (ahead(2) ^ ahead(7) ^ ahead(13) ^ word).rotate_left(1);
+        // The schedule's w[t+16] = (w[t+13] ^ w[t+8] ^ w[t+2] ^ w[t]) <<< 1; the window begins at w[t+1].
+        let ahead = |steps: usize| window.get(steps - 1).copied().unwrap_or_default();
+        let next = (ahead(13) ^ ahead(8) ^ ahead(2) ^ word).rotate_left(1);
         window.push_back(next);
         let (mix, constant) = match round {
             0..20 => ((b & c) | (!b & d), 0x5a82_7999),

@@ -3,13 +3,18 @@
 use std::fmt;
 
 use ed25519_dalek::Signer as _;
-use ed25519_dalek::pkcs8::KeypairBytes;
-use pkcs8::der::Decode as _;
-use pkcs8::{EncodePrivateKey as _, EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
+use pkcs8::der::{Decode as _, ErrorKind, Tag};
+use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 use zeroize::Zeroizing;
 
 use super::pem::{self, Block};
 use super::{KeyError, Kind, PublicKey, SIGNATURE_BYTES, kind_of, ssh_kind};
+
+/// The DER of a version 1 private key up to its 32 key bytes (RFC 8410, section 7): there is only one form.
+const PKCS8_V1_PREFIX: [u8; 16] =
+    [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
+/// Tag and length of the OCTET STRING inside the OCTET STRING that is the key (RFC 8410, section 7).
+const INNER_PREFIX: [u8; 2] = [0x04, 0x20];
 
 /// A private Ed25519 key. Its bytes are zeroized when it is dropped, and `Debug` shows only the key id.
 #[derive(Clone)]
@@ -70,11 +75,12 @@ impl SigningKey {
     /// Version 1 because OpenSSL 3.0 cannot read version 2, which carries the public half too.
     ///
     /// # Errors
-    /// [`KeyError::Malformed`], which no key is known to cause.
+    /// None at present; an encoder that can fail may take this one's place.
     pub fn to_pkcs8_v1_pem(&self) -> Result<Zeroizing<String>, KeyError> {
-        let pair = KeypairBytes { secret_key: self.0.to_bytes(), public_key: None };
-        let document = pair.to_pkcs8_der().map_err(|_| KeyError::Malformed)?;
-        Ok(pem::encode("PRIVATE KEY", document.as_bytes()))
+        let mut der = Zeroizing::new(Vec::with_capacity(PKCS8_V1_PREFIX.len() + self.0.as_bytes().len()));
+        der.extend_from_slice(&PKCS8_V1_PREFIX);
+        der.extend_from_slice(self.0.as_bytes());
+        Ok(pem::encode("PRIVATE KEY", &der))
     }
 
     /// The public half.
@@ -103,18 +109,28 @@ fn from_pkcs8(der: &[u8]) -> Result<SigningKey, KeyError> {
     if info.algorithm.oid != ed25519_dalek::pkcs8::ALGORITHM_OID {
         return Err(KeyError::NotAnEd25519PrivateKey(kind_of(info.algorithm.oid)));
     }
-    let pair = KeypairBytes::try_from(info).map_err(|_| KeyError::Malformed)?;
-    let key = SigningKey::from_seed(&pair.secret_key);
-    match &pair.public_key {
-        Some(public) if public.to_bytes() != *key.public_key().as_bytes() => Err(KeyError::HalvesDiffer),
+    // By hand and not with ed25519's `KeypairBytes`, which leaves the key in memory unless a feature is on that nothing
+    // here turns on.
+    let inner = info.private_key.as_bytes().strip_prefix(&INNER_PREFIX).ok_or(KeyError::Malformed)?;
+    let seed: &[u8; 32] = inner.try_into().map_err(|_| KeyError::Malformed)?;
+    if info.algorithm.parameters.is_some() {
+        return Err(KeyError::Malformed);
+    }
+    let key = SigningKey::from_seed(seed);
+    match info.public_key {
+        Some(public) if public.as_bytes() != Some(key.public_key().as_bytes().as_slice()) => {
+            Err(KeyError::HalvesDiffer)
+        }
         _ => Ok(key),
     }
 }
 
 fn from_encrypted_pkcs8(der: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
     let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(|error| match error.kind() {
-        // An algorithm that is not PBES1 or PBES2 has no place in the decoder's enum.
-        pkcs8::der::ErrorKind::OidUnknown { .. } => KeyError::UnsupportedEncryption,
+        // The decoder says this of schemes it has no place for, such as the PKCS#12 kinds that older openssl wrote.
+        ErrorKind::OidUnknown { .. } | ErrorKind::Value { tag: Tag::ObjectIdentifier } => {
+            KeyError::UnsupportedEncryption
+        }
         _ => KeyError::Malformed,
     })?;
     let passphrase = passphrase.ok_or(KeyError::PassphraseMissing)?;

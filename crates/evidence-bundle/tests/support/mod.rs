@@ -1,6 +1,8 @@
 //! What the tests share: test keys, small bundles, and a second, independent writer of the archive that can lie.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
+pub mod hostile;
 pub mod raw;
 
 use evidence_bundle::document::{

@@ -66,7 +66,7 @@ pub fn pax_record(key: &str, value: &str) -> Vec<u8> {
 
 fn pad(out: &mut Vec<u8>, contents: &[u8], with: u8) {
     out.extend_from_slice(contents);
-    while out.len() % 512 != 0 {
+    while !out.len().is_multiple_of(512) {
         out.push(with);
     }
 }

@@ -190,7 +190,11 @@ impl fmt::Display for Failure {
             FailureKind::Transport(text) => write!(f, "{text}")?,
             FailureKind::HostFault(text) => write!(f, "{text}")?,
             FailureKind::RateLimited { limit, reset } => {
-                f.write_str("API rate limit exceeded: 0")?;
+                f.write_str("API rate limit exceeded")?;
+                if let Some(status) = self.status {
+                    write!(f, " (HTTP {status})")?;
+                }
+                f.write_str(": 0")?;
                 if let Some(limit) = limit {
                     write!(f, " of {limit}")?;
                 }

@@ -171,7 +171,7 @@ impl Terminal {
             }
             Outcome::Nothing { warned: true, .. } | Outcome::Denied { warned: true, .. } => {}
             Outcome::Nothing { detail, .. } => {
-                let text = self.safe(&format!("{subject}: CODEOWNERS {detail}"));
+                let text = self.safe(&format!("{subject}: {detail}"));
                 self.kind(&mut state, source.id(), YELLOW, "none", "without CODEOWNERS", &text);
             }
             Outcome::Denied { detail, .. } => {
@@ -410,7 +410,11 @@ impl Reporter for Terminal {
             Event::Observed { source, subject, outcome } => self.observed(source, subject, outcome),
             Event::Request { path, result, attempt } => {
                 if self.verbose {
-                    let state = self.state();
+                    let mut state = self.state();
+                    if state.section.is_none() {
+                        // The connection test's request is over before the connection is told.
+                        self.section(&mut state, "Connections");
+                    }
                     let again = if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
                     let text = self.safe(&format!("GET {path} {result}{again}"));
                     self.item(&state, "", DIM, "debug", &text);

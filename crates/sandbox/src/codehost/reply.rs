@@ -16,6 +16,8 @@ pub(super) struct Reply {
     pub(super) worth_keeping: bool,
     /// What follows `github.v3; ` in the media type header.
     pub(super) media: &'static str,
+    /// Whether the limits' headers go with it, where the host sends any.
+    pub(super) rate_headers: bool,
 }
 
 pub(super) const JSON: &str = "application/json; charset=utf-8";
@@ -30,6 +32,7 @@ impl Reply {
             tag: None,
             worth_keeping: false,
             media: "format=json",
+            rate_headers: true,
         }
     }
 
@@ -41,6 +44,14 @@ impl Reply {
             o.str("status", &status.to_string());
         });
         Self { status, ..Self::json(body) }
+    }
+
+    /// An error as it was before errors told their status.
+    pub(super) fn without_status(&mut self) {
+        let tail = format!(",\"status\":\"{}\"}}", self.status);
+        if let Some(kept) = self.body.strip_suffix(tail.as_bytes()) {
+            self.body = [kept, b"}"].concat().into();
+        }
     }
 
     pub(super) fn not_found(documentation: &str) -> Self {

@@ -15,7 +15,7 @@ pub const DEMO_WRITE_TOKEN: &str = "ghp_SandboxDemoWriteTokenNotARealSecret3";
 pub const DEMO_EXPIRING_TOKEN: &str = "ghp_SandboxDemoExpirTokenNotARealSecret4";
 /// An owner's fine-grained token, bound to the organization, with the three permissions that reading takes.
 pub const DEMO_FINE_GRAINED_TOKEN: &str =
-    "github_pat_SandboxDemoFineGrained_ThisIsNotARealSecretButItIsAsLongAsARealOneWouldBe012345678900";
+    "github_pat_SandboxDemoFineGrained_ThisIsNotARealSecretButItIsAsLongAsARealOneWouldBe012345678";
 /// What someone left in a comment of `infra`'s CODEOWNERS. It must not reach any bundle.
 pub const DEMO_SECRET: &str = "ghp_9fK2mQx7Lp4Rt8Vw3Zs6Yb1Nc5Hd0Jg7Tu2E";
 

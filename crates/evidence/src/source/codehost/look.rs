@@ -16,6 +16,7 @@ use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply};
 use crate::observation::{
     Artifact, CodeownersFile, Failed, OrganizationSettings, Reason, Record, Seen, SourceName,
 };
+use crate::report::format::counted;
 
 /// Where the file is looked for, in this order.
 const CODEOWNERS_PLACES: [&str; 2] = ["CODEOWNERS", ".github/CODEOWNERS"];
@@ -168,7 +169,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                     message.trim().trim_end_matches('.').eq_ignore_ascii_case("This repository is empty")
                 });
                 if empty {
-                    let detail = "not found: the repository is empty".to_string();
+                    let detail = "CODEOWNERS not found: the repository is empty".to_string();
                     return Look::new(Seen::Nothing { reason: Reason::CodeownersMissing, detail });
                 }
             }
@@ -186,7 +187,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
         }
         None => Seen::Nothing {
             reason: Reason::CodeownersMissing,
-            detail: format!("not found: {}", CODEOWNERS_PLACES.join(", ")),
+            detail: format!("CODEOWNERS not found: {}", CODEOWNERS_PLACES.join(", ")),
         },
     };
     Look { seen, warnings, exists }
@@ -261,12 +262,9 @@ fn codeowners_artifact(
     };
     let mut look = Look::new(target.artifact("codeowners", Record::Codeowners(record), meta));
     if let Some(first) = invalid.first() {
-        let lines = if invalid.len() == 1 { "line" } else { "lines" };
-        let text = format!(
-            "{place}: the host skips {} invalid {lines}, the first is line {}",
-            invalid.len(),
-            first.line
-        );
+        let count = u64::try_from(invalid.len()).unwrap_or(u64::MAX);
+        let lines = counted(count, "invalid line", "invalid lines");
+        let text = format!("{place}: the host skips {lines}, the first is line {}", first.line);
         look.warnings.push(target.warning("codeowners_invalid_lines", text));
     }
     look

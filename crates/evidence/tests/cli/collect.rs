@@ -1,0 +1,255 @@
+//! The flags of `collect`, and what its output looks like in every mode.
+
+use sandbox::codehost::{File, Limits, Primary, Protection};
+
+use crate::common::{Lab, acme, names, repository, sound, strong};
+
+/// A small organization in which something of everything happens.
+fn various() -> Lab {
+    let host = acme()
+        .repository(sound("api"))
+        .repository(sound("app").file("CODEOWNERS", File::text("/docs/ @acme/writers\n")))
+        .repository(repository("bare"))
+        .repository(sound("hidden").admin(false))
+        .repository(repository("legacy").default_branch("master").file("CODEOWNERS", File::directory()))
+        .repository(repository("mirror").blocked("dmca"))
+        .repository(sound("old").archived(true).protection("main", Protection::new().reviews(1)))
+        .repository(sound("one-review").protection("main", strong().reviews(1)));
+    // One at a time, so that the verbose lines have an order.
+    Lab::new(host).with(|config| config.source("max_concurrency", "1"))
+}
+
+#[test]
+fn normal() {
+    let run = various().collect(&[]).exits(0);
+    insta::assert_snapshot!(run.shown());
+}
+
+#[test]
+fn verbose() {
+    let run = various().collect(&["--verbose"]).exits(0);
+    insta::assert_snapshot!(run.shown());
+    let lines = run.stderr.lines().filter(|line| line.contains(" GET /")).count();
+    assert_eq!(lines as u64, run.bundle().source()["requests"].as_u64().unwrap(), "a line per request");
+    let manifest = run.bundle().manifest();
+    for artifact in manifest["artifacts"].as_array().unwrap() {
+        assert!(run.stderr.contains(artifact["filename"].as_str().unwrap()), "{artifact}");
+    }
+}
+
+#[test]
+fn dry_run() {
+    let lab = various();
+    let run = lab.collect(&["--dry-run"]).exits(0);
+    insta::assert_snapshot!(run.shown());
+    assert!(!lab.path("evidence-bundles").exists(), "a dry run makes no directory");
+    assert_eq!(names(&lab.path("")), ["evidence.yaml", "key.pem", "key.pub.pem"]);
+    assert!(lab.requested().iter().all(|path| path.starts_with("/orgs/acme")), "{:?}", lab.requested());
+}
+
+#[test]
+fn dry_run_of_many_pages_reads_only_the_first_and_the_last() {
+    let lab = Lab::new(sandbox::large_organization(950)).env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN);
+    let run = lab.collect(&["-d"]).exits(0);
+    insta::assert_snapshot!(run.shown());
+    assert_eq!(lab.requested().len(), 3, "{:?}", lab.requested());
+}
+
+/// 1,201 requests at least and 500 left: the plan says when the limit would let it finish.
+#[test]
+fn dry_run_says_when_the_limit_would_let_it_finish() {
+    let host = sandbox::large_organization(600).limits(Limits::primary(Primary::new(1000, 500)));
+    let lab = Lab::new(host).env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN);
+    let run = lab.collect(&["--dry-run"]).exits(0);
+    assert!(run.stdout.contains("done at"), "{}", run.stdout);
+    assert!(run.stdout.contains("for the limit"), "{}", run.stdout);
+}
+
+#[test]
+fn dry_run_of_listed_repositories_and_one_control() {
+    let lab = various()
+        .with(|config| config.controls("[CC7.2]").source("repos", "[acme/api, acme/app, acme/bare]"));
+    let run = lab.collect(&["--dry-run"]).exits(0);
+    insta::assert_snapshot!(run.shown());
+}
+
+/// What the plan says is what the run then takes.
+#[test]
+fn the_plan_holds() {
+    let lab = various();
+    let plan = lab.collect(&["--dry-run"]).exits(0).stdout;
+    lab.server.clear_log();
+    let run = lab.collect(&[]).exits(0);
+    let requests = lab.requested().len();
+    let range = plan.lines().find(|line| line.trim_start().starts_with("requests")).unwrap();
+    let numbers: Vec<usize> =
+        range.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).take(2).collect();
+    assert!((numbers[0]..=numbers[1]).contains(&requests), "{requests} requests; {range}");
+    assert!(plan.contains("up to 17"), "{plan}");
+    assert_eq!(run.bundle().source()["requested"], 17);
+}
+
+#[test]
+fn quiet() {
+    for flag in ["--quiet", "-q"] {
+        let run = various().collect(&[flag]).exits(0);
+        assert!(run.stderr.is_empty(), "{}", run.stderr);
+        let path = run.stdout.strip_suffix('\n').unwrap();
+        assert!(!path.contains('\n'), "{path}");
+        assert!(path.starts_with("./evidence-bundles/evidence-bundle-"), "{path}");
+        assert_eq!(run.bundle().path.file_name(), std::path::Path::new(path).file_name());
+    }
+}
+
+#[test]
+fn quiet_prints_the_path_of_a_partial_bundle_too() {
+    let lab = various().with(|config| config.source("repos", "[acme/api, acme/nowhere]"));
+    let run = lab.collect(&["--quiet"]).exits(3);
+    assert_eq!(run.stdout.lines().count(), 1, "{}", run.stdout);
+    run.bundle();
+}
+
+#[test]
+fn quiet_says_why_it_fails() {
+    let run = various().without_env("CODEHOST_TOKEN").collect(&["--quiet"]).exits(2);
+    assert!(run.stdout.is_empty(), "{}", run.stdout);
+    insta::assert_snapshot!(run.shown());
+}
+
+#[test]
+fn quiet_dry_run_is_silent_and_keeps_its_exit_code() {
+    let run = various().collect(&["--quiet", "--dry-run"]).exits(0);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+    various().with(|config| config.source("org", "amce")).collect(&["-qd"]).exits(2);
+}
+
+#[test]
+fn dry_run_keeps_the_exit_codes_of_failures() {
+    let lab = various();
+    lab.set_mode("key.pem", 0o666);
+    lab.collect(&["--dry-run"]).exits(1);
+    lab.set_mode("key.pem", 0o600);
+    lab.collect(&["--dry-run", "--config", "nowhere.yaml"]).exits(1);
+    let lab = lab.with(|config| config.controls("[CC9.9]"));
+    lab.collect(&["--dry-run"]).exits(1);
+    let lab = lab.with(|config| config).without_env("CODEHOST_TOKEN");
+    lab.collect(&["--dry-run"]).exits(2);
+}
+
+#[test]
+fn config_and_output_in_both_spellings() {
+    let lab = Lab::new(acme().repository(sound("web")));
+    std::fs::rename(lab.path("evidence.yaml"), lab.path("other.yaml")).unwrap();
+    lab.collect(&[]).exits(1).says("evidence.yaml");
+    lab.collect(&["--config", "other.yaml", "--output", "one"]).exits(0);
+    lab.collect(&["-c", "other.yaml", "-o", "two"]).exits(0);
+    lab.collect(&["-cother.yaml", "-otwo/three"]).exits(0);
+    assert_eq!(names(&lab.path("one")).len(), 1);
+    assert_eq!(names(&lab.path("two")).len(), 2);
+    assert!(!lab.path("evidence-bundles").exists());
+    // From elsewhere: every path is the working directory's, those in the configuration too.
+    let elsewhere = lab.path("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::rename(lab.path("key.pem"), elsewhere.join("key.pem")).unwrap();
+    let mut command = lab.command(&["collect", "--quiet", "--config", "../other.yaml"]);
+    command.current_dir(&elsewhere);
+    lab.run_command(command).exits(0);
+    assert_eq!(names(&elsewhere.join("evidence-bundles")).len(), 1);
+}
+
+#[test]
+fn short_flags() {
+    let lab = various();
+    assert!(lab.collect(&["-d"]).exits(0).stdout.contains("Dry run"));
+    assert!(lab.collect(&["-v"]).exits(0).stderr.contains("GET /orgs/acme"));
+    assert!(lab.collect(&["-u"]).exits(1).stderr.contains("--upload"));
+    assert!(lab.collect(&["-h"]).exits(0).stdout.contains("Usage"));
+}
+
+#[test]
+fn no_escape_codes_when_piped() {
+    let lab = various();
+    for arguments in [&["-v"][..], &["-d"], &["--nonsense"], &["-c", "nowhere"]] {
+        assert!(!lab.collect(arguments).all().contains('\u{1b}'), "{arguments:?}");
+    }
+}
+
+/// A pseudo terminal (util-linux `script`) shows the colours, and `NO_COLOR` takes them away.
+#[test]
+fn no_color_on_a_terminal() {
+    let lab = Lab::new(acme().repository(sound("web"))).env("TERM", "xterm-256color");
+    let on_a_terminal = |lab: &Lab| {
+        let binary = lab.command(&[]).get_program().to_string_lossy().into_owned();
+        let mut command = lab.command(&[]);
+        command = {
+            let mut script = std::process::Command::new("script");
+            script.args(["-qec", &format!("'{binary}' collect --dry-run"), "/dev/null"]);
+            script.current_dir(lab.path("")).env_clear();
+            for (name, value) in command.get_envs() {
+                script.env(name, value.unwrap_or_default());
+            }
+            script.stdin(std::process::Stdio::null());
+            script
+        };
+        command.output()
+    };
+    let Ok(coloured) = on_a_terminal(&lab) else {
+        eprintln!("SKIPPED: there is no `script` to make a terminal with");
+        return;
+    };
+    assert!(coloured.stdout.windows(2).any(|two| two == b"\x1b["), "no colours on a terminal");
+    let lab = lab.env("NO_COLOR", "1");
+    let plain = String::from_utf8(on_a_terminal(&lab).unwrap().stdout).unwrap();
+    assert!(plain.contains("Dry run"), "{plain}");
+    let colour = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
+    assert!(!colour.is_match(&plain), "{plain:?}");
+}
+
+#[test]
+fn the_api_url_of_the_environment_wins() {
+    let lab = Lab::new(acme().base_path("/api/v3").repository(sound("web")));
+    let url = lab.server.url();
+    let lab =
+        lab.with(|config| config.source("api_url", "https://nowhere.invalid")).env("CODEHOST_API_URL", &url);
+    let bundle = lab.collect(&[]).exits(0).bundle();
+    assert_eq!(bundle.source()["api_url"], url.as_str());
+    // Paths in the bundle are below the base.
+    assert_eq!(bundle.manifest()["artifacts"][0]["request"]["path"], "/orgs/acme");
+}
+
+/// What a closed pipe means: nobody reads, and the bundle is written all the same.
+#[test]
+fn a_closed_pipe_ends_nothing() {
+    let lab = various();
+    let mut command = lab.command(&["collect"]);
+    let mut child =
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(lab.output().len(), 1);
+}
+
+/// Requests of a good client, one by one.
+#[test]
+fn requests() {
+    let lab = various();
+    lab.collect(&[]).exits(0);
+    for request in lab.server.requests() {
+        assert_eq!(request.method, "GET");
+        assert_eq!(request.header("accept"), Some("application/vnd.github+json"));
+        assert_eq!(request.header("x-github-api-version"), Some("2022-11-28"));
+        assert_eq!(request.header("authorization"), Some("[redacted]"));
+        assert!(request.header("user-agent").unwrap().starts_with("evidence/"));
+        assert!(matches!(request.identity, sandbox::Identity::User { .. }));
+    }
+    let paths = lab.requested();
+    assert_eq!(paths[0], "/orgs/acme");
+    assert!(paths[1].starts_with("/orgs/acme/repos?per_page=100"), "{}", paths[1]);
+    // Protections, then CODEOWNERS, each in the order of names.
+    let of = |part: &str| -> Vec<String> { paths.iter().filter(|p| p.contains(part)).cloned().collect() };
+    let (protections, owners) = (of("/protection"), of("/contents/"));
+    assert_eq!(paths[2..10], protections);
+    assert_eq!(paths[10..], owners);
+    assert!(protections.is_sorted());
+}

@@ -1,0 +1,30 @@
+//! The real binary against the sandbox's code host: what a user sees, what a script gets, what an auditor finds.
+//!
+//! One file per command or subject. Every run starts with an empty environment, in a directory of its own, against a
+//! port of its own, so that the tests neither see this machine nor each other.
+
+// The helpers here are tests too, which the lints see only in functions marked so.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr
+)]
+
+mod common;
+
+mod branch_protection;
+mod bundle;
+mod codeowners;
+mod collect;
+mod discovery;
+mod disk;
+mod exit_codes;
+mod failures;
+mod secrets;
+mod signals;
+mod texts;
+mod two_factor;
+mod verify;

@@ -1,0 +1,82 @@
+//! One request, one connection, no cleverness: what arrives is what was sent.
+
+use sandbox::Server;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// An answer as it was on the wire.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found =
+            |line: &&str| line.split(':').next().is_some_and(|known| known.eq_ignore_ascii_case(name));
+        self.head.lines().skip(1).find(found).map(|line| line[name.len() + 1..].trim())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    pub(crate) fn message(&self) -> String {
+        self.json()["message"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn number(&self, name: &str) -> i64 {
+        self.header(name).unwrap_or_else(|| panic!("no {name} in {}", self.head)).parse().unwrap()
+    }
+}
+
+/// Sends and reads to the end of the connection; the error, if it ends badly.
+pub(crate) fn send(server: &Server, request: &str) -> std::io::Result<(String, Vec<u8>)> {
+    let mut stream = TcpStream::connect(server.address())?;
+    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+    stream.write_all(request.as_bytes())?;
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes)?;
+    let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").map_or(bytes.len(), |at| at + 4);
+    let body = bytes.split_off(end);
+    Ok((String::from_utf8(bytes).unwrap(), body))
+}
+
+pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)]) -> String {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nHost: sandbox\r\nConnection: close\r\n");
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str("\r\n");
+    text
+}
+
+pub(crate) fn raw(server: &Server, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let (head, body) = send(server, &request(method, path, headers)).unwrap();
+    let status = head.split(' ').nth(1).unwrap_or_else(|| panic!("no answer: {head:?}")).parse().unwrap();
+    Answer { status, head, body }
+}
+
+/// GET as our kind of client does it.
+pub(crate) fn get(server: &Server, token: &str, path: &str) -> Answer {
+    get_with(server, token, path, &[])
+}
+
+pub(crate) fn get_with(server: &Server, token: &str, path: &str, more: &[(&str, &str)]) -> Answer {
+    let authorization = format!("token {token}");
+    let mut headers = vec![("User-Agent", "evidence/test"), ("Accept", "application/vnd.github+json")];
+    if !token.is_empty() {
+        headers.push(("Authorization", &authorization));
+    }
+    headers.retain(|(name, _)| !more.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)));
+    headers.extend_from_slice(more);
+    raw(server, "GET", path, &headers)
+}

@@ -1,0 +1,20 @@
+//! The sandbox seen from outside: over the real port, with a client that shows every byte.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "helpers of tests, which clippy does not see as tests here"
+)]
+
+mod access;
+mod answers;
+mod client;
+mod contents;
+mod faults;
+mod limits;
+mod paging;
+mod replay;
+mod scenarios;
+mod speed;
