@@ -19,11 +19,14 @@ struct Cli {
 enum Command {
     /// Serve a scenario until Ctrl-C.
     Serve(program::serve::Args),
+    /// Collect from the demo organization with the real binary, verify the bundle, and show both.
+    Demo,
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Serve(args) => program::serve::run(&args),
+        Command::Demo => program::demo::run(),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -165,6 +165,7 @@ impl Replay {
             latency: self.latency,
             compression: true,
             log_limit: 100_000,
+            refused_for: Duration::from_millis(50),
             ..Settings::default()
         };
         Server::start(settings, Clock::default(), move |url| Box::new(Tape::new(&self, url)))

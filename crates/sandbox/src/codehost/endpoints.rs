@@ -180,6 +180,7 @@ fn part_of(world: &World, who: &Who, place: &Place, part: &Part, call: &Call) ->
             protection_body::protection(world, organization, &repository, branch, who)
         }
         Part::Branch(branch) => protection_body::branch(world, &repository, branch, who),
+        Part::Rules(_) if world.host.old_server => Err(Reply::not_found(docs::REST)),
         Part::Rules(branch) => protection_body::rules(&repository, branch, who, call),
         Part::Contents(path) => contents::contents(world, &repository, path, who, call),
         Part::ContentsSlash => {

@@ -14,6 +14,7 @@ use crate::server::{Answer, Backend, Call, Identity, Settings, identity_etag, lo
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// The newest version that the host has, and the one it assumes.
@@ -22,17 +23,17 @@ pub(super) const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
 /// How many bytes of compressed listing pages are kept.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// The backend.
-#[derive(Debug)]
+/// The backend. No `Debug`: tokens are keys in here.
 pub(crate) struct Live {
     world: RwLock<Arc<World>>,
     quota: Quota,
     clock: Clock,
+    bad_logins: AtomicU64,
     usual: HeaderMap,
     kept: Mutex<Kept>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Kept {
     bytes: usize,
     pages: HashMap<String, (Bytes, String)>,
@@ -44,6 +45,7 @@ impl Live {
             world: RwLock::new(Arc::new(World::new(host, url))),
             quota: Quota::default(),
             clock,
+            bad_logins: AtomicU64::new(0),
             usual: usual_headers(),
             kept: Mutex::default(),
         }
@@ -64,6 +66,7 @@ impl Live {
         if host.clock_offset_seconds != before.host.clock_offset_seconds {
             self.clock.set_offset(host.clock_offset_seconds);
         }
+        self.bad_logins.store(0, Ordering::Relaxed);
         let settings = host.settings();
         *lock(&self.kept) = Kept::default();
         *self.world.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(World::new(host, &before.url));
@@ -72,7 +75,13 @@ impl Live {
 
     /// The answer before its headers, and whether it counts against the primary limit.
     fn reply(&self, world: &World, who: &Who, route: &Route, call: &Call) -> (Reply, bool) {
+        let attempts = world.host.login_attempts.unwrap_or(u64::MAX);
+        if !matches!(who, Who::Anonymous) && self.bad_logins.load(Ordering::Relaxed) >= attempts {
+            let message = "Maximum number of login attempts exceeded. Please try again later.";
+            return (Reply::error(403, message, docs::REST), true);
+        }
         if matches!(who, Who::Unknown) {
+            self.bad_logins.fetch_add(1, Ordering::Relaxed);
             return (Reply::error(401, "Bad credentials", docs::REST), true);
         }
         let limits = &world.host.limits;
@@ -150,7 +159,9 @@ impl Live {
                 put("github-authentication-token-expiration", expires);
             }
         }
-        put("x-github-api-version-selected", version(call).unwrap_or(VERSIONS[0]));
+        if !world.host.old_server {
+            put("x-github-api-version-selected", version(call).unwrap_or(VERSIONS[0]));
+        }
         if world.host.limits.rate_headers && world.host.limits.primary.is_some() {
             put("x-ratelimit-limit", &standing.limit.to_string());
             put("x-ratelimit-remaining", &standing.remaining.to_string());
@@ -168,7 +179,7 @@ impl Live {
         answer.headers = headers;
     }
 
-    /// Sends a listing page from the kept ones, or makes it and keeps it.
+    /// The reply with its tag and the headers of every answer; counts the request.
     fn finish(
         &self,
         world: &World,
@@ -190,7 +201,7 @@ impl Live {
             let accept = call.header("accept").unwrap_or_default();
             let etag = match &reply.tag {
                 Some(tag) => format!("W/\"{tag}\""),
-                None if reply.worth_keeping => {
+                None if reply.worth_keeping && world.host.compression && call.accepts_gzip() => {
                     let (gzip, etag) = self.keep(&mut answer, secret, accept, call);
                     answer.gzip = Some(gzip);
                     etag
@@ -217,6 +228,7 @@ impl Live {
         answer
     }
 
+    /// A large page compressed, and its tag: from the kept ones, or made and kept.
     fn keep(&self, answer: &mut Answer, secret: &str, accept: &str, call: &Call) -> (Bytes, String) {
         let key =
             format!("{secret} {accept} {} {} {}", version(call).unwrap_or_default(), call.path, call.query);
@@ -249,10 +261,14 @@ impl Backend for Live {
         let world = self.world();
         let who = Who::of(&world, call);
         let route = Route::of(&call.path);
-        let (reply, counted) = match version(call) {
+        let (mut reply, counted) = match version(call) {
+            _ if world.host.old_server => self.reply(&world, &who, &route, call),
             Ok(_) => self.reply(&world, &who, &route, call),
             Err(refusal) => (refusal, true),
         };
+        if world.host.old_server {
+            reply.without_status();
+        }
         self.finish(&world, &who, &route, call, reply, counted)
     }
 

@@ -54,6 +54,9 @@ pub struct CodeHost {
     pub(crate) compression: bool,
     pub(crate) log_limit: usize,
     pub(crate) port: u16,
+    pub(crate) login_attempts: Option<u64>,
+    pub(crate) old_server: bool,
+    pub(crate) refused_for: Duration,
     next_id: u64,
 }
 
@@ -78,6 +81,9 @@ impl CodeHost {
             compression: true,
             log_limit: 100_000,
             port: 0,
+            login_attempts: None,
+            old_server: false,
+            refused_for: Duration::from_millis(50),
             next_id: 210_000_000,
         }
     }
@@ -145,6 +151,25 @@ impl CodeHost {
     /// The port, instead of any free one.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
+        self
+    }
+
+    /// After this many bad credentials every credential is refused, good ones too. The real number is not published.
+    pub fn login_attempts(mut self, attempts: u64) -> Self {
+        self.login_attempts = Some(attempts);
+        self
+    }
+
+    /// How long [`FaultKind::Refuse`] lasts: 50 ms unless set. Long ones multiply, since each refuses everybody.
+    pub fn refused_for(mut self, pause: Duration) -> Self {
+        self.refused_for = pause;
+        self
+    }
+
+    /// A self-hosted server of some years ago: errors without a status, repositories without a visibility, no rules
+    /// endpoint, no versions.
+    pub fn old_server(mut self, old: bool) -> Self {
+        self.old_server = old;
         self
     }
 
@@ -252,6 +277,7 @@ impl CodeHost {
             compression: self.compression,
             log_limit: self.log_limit,
             port: self.port,
+            refused_for: self.refused_for,
         }
     }
 

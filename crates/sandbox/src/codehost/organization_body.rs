@@ -24,7 +24,8 @@ pub(super) fn simple_account(o: &mut Object<'_>, url: &str, login: &str, id: u64
     o.str("node_id", &node_id(if organization { "O" } else { "U" }, id));
     o.text("avatar_url", &["https://avatars.codehost.example/u/", &number, "?v=4"]);
     o.str("gravatar_id", "");
-    o.text("url", &[url, "/users/", login]);
+    let base = json::escaped(&[url, "/users/", login].concat());
+    o.joined("url", &[&base]);
     o.text("html_url", &[WEB, "/", login]);
     for (key, rest) in [
         ("followers_url", "/followers"),
@@ -37,7 +38,7 @@ pub(super) fn simple_account(o: &mut Object<'_>, url: &str, login: &str, id: u64
         ("events_url", "/events{/privacy}"),
         ("received_events_url", "/received_events"),
     ] {
-        o.text(key, &[url, "/users/", login, rest]);
+        o.joined(key, &[&base, rest]);
     }
     o.str("type", if organization { "Organization" } else { "User" });
     o.str("user_view_type", "public");

@@ -46,6 +46,14 @@ impl Reply {
         Self { status, ..Self::json(body) }
     }
 
+    /// An error as it was before errors told their status.
+    pub(super) fn without_status(&mut self) {
+        let tail = format!(",\"status\":\"{}\"}}", self.status);
+        if let Some(kept) = self.body.strip_suffix(tail.as_bytes()) {
+            self.body = [kept, b"}"].concat().into();
+        }
+    }
+
     pub(super) fn not_found(documentation: &str) -> Self {
         Self::error(404, "Not Found", documentation)
     }

@@ -5,7 +5,7 @@ use super::organization_body::{WEB, account_id, node_id, simple_account};
 use super::world::World;
 use super::{Organization, Repository, Visibility};
 use crate::clock::iso_date;
-use crate::json::Object;
+use crate::json::{Object, escaped};
 use crate::sha1;
 
 /// As it stands in a listing. `new` is the API version that dropped a few members.
@@ -94,9 +94,10 @@ fn common(
     o.text("html_url", &[WEB, "/", owner, "/", name]);
     o.str_or_null("description", repository.description.as_deref());
     o.bool("fork", repository.fork);
-    o.text("url", &[url, "/repos/", owner, "/", name]);
+    let base = escaped(&[url, "/repos/", owner, "/", name].concat());
+    o.joined("url", &[&base]);
     for (key, rest) in URLS {
-        o.text(key, &[url, "/repos/", owner, "/", name, rest]);
+        o.joined(key, &[&base, rest]);
     }
     let born = 1_546_300_800 + i64::try_from(id % 200_000_000).unwrap_or_default();
     o.str("created_at", &iso_date(born));
@@ -135,7 +136,9 @@ fn common(
         Visibility::Private => "private",
         Visibility::Internal => "internal",
     };
-    o.str("visibility", visibility);
+    if !world.host.old_server {
+        o.str("visibility", visibility);
+    }
     o.num("forks", 0);
     o.num("open_issues", 0);
     o.num("watchers", 0);

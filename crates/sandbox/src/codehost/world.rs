@@ -6,8 +6,7 @@ use crate::server::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// One version of the state, ready to be asked.
-#[derive(Debug)]
+/// One version of the state, ready to be asked. No `Debug`: tokens are keys in here.
 pub(super) struct World {
     pub(super) host: CodeHost,
     /// The base of the API: origin and base path.

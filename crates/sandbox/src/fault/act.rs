@@ -14,6 +14,8 @@ pub(crate) enum Outcome {
     Wire { status: Option<u16>, plan: Plan },
     /// Reset, and accept nobody for a while.
     Refuse,
+    /// Nothing, until the client gives up.
+    Silence,
 }
 
 /// Meets the request with the fault.
@@ -32,7 +34,7 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
         }
         FaultKind::Reset => Outcome::Wire { status: None, plan: Plan::reset() },
         FaultKind::Refuse => Outcome::Refuse,
-        FaultKind::Hang => Outcome::Wire { status: None, plan: Plan { steps: Vec::new(), end: End::Hang } },
+        FaultKind::Hang => Outcome::Silence,
         FaultKind::Truncate(kept) => {
             let answer = backend.answer(call);
             let mut bytes = head(&answer, Framing::Length(answer.body.len()));

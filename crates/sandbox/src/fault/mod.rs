@@ -22,7 +22,8 @@ pub enum FaultKind {
     Status(u16, Body),
     /// The connection is reset before the first byte.
     Reset,
-    /// The connection is reset, and for a quarter of a second new ones are refused: a host that restarts.
+    /// The connection is reset, and for [`crate::codehost::CodeHost::refused_for`] new ones are refused, whoever
+    /// they are for: a host that restarts. Connections that are open stay open.
     Refuse,
     /// The true answer, cut after this many bytes of its body; the announced length stays true.
     Truncate(usize),

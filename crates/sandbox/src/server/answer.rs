@@ -103,7 +103,7 @@ impl Call {
         self.method == "HEAD"
     }
 
-    fn accepts_gzip(&self) -> bool {
+    pub(crate) fn accepts_gzip(&self) -> bool {
         self.header("accept-encoding").is_some_and(|value| {
             value
                 .split(',')
@@ -148,7 +148,7 @@ impl Answer {
         mut self,
         call: &Call,
         compression: bool,
-        spelling: &hyper::http::Extensions,
+        spelling: Option<&hyper::http::Extensions>,
     ) -> hyper::Response<Full<Bytes>> {
         // Below this size the saving is smaller than the header that announces it.
         const WORTH_COMPRESSING: usize = 256;
@@ -173,7 +173,7 @@ impl Answer {
         let mut response = hyper::Response::new(Full::new(body));
         *response.status_mut() = hyper::StatusCode::from_u16(self.status).unwrap_or_default();
         *response.headers_mut() = self.headers;
-        if !call.http2 {
+        if let (Some(spelling), false) = (spelling, call.http2) {
             *response.extensions_mut() = spelling.clone();
         }
         response

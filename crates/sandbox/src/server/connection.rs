@@ -50,8 +50,6 @@ pub(crate) enum End {
     Close,
     /// RST.
     Reset,
-    /// Silence until the client gives up.
-    Hang,
 }
 
 /// Accepts until told to stop; refuses for a while when told to.
@@ -148,14 +146,6 @@ async fn play(plan: Plan, stream: &TcpStream) -> io::Result<()> {
     match plan.end {
         End::Close => Ok(()),
         End::Reset => stream.set_zero_linger(),
-        End::Hang => loop {
-            stream.readable().await?;
-            match stream.try_read(&mut [0u8; 512]) {
-                Ok(0) => return Ok(()),
-                Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
-                _ => {}
-            }
-        },
     }
 }
 

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -48,6 +48,7 @@ pub(crate) struct Settings {
     pub(crate) compression: bool,
     pub(crate) log_limit: usize,
     pub(crate) port: u16,
+    pub(crate) refused_for: Duration,
 }
 
 /// A running host. Dropping it closes the port and every connection.
@@ -67,8 +68,6 @@ impl Server {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-
         let origin = format!("http://{address}");
         let (stop, stopped) = oneshot::channel();
         let (refuse, refusals) = mpsc::unbounded_channel();
@@ -83,13 +82,24 @@ impl Server {
             peak: AtomicU64::new(0),
             served: AtomicU64::new(0),
             refuse,
-            spelling: spelling::learn(&runtime),
+            spelling: OnceLock::new(),
             settings: RwLock::new(settings),
         });
         let accepting = engine.clone();
-        let thread = std::thread::Builder::new()
-            .name("sandbox".to_owned())
-            .spawn(move || runtime.block_on(connection::accept(listener, accepting, refusals, stopped)))?;
+        let (started, starting) = std::sync::mpsc::channel();
+        let thread = std::thread::Builder::new().name("sandbox".to_owned()).spawn(move || {
+            // Made here and not by the caller, who may be inside a runtime of its own.
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(started.send(Err(error))),
+            };
+            let _ = accepting.spelling.set(spelling::learn(&runtime));
+            let _ = started.send(Ok(()));
+            runtime.block_on(connection::accept(listener, accepting, refusals, stopped));
+        })?;
+        starting
+            .recv()
+            .unwrap_or_else(|_| Err(io::Error::other("the server's thread ended at its start")))?;
         Ok(Self { engine, stop: Some(stop), thread: Some(thread) })
     }
 
@@ -190,7 +200,7 @@ pub(crate) struct Engine {
     peak: AtomicU64,
     served: AtomicU64,
     refuse: mpsc::UnboundedSender<Duration>,
-    spelling: hyper::http::Extensions,
+    spelling: OnceLock<hyper::http::Extensions>,
     settings: RwLock<Settings>,
 }
 
@@ -213,9 +223,6 @@ impl Engine {
     fn settings(&self) -> std::sync::RwLockReadGuard<'_, Settings> {
         self.settings.read().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// How long a refusal lasts: longer than a client's immediate second try, shorter than its first back-off.
-    const REFUSED_FOR: Duration = Duration::from_millis(250);
 
     async fn handle(
         &self,
@@ -245,17 +252,20 @@ impl Engine {
         match outcome {
             Outcome::Answer(answer) => {
                 self.log.answered(ticket, answer.status);
-                answer.into_response(&call, compression, &self.spelling)
+                answer.into_response(&call, compression, self.spelling.get())
             }
             Outcome::Wire { status, plan } => {
                 if let Some(status) = status {
                     self.log.answered(ticket, status);
                 }
-                let _ = wire.send(plan);
+                // These are bytes of HTTP/1.1. Over HTTP/2, where all requests share a connection, it breaks.
+                let _ = wire.send(if call.http2 { Plan::reset() } else { plan });
                 std::future::pending().await
             }
+            Outcome::Silence => std::future::pending().await,
             Outcome::Refuse => {
-                let _ = self.refuse.send(Self::REFUSED_FOR);
+                let pause = self.settings().refused_for;
+                let _ = self.refuse.send(pause);
                 let _ = wire.send(Plan::reset());
                 std::future::pending().await
             }

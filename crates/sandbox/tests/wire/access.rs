@@ -146,6 +146,28 @@ fn requests_the_host_turns_away() {
 }
 
 #[test]
+fn bad_credentials_lock_the_good_ones_out() {
+    let server = host().token(Token::classic("good")).login_attempts(3).serve().unwrap();
+    let statuses: Vec<u16> = (0..4).map(|_| get(&server, "bad", "/user").status).collect();
+    assert_eq!(statuses, [401, 401, 401, 403]);
+    let good = get(&server, "good", "/user");
+    assert_eq!(good.status, 403);
+    assert!(good.message().starts_with("Maximum number of login attempts exceeded"));
+    assert_eq!(get(&server, "", "/orgs/acme").status, 200);
+}
+
+#[test]
+fn a_server_of_some_years_ago() {
+    let server = host().token(Token::classic("t")).old_server(true).serve().unwrap();
+    let answer = get_with(&server, "t", "/repos/acme/web", &[("X-GitHub-Api-Version", "2022-11-28")]);
+    assert_eq!((answer.status, answer.header("x-github-api-version-selected")), (200, None));
+    assert!(answer.json().get("visibility").is_none());
+    let missing = get(&server, "t", "/repos/acme/web/rules/branches/main");
+    assert_eq!((missing.status, missing.message().as_str()), (404, "Not Found"));
+    assert!(missing.json().get("status").is_none());
+}
+
+#[test]
 fn policies_of_an_organization() {
     let base = || Organization::new("acme");
     let classic = || Token::classic("t").scopes(["read:org"]);

@@ -86,3 +86,12 @@ fn a_large_organization_is_there_when_asked_for() {
     server.update(|host| host.set_limits(Limits::documented()));
     assert_eq!(get(&server, DEMO_TOKEN, "/user").number("x-ratelimit-remaining"), 4999);
 }
+
+#[test]
+fn it_can_be_started_and_dropped_inside_a_runtime() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let server = demo_organization().serve().unwrap();
+        assert_eq!(get(&server, DEMO_TOKEN, "/user").status, 200);
+    });
+}

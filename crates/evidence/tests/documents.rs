@@ -1,0 +1,539 @@
+//! Keeps the documents true: every code of the program is in them and nothing else, every link leads somewhere, every
+//! command line can be typed, every identifier they name is in the file they name, and the README's sample is what
+//! the program prints.
+
+// The helpers here are tests too, which the lints see only in functions marked so.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, Parser as _};
+use evidence::cli::Cli;
+use evidence::control::Control;
+use evidence::error::Exit;
+use evidence::evaluate::{Check, Rule, Status, Verdict};
+use evidence::hint;
+use evidence::observation::{Reason, SourceName};
+
+/// Commands that documents announce and the program does not have yet.
+const ANNOUNCED: &[&str] = &["upload"];
+
+/// Flags of other programs that documents show.
+const FOREIGN_FLAGS: &[&str] = &["--format"];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Every Markdown file of the repository: path below the root, and text.
+fn documents() -> Vec<(String, String)> {
+    fn visit(directory: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() && !name.starts_with('.') && name != "target" && name != "src" {
+                visit(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    let root = root();
+    let mut found = Vec::new();
+    visit(&root, &mut found);
+    found.sort();
+    let relative = |path: &PathBuf| path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+    let documents: Vec<_> =
+        found.iter().map(|path| (relative(path), fs::read_to_string(path).unwrap())).collect();
+    assert!(documents.iter().any(|(path, _)| path == "README.md"));
+    documents
+}
+
+/// A Markdown text without its fenced blocks, and the blocks with their languages.
+fn split(text: &str) -> (String, Vec<(String, String)>) {
+    let (mut prose, mut blocks) = (String::new(), Vec::new());
+    let mut block: Option<(String, String)> = None;
+    for line in text.lines() {
+        match (&mut block, line.trim_start().strip_prefix("```")) {
+            (None, Some(language)) => block = Some((language.trim().to_string(), String::new())),
+            (None, None) => prose.push_str(&format!("{line}\n")),
+            (Some(_), Some(_)) => blocks.extend(block.take()),
+            (Some((_, content)), None) => content.push_str(&format!("{line}\n")),
+        }
+    }
+    assert!(block.is_none(), "a fenced block has no end");
+    (prose, blocks)
+}
+
+/// The code spans of a prose.
+fn spans(prose: &str) -> Vec<String> {
+    prose
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(|span| span.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+/// The rows of the tables whose first heading is `heading`: their first cells.
+fn first_cells(text: &str, heading: &str) -> Vec<String> {
+    let mut cells = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        let Some(row) = line.strip_prefix('|') else {
+            inside = false;
+            continue;
+        };
+        let first = row.split('|').next().unwrap().trim().trim_matches('`').to_string();
+        if first == heading {
+            inside = true;
+        } else if inside && !first.starts_with("--") {
+            cells.push(first);
+        }
+    }
+    cells
+}
+
+fn headings(text: &str) -> Vec<String> {
+    let (prose, _) = split(text);
+    let headings = prose.lines().filter(|line| line.starts_with('#'));
+    headings.map(|line| line.trim_start_matches('#').trim().to_string()).collect()
+}
+
+fn same<T: Ord + std::fmt::Debug>(documented: BTreeSet<T>, real: BTreeSet<T>, what: &str) {
+    let missing: Vec<_> = real.difference(&documented).collect();
+    let invented: Vec<_> = documented.difference(&real).collect();
+    assert!(missing.is_empty(), "{what}: not documented: {missing:?}");
+    assert!(invented.is_empty(), "{what}: documented and not in the program: {invented:?}");
+}
+
+#[test]
+fn every_reason_has_a_row() {
+    let documented = first_cells(&read("docs/controls.md"), "Reason").into_iter().collect();
+    let real = Reason::ALL.iter().map(|reason| reason.code().to_string()).collect();
+    same(documented, real, "reasons");
+}
+
+#[test]
+fn every_rule_and_every_control_has_a_heading() {
+    let headings = headings(&read("docs/controls.md"));
+    let rules = headings.iter().filter(|heading| heading.starts_with('`'));
+    let rules = rules.map(|heading| heading.trim_matches('`').to_string()).collect();
+    same(rules, Rule::ALL.iter().map(|rule| rule.code().to_string()).collect(), "rules");
+    let controls = headings.iter().filter(|heading| heading.starts_with("CC")).cloned().collect();
+    let real = Control::ALL.iter().map(|control| format!("{} {}", control.id(), control.title())).collect();
+    same(controls, real, "controls");
+}
+
+/// Every way to end. A new one does not compile until it is added here, and fails until it is documented.
+fn exits() -> Vec<Exit> {
+    let all = vec![
+        Exit::Success,
+        Exit::Configuration,
+        Exit::Connection,
+        Exit::Collection,
+        Exit::Policy,
+        Exit::Bundle,
+        Exit::Upload,
+        Exit::NotVerified,
+        Exit::Interrupted,
+        Exit::Terminated,
+    ];
+    for exit in &all {
+        match exit {
+            Exit::Success
+            | Exit::Configuration
+            | Exit::Connection
+            | Exit::Collection
+            | Exit::Policy
+            | Exit::Bundle
+            | Exit::Upload
+            | Exit::NotVerified
+            | Exit::Interrupted
+            | Exit::Terminated => {}
+        }
+    }
+    all
+}
+
+#[test]
+fn every_exit_code_has_a_row() {
+    let real: BTreeSet<String> = exits().iter().map(|exit| exit.code().to_string()).collect();
+    for page in ["docs/exit-codes.md", "README.md"] {
+        let cells = first_cells(&read(page), "Code");
+        let documented = cells.iter().flat_map(|cell| cell.split(", ").map(str::to_string)).collect();
+        same(documented, real.clone(), page);
+    }
+    // The codes in the tables of failures are codes of the program.
+    for line in read("docs/exit-codes.md").lines().filter(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        for number in cells[2].split(" or ").filter(|cell| cell.bytes().all(|byte| byte.is_ascii_digit())) {
+            assert!(number.is_empty() || real.contains(number), "{line}");
+        }
+    }
+}
+
+#[test]
+fn every_warning_has_a_row() {
+    let documented = first_cells(&read("docs/sources/codehost.md"), "Code").into_iter().collect();
+    let mut real = BTreeSet::new();
+    for (_, text) in sources("crates/evidence/src") {
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        for call in ["warn(", "warning(", "code: "] {
+            for (at, _) in text.match_indices(call) {
+                if let Some(rest) = text[at + call.len()..].trim_start().strip_prefix('"') {
+                    real.insert(rest.split('"').next().unwrap().to_string());
+                }
+            }
+        }
+    }
+    // These warnings take the code of their reason.
+    assert!(read("crates/evidence/src/collection.rs").contains("code: Reason::ExcludedByPolicy.code()"));
+    let look = read("crates/evidence/src/source/codehost/look.rs");
+    assert_eq!(look.matches("warning(reason.code()").count(), 2);
+    for reason in [
+        Reason::BranchMissing,
+        Reason::BranchUnprotected,
+        Reason::Blocked,
+        Reason::ExcludedByPolicy,
+        Reason::PlanLimit,
+        Reason::SsoRequired,
+    ] {
+        real.insert(reason.code().to_string());
+    }
+    same(documented, real, "warnings");
+}
+
+/// The sources below a directory.
+fn sources(directory: &str) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut todo = vec![root().join(directory)];
+    while let Some(directory) = todo.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                todo.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                found.push((path, text));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_table_of_hints_is_in_step() {
+    let mut table = String::from(
+        "| For reason | Rule | Severity | Category | Title | What to do |\n|---|---|---|---|---|---|\n",
+    );
+    for reason in Reason::ALL {
+        // Rules that give the same advice share a row.
+        let mut rows: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for rule in Rule::ALL {
+            if let Some(advice) = hint::advice(&example(*rule, *reason)) {
+                let word = |value: String| value.trim_matches('"').to_string();
+                let severity = word(serde_json::to_string(&advice.severity).unwrap());
+                let category = word(serde_json::to_string(&advice.category).unwrap());
+                let row = format!("{severity} | {category} | {} | {}", advice.title, advice.remediation);
+                rows.entry(row).or_default().push(rule.code());
+            }
+        }
+        for (row, rules) in rows {
+            let rules = if rules.len() == Rule::ALL.len() {
+                "any".to_string()
+            } else {
+                rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(", ")
+            };
+            table.push_str(&format!("| `{}` | {rules} | {row} |\n", reason.code()));
+        }
+    }
+    let (begin, end) = ("<!-- generated: hints -->\n", "<!-- end: hints -->\n");
+    let before = read("docs/controls.md");
+    let (head, rest) = before.split_once(begin).expect("the begin marker");
+    let (_, tail) = rest.split_once(end).expect("the end marker");
+    let after = format!("{head}{begin}\n{table}\n{end}{tail}");
+    if before == after {
+        return;
+    }
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(root().join("docs/controls.md"), after).unwrap();
+        return;
+    }
+    panic!("docs/controls.md is out of step with the code; run the tests once with UPDATE_DOCS=1");
+}
+
+/// A check with this rule and reason; one that passes is the one that has a hint.
+fn example(rule: Rule, reason: Reason) -> Check {
+    let (control, ok) = match rule {
+        Rule::TwoFactorRequired => (Control::Cc6_1, false),
+        Rule::CodeownersDefaultRule => (Control::Cc6_6, false),
+        Rule::BranchProtection => (Control::Cc7_2, true),
+    };
+    let (status, improvable) = match reason {
+        Reason::Ok => (Status::Pass, ok),
+        Reason::Archived => (Status::NotApplicable, false),
+        _ => (Status::Fail, false),
+    };
+    let verdict = Verdict { status, reason, actual: None, improvable };
+    Check { control, rule, source: SourceName::CodeHost, subject: "acme/web".into(), verdict, evidence: None }
+}
+
+/// The anchor of a heading, as code hosts make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// The links of a prose: text and target.
+fn links(prose: &str) -> Vec<(String, String)> {
+    let mut links = Vec::new();
+    for (at, _) in prose.match_indices("](") {
+        let target = prose[at + 2..].split(')').next().unwrap().to_string();
+        let start = prose[..at].rfind('[').expect("a link has a text");
+        links.push((prose[start + 1..at].to_string(), target));
+    }
+    links
+}
+
+#[test]
+fn every_relative_link_leads_somewhere() {
+    let mut broken = Vec::new();
+    let mut count = 0;
+    for (page, text) in documents() {
+        let (prose, _) = split(&text);
+        let directory = root().join(&page).parent().unwrap().to_path_buf();
+        for (shown, target) in links(&prose).into_iter().filter(|(_, target)| !target.contains("://")) {
+            count += 1;
+            let (file, fragment) = target.split_once('#').unwrap_or((&target, ""));
+            let path = if file.is_empty() { root().join(&page) } else { directory.join(file) };
+            if !path.exists() {
+                broken.push(format!("{page}: [{shown}]({target}): no such file"));
+                continue;
+            }
+            let known =
+                || headings(&fs::read_to_string(&path).unwrap()).iter().any(|h| anchor(h) == fragment);
+            if !fragment.is_empty() && !known() {
+                broken.push(format!("{page}: [{shown}]({target}): no such heading"));
+            }
+            if !path.extension().is_some_and(|extension| extension == "rs") {
+                continue;
+            }
+            // What the text of a link into the code names is in that file.
+            let code = fs::read_to_string(&path).unwrap();
+            for name in spans(&shown).iter().filter(|name| !name.contains('.')) {
+                let name = name.rsplit("::").next().unwrap();
+                let defined =
+                    ["fn", "struct", "enum", "trait", "const", "static", "type", "mod"].iter().any(|kind| {
+                        [" ", "<", "(", ":", ";", "'"]
+                            .iter()
+                            .any(|after| code.contains(&format!("{kind} {name}{after}")))
+                    });
+                let is_module = path.file_stem().is_some_and(|stem| stem == name || stem == "mod")
+                    && path.to_string_lossy().contains(name);
+                if !defined && !is_module {
+                    broken.push(format!("{page}: [{shown}]({target}): {name} is not defined there"));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(count > 50, "only {count} links were found");
+}
+
+#[test]
+fn every_path_in_a_code_span_exists() {
+    for (page, text) in documents() {
+        for span in spans(&split(&text).0).iter().filter_map(|span| span.split(' ').next()) {
+            let ours = ["crates/", "docs/"].iter().any(|start| span.starts_with(start));
+            // CODEOWNERS is a place in other people's repositories; an asterisk stands for several files.
+            if ours && span != "docs/CODEOWNERS" && !span.contains('*') {
+                assert!(root().join(span).exists(), "{page}: {span} does not exist");
+            }
+        }
+    }
+}
+
+/// The words of a shell command line, up to the first sign that ends it.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let mut quote = None;
+    for c in line.chars().chain([' ']) {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), c) => word.push(c),
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '|' | ';' | ')' | '>' | '&' | '#') => break,
+            (None, c) if c.is_whitespace() => {
+                if !word.is_empty() {
+                    words.push(std::mem::take(&mut word));
+                }
+            }
+            (None, c) => word.push(c),
+        }
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// The command lines of `evidence` in a block of shell or YAML, or in an output after a prompt.
+fn command_lines(language: &str, block: &str) -> Vec<String> {
+    let starts: &[&str] = match language {
+        "sh" => &["evidence ", "$(evidence ", "&& evidence "],
+        "yaml" => &["run: evidence "],
+        "text" => &["$ evidence "],
+        _ => &[],
+    };
+    let mut lines = Vec::new();
+    for line in block.lines() {
+        for start in starts {
+            let at = if *start == "evidence " {
+                line.trim_start().starts_with(start).then_some(0)
+            } else {
+                line.find(start)
+            };
+            if let Some(at) = at {
+                let rest = &line[at..];
+                lines.push(rest[rest.find("evidence ").unwrap()..].to_string());
+            }
+        }
+    }
+    lines
+}
+
+fn parses(line: &str, whole: bool) -> Result<(), String> {
+    let words = words(line);
+    if words.get(1).is_some_and(|command| ANNOUNCED.contains(&command.as_str())) && !whole {
+        return Ok(());
+    }
+    match Cli::try_parse_from(&words) {
+        Ok(_) => Ok(()),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(()),
+            // In prose a command may be named without its arguments.
+            ErrorKind::MissingRequiredArgument if !whole => Ok(()),
+            _ => Err(format!("{line}: {error}")),
+        },
+    }
+}
+
+#[test]
+fn every_command_line_can_be_typed() {
+    let mut count = 0;
+    for (page, text) in documents() {
+        let (prose, blocks) = split(&text);
+        for (language, block) in blocks {
+            for line in command_lines(&language, &block) {
+                count += 1;
+                parses(&line, true).unwrap_or_else(|error| panic!("{page}: {error}"));
+            }
+        }
+        for span in spans(&prose).iter().filter(|span| span.starts_with("evidence ")) {
+            count += 1;
+            parses(span, false).unwrap_or_else(|error| panic!("{page}: {error}"));
+        }
+    }
+    assert!(count > 30, "only {count} command lines were found");
+    for command in ANNOUNCED {
+        assert!(
+            Cli::try_parse_from(["evidence", command, "--help"])
+                .is_err_and(|error| { error.kind() == ErrorKind::InvalidSubcommand }),
+            "`evidence {command}` is there now: take it off the list"
+        );
+    }
+}
+
+#[test]
+fn every_flag_exists_and_every_variable_is_read() {
+    let mut flags = BTreeSet::new();
+    for command in Cli::command().get_subcommands() {
+        flags.extend(
+            command.get_arguments().filter_map(|argument| argument.get_long().map(|l| format!("--{l}"))),
+        );
+    }
+    let code: String = sources("crates/evidence/src").into_iter().map(|(_, text)| text).collect();
+    for (page, text) in documents() {
+        for span in spans(&split(&text).0) {
+            let first = span.split([' ', '=']).next().unwrap();
+            if first.starts_with("--") && !first.starts_with("---") {
+                assert!(
+                    flags.contains(first) || FOREIGN_FLAGS.contains(&first),
+                    "{page}: {first} is no flag"
+                );
+            }
+            let own = ["EVIDENCE_", "CODEHOST_"].iter().any(|start| first.starts_with(start));
+            if own && first.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
+                assert!(code.contains(first), "{page}: nothing reads {first}");
+            }
+        }
+    }
+}
+
+/// What differs from run to run is made alike: numbers, and the hexadecimal part of key ids.
+fn blurred(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line.trim_end();
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("sha256:") {
+            text.push_str("sha256:#");
+            rest = after.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        } else if c.is_ascii_digit() {
+            text.push('#');
+            rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
+        } else {
+            text.push(c);
+            rest = &rest[c.len_utf8()..];
+        }
+    }
+    text
+}
+
+#[test]
+fn the_sample_is_what_the_program_prints() {
+    let server = sandbox::demo_organization().serve().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let evidence = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_evidence"))
+            .args(arguments)
+            .current_dir(directory.path())
+            .env_clear()
+            .env("CODEHOST_API_URL", server.url())
+            .env("CODEHOST_TOKEN", sandbox::DEMO_FINE_GRAINED_TOKEN)
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
+        (output.status.code().unwrap(), text)
+    };
+    assert_eq!(evidence(&["init", "--org", "acme", "--generate-keys"]).0, 0);
+    let (code, collected) = evidence(&["collect"]);
+    assert_eq!(code, 4, "the README says so\n{collected}");
+    let bundle = fs::read_dir(directory.path().join("evidence-bundles")).unwrap().next().unwrap().unwrap();
+    let name = format!("evidence-bundles/{}", bundle.file_name().to_string_lossy());
+    let (code, verified) = evidence(&["verify", &name]);
+    assert_eq!(code, 0, "{verified}");
+
+    let readme = read("README.md");
+    let sample =
+        split(&readme).1.into_iter().find(|(_, block)| block.starts_with("$ evidence collect")).unwrap().1;
+    let printed = format!("{collected}{verified}");
+    let mut lines = printed.lines().map(blurred);
+    for line in sample.lines().filter(|line| !line.starts_with("$ ") && *line != "[...]") {
+        let line = blurred(line);
+        // In the same order, with gaps.
+        assert!(
+            lines.any(|printed| printed == line),
+            "the README shows what is not printed there: {line}\n{printed}"
+        );
+    }
+}

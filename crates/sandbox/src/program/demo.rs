@@ -1,0 +1,148 @@
+//! `sandbox demo`: the whole main job with the real binary, collect and then verify, against the demo organization.
+//!
+//! What it runs is what a user would type, and it is shown before it runs. The files stay where they are, so that
+//! they can be looked at; a second run adds a second bundle.
+
+use sandbox::{DEMO_FINE_GRAINED_TOKEN, demo_organization};
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// The bundle was written, and one artifact was left out: the demo organization has a secret in a comment.
+const FORBIDDEN_DATA: i32 = 4;
+
+/// Runs the demo.
+pub(crate) fn run() -> io::Result<()> {
+    let tool = build_tool()?;
+    let directory = tool.with_file_name("demo");
+    std::fs::create_dir_all(&directory)?;
+    let server = demo_organization().serve()?;
+    let demo = Demo { tool, directory, api_url: server.url() };
+
+    heading("A code host on this machine, with the organization acme and 14 repositories");
+    say(&format!("  {}", demo.api_url));
+    if !demo.directory.join("evidence.yaml").exists() {
+        heading("A configuration and a key pair");
+        demo.evidence(&["init", "--org", "acme", "--generate-keys"], &[0])?;
+    }
+    heading("The evidence, as one signed bundle");
+    let before = demo.bundles()?;
+    demo.evidence(&["collect"], &[FORBIDDEN_DATA])?;
+    let bundle = demo.bundles()?.into_iter().find(|name| !before.contains(name));
+    let bundle = bundle.ok_or_else(|| io::Error::other("collect wrote no bundle"))?;
+    say(&format!(
+        "  Exit code {FORBIDDEN_DATA}: somebody left a token in a comment of acme/infra's CODEOWNERS, so that"
+    ));
+    say("  artifact is not in the bundle. Everything else is.");
+    heading("What the auditor does with it");
+    let path = format!("evidence-bundles/{bundle}");
+    demo.evidence(&["verify", "--public-key", "evidence-signing-key.pub.pem", &path], &[0])?;
+    demo.show_contents(&path)?;
+    demo.farewell(&path);
+    Ok(())
+}
+
+struct Demo {
+    tool: PathBuf,
+    directory: PathBuf,
+    api_url: String,
+}
+
+impl Demo {
+    /// Shows the command line, runs it in the demo's directory, and compares its exit code.
+    fn evidence(&self, arguments: &[&str], expected: &[i32]) -> io::Result<()> {
+        say(&format!("$ evidence {}\n", arguments.join(" ")));
+        let status = Command::new(&self.tool)
+            .args(arguments)
+            .current_dir(&self.directory)
+            .env("CODEHOST_API_URL", &self.api_url)
+            .env("CODEHOST_TOKEN", DEMO_FINE_GRAINED_TOKEN)
+            .env_remove("SOURCE_DATE_EPOCH")
+            .env_remove("EVIDENCE_TRUSTED_KEYS")
+            .status()?;
+        check(status, expected, "evidence")
+    }
+
+    fn bundles(&self) -> io::Result<Vec<String>> {
+        let directory = self.directory.join("evidence-bundles");
+        if !directory.exists() {
+            return Ok(Vec::new());
+        }
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(directory)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            if name.ends_with(".tar.gz") {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// The archive is an ordinary one: shown with the machine's own tar, where there is one.
+    fn show_contents(&self, bundle: &str) -> io::Result<()> {
+        heading("What is inside");
+        say(&format!("$ tar -tzf {bundle}\n"));
+        match Command::new("tar").args(["-tzf", bundle]).current_dir(&self.directory).status() {
+            Ok(status) => check(status, &[0], "tar"),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                say("  (there is no tar on this machine)");
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn farewell(&self, bundle: &str) {
+        let directory = self.directory.display();
+        heading("Where everything is");
+        say(&format!("  {directory}/evidence.yaml"));
+        say(&format!("  {directory}/{bundle}"));
+        heading("The same with your own organization");
+        say("  cargo install --path crates/evidence");
+        say("  evidence init --org <your-organization> --generate-keys");
+        say("  export CODEHOST_TOKEN=<a fine-grained token with read-only permissions; see README.md>");
+        say("  evidence collect --dry-run");
+        say("  evidence collect");
+    }
+}
+
+/// Builds the real binary beside this one, with the same profile, and says where it is.
+fn build_tool() -> io::Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    let tool = own.with_file_name("evidence");
+    let release = own.parent().and_then(Path::file_name) == Some(OsStr::new("release"));
+    // Set by `cargo run`; without it, this program was started by hand and takes the binary that is there.
+    match std::env::var_os("CARGO") {
+        Some(cargo) => {
+            say("Building evidence (the first time takes a few minutes) ...");
+            let mut build = Command::new(cargo);
+            build.args(["build", "--quiet", "--package", "evidence"]);
+            if release {
+                build.arg("--release");
+            }
+            check(build.status()?, &[0], "cargo build")?;
+        }
+        None if tool.exists() => {}
+        None => {
+            return Err(io::Error::other("there is no evidence binary beside this one: run `cargo demo`"));
+        }
+    }
+    Ok(tool)
+}
+
+fn check(status: ExitStatus, expected: &[i32], what: &str) -> io::Result<()> {
+    match status.code() {
+        Some(code) if expected.contains(&code) => Ok(()),
+        Some(code) => Err(io::Error::other(format!("{what} ended with exit code {code}"))),
+        None => Err(io::Error::other(format!("{what} was ended by a signal"))),
+    }
+}
+
+fn heading(text: &str) {
+    anstream::println!("\n\u{1b}[1;36m=== {text}\u{1b}[0m");
+}
+
+fn say(text: &str) {
+    anstream::println!("{text}");
+}
