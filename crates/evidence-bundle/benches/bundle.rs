@@ -19,6 +19,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use sha2::{Digest, Sha256};
+
 use evidence_bundle::{BundlePath, Entry, Expectations, Limits, TrustRoot, UnsignedBundle, UntrustedBundle};
 
 const FILES: usize = 20_000;
@@ -80,6 +82,7 @@ fn row(name: &str, mut step: impl FnMut() -> (f64, u64)) {
 /// Runs a step in its own process, which prints its seconds and its peak memory in kB.
 fn run(command: &mut Command) -> (f64, u64) {
     let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let mut words = text.split_whitespace();
     (words.next().expect("seconds").parse().unwrap(), words.next().expect("memory").parse().unwrap())
@@ -106,7 +109,7 @@ fn generate(spool: &Path, count: usize) -> u64 {
              \"required_status_checks\": {{\n    \"strict\": true,\n    \"contexts\": [\n{contexts}      \"end\"\n    ]\n  \
              }},\n  \"enforce_admins\": {{ \"enabled\": true }}\n}}\n"
         );
-        (format!("sources/codehost/repo_acme_repo-{number:05}_branch_protection.json"), contents.into_bytes())
+        (format!("sources/codehost/repo_acme_repo-{number:07}_branch_protection.json"), contents.into_bytes())
     });
     let files = support::with_manifest(support::with_documents(artifacts.collect()), &support::key());
     let mut bytes = 0;
@@ -134,15 +137,19 @@ fn paths(directory: &Path, below: &str, found: &mut Vec<String>) {
 fn unsigned(spool: &Path) -> UnsignedBundle {
     let mut found = Vec::new();
     paths(spool, "", &mut found);
-    let mut contents = Vec::new();
+    let mut buffer = vec![0; 64 * 1024];
     let entries = found.iter().map(|path| {
-        contents.clear();
-        File::open(spool.join(path)).unwrap().read_to_end(&mut contents).unwrap();
-        Entry {
-            path: BundlePath::new(path).unwrap(),
-            sha256: support::sha256(&contents),
-            size: contents.len() as u64,
+        let mut file = File::open(spool.join(path)).unwrap();
+        let (mut hasher, mut size) = (Sha256::new(), 0);
+        loop {
+            let read = file.read(&mut buffer).unwrap();
+            if read == 0 {
+                break;
+            }
+            hasher.update(&buffer[..read]);
+            size += read as u64;
         }
+        Entry { path: BundlePath::new(path).unwrap(), sha256: hasher.finalize().into(), size }
     });
     UnsignedBundle::new(support::CREATED_AT, entries.collect()).unwrap()
 }

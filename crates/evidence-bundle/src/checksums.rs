@@ -194,6 +194,11 @@ impl ChecksumList {
         self.text.as_bytes()
     }
 
+    /// The exact bytes of the list, without a copy.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.text.into_bytes()
+    }
+
     fn line(&self, index: usize) -> Option<&str> {
         let start = usize::try_from(*self.starts.get(index)?).ok()?;
         let end = match self.starts.get(index + 1) {

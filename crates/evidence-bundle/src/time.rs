@@ -12,7 +12,7 @@ pub fn format(unix_seconds: i64) -> Option<String> {
     Some(timestamp.to_string())
 }
 
-/// Reads a time in exactly the form that [`format`] writes, in Unix seconds; any other form gives `None`.
+/// Reads a time in exactly the form that [`format`](fn@format) writes, in Unix seconds; any other form gives `None`.
 pub fn parse(text: &str) -> Option<i64> {
     let seconds = text.parse::<Timestamp>().ok()?.as_second();
     (format(seconds)? == text).then_some(seconds)

@@ -122,6 +122,7 @@ impl From<io::Error> for WriteError {
 pub struct UnsignedBundle {
     created_at: u64,
     entries: Vec<Entry>,
+    checksums: Vec<u8>,
 }
 
 impl UnsignedBundle {
@@ -138,9 +139,9 @@ impl UnsignedBundle {
             return Err(WriteError::EntryTooLarge { path: large.path.clone(), size: large.size });
         }
         entries.sort_unstable_by(|left, right| path::archive_order(left.path.as_str(), right.path.as_str()));
-        ChecksumList::parse(render(&entries), crate::read::Limits::default().files)
-            .map_err(WriteError::List)?;
-        Ok(UnsignedBundle { created_at: time, entries })
+        let limit = crate::read::Limits::DEFAULT.files;
+        let list = ChecksumList::parse(render(&entries), limit).map_err(WriteError::List)?;
+        Ok(UnsignedBundle { created_at: time, entries, checksums: list.into_bytes() })
     }
 
     /// Signs the list of checksums.
@@ -148,12 +149,12 @@ impl UnsignedBundle {
     /// # Errors
     /// [`WriteError::SelfCheck`] if the signature does not verify with the public half, as after a fault in memory.
     pub fn sign(self, key: &SigningKey) -> Result<SignedBundle, WriteError> {
-        let checksums = render(&self.entries);
+        let UnsignedBundle { created_at, entries, checksums } = self;
         let signature = key.sign(&checksums);
         if !key.public_key().verifies(&checksums, &signature) {
             return Err(WriteError::SelfCheck);
         }
-        Ok(SignedBundle { created_at: self.created_at, entries: self.entries, checksums, signature })
+        Ok(SignedBundle { created_at, entries, checksums, signature })
     }
 }
 

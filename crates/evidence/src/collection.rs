@@ -6,7 +6,7 @@
 use std::io;
 use std::sync::Arc;
 
-use evidence_bundle::document::{ArtifactRecord, ErrorRecord, Excluded, SourceRun, Warning};
+use evidence_bundle::document::{ArtifactRecord, ErrorRecord, Excluded, RequestRecord, SourceRun, Warning};
 use futures_util::StreamExt as _;
 
 use crate::env::Env;
@@ -205,7 +205,12 @@ impl Gathering<'_> {
             checksum: String::new(),
             size_bytes: 0,
             subject: observation.subject.to_string(),
-            request: request.clone(),
+            request: RequestRecord {
+                path: self.clean(&request.path),
+                status: request.status,
+                etag: request.etag.as_deref().map(|etag| self.clean(etag)),
+                request_id: request.request_id.as_deref().map(|id| self.clean(id)),
+            },
         };
         self.spool.add_artifact(artifact.path(), artifact.bytes(), row)
     }
@@ -239,7 +244,7 @@ impl Gathering<'_> {
                     source: self.source.id().to_string(),
                     subject: observation.subject.to_string(),
                     status: failed.status,
-                    request_id: failed.request_id.clone(),
+                    request_id: failed.request_id.as_deref().map(|id| self.clean(id)),
                 };
                 self.collection.errors.push(record);
                 Outcome::Failed(&failed.message)

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::screen::Screen;
 use crate::signing;
-use crate::source::{self, Session, Source};
+use crate::source::{self, ConnectError, Session, Source};
 use crate::spool::Spool;
 
 /// How many reasons are named when nothing could be collected.
@@ -51,14 +51,15 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let interrupt = Interrupt::watch().map_err(failed)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     if args.dry_run {
-        return runtime.block_on(interruptible(&interrupt, dry_run(sources, &config, env, &*reporter)));
+        return runtime
+            .block_on(interruptible(&interrupt, dry_run(sources, &config, env, &screen, &*reporter)));
     }
     deliver::prepare(&args.output)?;
     let mut spool = Spool::new(&args.output).map_err(failed)?;
 
     // 2. Connection testing, and 3. artifact collection.
     let (mut collection, organization) = runtime.block_on(interruptible(&interrupt, async {
-        let sessions = connect(sources, &*reporter).await?;
+        let sessions = connect(sources, &screen, &*reporter).await?;
         let mut collection = Collection::default();
         for session in &sessions {
             collection::gather(&**session, &screen, &mut spool, env, &*reporter, &mut collection)
@@ -143,6 +144,7 @@ async fn interruptible<T>(
 /// Connects every source; all the failures are told, not only the first.
 async fn connect(
     sources: Vec<Box<dyn Source>>,
+    screen: &Screen,
     reporter: &dyn Reporter,
 ) -> Result<Vec<Box<dyn Session>>, Error> {
     let attempts = futures_util::future::join_all(sources.into_iter().map(Source::connect)).await;
@@ -151,7 +153,7 @@ async fn connect(
     for attempt in attempts {
         match attempt {
             Ok(session) => sessions.push(session),
-            Err(error) => errors.push(error),
+            Err(error) => errors.push(fit_to_print(error, screen)),
         }
     }
     for session in &sessions {
@@ -168,16 +170,24 @@ async fn connect(
     if errors.is_empty() { Ok(sessions) } else { Err(Error::Connect(errors)) }
 }
 
+/// The error without what must not be printed: it quotes the host, and a host may quote the token.
+fn fit_to_print(error: ConnectError, screen: &Screen) -> ConnectError {
+    let clean = |text: String| screen.redact(&text).into_owned();
+    let help = error.help.into_iter().map(clean).collect();
+    ConnectError { message: clean(error.message), help, ..error }
+}
+
 async fn dry_run(
     sources: Vec<Box<dyn Source>>,
     config: &Config,
     env: &Env,
+    screen: &Screen,
     reporter: &dyn Reporter,
 ) -> Result<Exit, Error> {
-    let sessions = connect(sources, reporter).await?;
+    let sessions = connect(sources, screen, reporter).await?;
     let mut plans = Vec::new();
     for session in &sessions {
-        let plan = session.plan().await.map_err(|error| Error::Connect(vec![error]))?;
+        let plan = session.plan().await.map_err(|error| Error::Connect(vec![fit_to_print(error, screen)]))?;
         plans.push((session.name(), plan));
     }
     reporter.event(Event::Planned {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write as _};
 
-use super::keygen::{write_key_pair, write_new};
+use super::keygen::{taken, write_key_pair, write_new};
 use crate::cli::InitArgs;
 use crate::config;
 use crate::env::Env;
@@ -19,13 +19,13 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
     };
     // Before the keys: a command that fails half way should not leave a key behind.
     if args.config.symlink_metadata().is_ok() {
-        return Err(failed(io::Error::from(io::ErrorKind::AlreadyExists)));
+        return Err(failed(taken()));
     }
     let pair = if args.generate_keys { Some(write_key_pair(&args.key)?) } else { None };
     let text = config::template(&args.org, &args.key.display().to_string());
     write_new(&args.config, text.as_bytes(), 0o644).map_err(failed)?;
     let mut out = format!("configuration  {}\n", args.config.display());
-    out.push_str(&pair.map_or_else(String::new, |pair| pair.describe()));
+    out.push_str(&pair.map_or_else(String::new, |pair| format!("\n{}", pair.describe())));
     out.push_str(&format!(
         "\nNext\n  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
         args.config.display()

@@ -55,7 +55,7 @@ pub(super) fn write_key_pair(private: &Path) -> Result<KeyPair, Error> {
         }
     };
     if public.symlink_metadata().is_ok() {
-        return Err(failed(&public)(io::Error::from(io::ErrorKind::AlreadyExists)));
+        return Err(failed(&public)(taken()));
     }
     let key = SigningKey::generate().map_err(|error| failed(private)(io::Error::other(error.to_string())))?;
     let pem = key.to_pkcs8_v1_pem().map_err(|error| failed(private)(io::Error::other(error.to_string())))?;
@@ -75,6 +75,11 @@ fn public_path(private: &Path) -> PathBuf {
     let mut name = private.file_stem().unwrap_or_default().to_os_string();
     name.push(".pub.pem");
     private.with_file_name(name)
+}
+
+/// The error for a file that is there already; the standard one speaks of an "entity".
+pub(super) fn taken() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "it exists already")
 }
 
 /// Writes a file that must not be there yet.

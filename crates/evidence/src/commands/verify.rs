@@ -210,7 +210,9 @@ fn verified_report(bundle: &VerifiedBundle) -> Vec<u8> {
 }
 
 fn failed_text(args: &VerifyArgs, error: &VerifyError) -> String {
-    let place = error.path.as_deref().map(|path| format!(" ({})", Printable(path))).unwrap_or_default();
+    // The detail of most reasons names the place already.
+    let place = error.path.as_deref().filter(|path| !error.detail.contains(path));
+    let place = place.map(|path| format!(" ({})", Printable(path))).unwrap_or_default();
     format!(
         "{}\n{RED}FAILED{RED:#} {}: {}{place}\n  {} Do not rely on this bundle.\n",
         file_name(args),

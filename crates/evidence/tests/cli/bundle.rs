@@ -1,1 +1,423 @@
-//! TODO
+//! The bundle as the command makes it: what is in it, in which order, and whether its numbers agree.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use sandbox::codehost::{File, Repository};
+
+use crate::common::{Bundle, Lab, acme, names, repository, sound, strong};
+
+/// The demo's organization: fourteen repositories with something of everything in them.
+fn demo() -> Lab {
+    Lab::new(sandbox::demo_organization()).env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN)
+}
+
+fn of_demo() -> Bundle {
+    demo().collect(&["-q"]).exits(4).bundle()
+}
+
+#[test]
+fn entries_and_their_order() {
+    let bundle = of_demo();
+    let paths = bundle.paths();
+    assert_eq!(paths[..4], ["checksums.sha256", "signature.sig", "manifest.json", "run.json"]);
+    assert!(paths[4..].is_sorted(), "{paths:#?}");
+    assert_eq!(paths[4..6], ["derived/hints.json", "derived/normalized.json"]);
+    assert!(paths[6..].iter().all(|path| path.starts_with("sources/codehost/")), "{paths:#?}");
+    insta::assert_snapshot!("entries", paths.join("\n"));
+}
+
+#[test]
+fn the_list_and_the_manifest_name_every_entry() {
+    let bundle = of_demo();
+    let list: Vec<String> = bundle.entries[2..]
+        .iter()
+        .map(|(path, content)| format!("{}  {path}\n", hex::encode(Sha256::digest(content))))
+        .collect();
+    assert_eq!(bundle.file("checksums.sha256").unwrap(), list.concat().as_bytes());
+    let manifest = bundle.manifest();
+    let files: Vec<String> = manifest["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| {
+            let path = file["path"].as_str().unwrap();
+            assert_eq!(file["size"], bundle.file(path).unwrap().len(), "{path}");
+            format!("{}  {path}\n", file["sha256"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(files, list[1..], "every entry but the list, the signature and the manifest itself");
+}
+
+#[test]
+fn documents_validate_against_their_schemas() {
+    let lab = demo();
+    let bundle = lab.collect(&["-q"]).exits(4).bundle();
+    for (of, path) in [
+        ("manifest", "manifest.json"),
+        ("run", "run.json"),
+        ("normalized", "derived/normalized.json"),
+        ("hints", "derived/hints.json"),
+    ] {
+        let schema: Value = serde_json::from_str(&lab.run(&["schema", of]).stdout).unwrap();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> =
+            validator.iter_errors(&bundle.json(path)).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{path}: {errors:#?}");
+    }
+}
+
+#[test]
+fn documents_have_the_form_of_the_format() {
+    let bundle = of_demo();
+    let time = regex::Regex::new(r#""[a-z_]+_at": "([^"]*)""#).unwrap();
+    let rfc3339 = regex::Regex::new(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$").unwrap();
+    for (path, content) in bundle.entries.iter().filter(|(path, _)| path.ends_with(".json")) {
+        let text = std::str::from_utf8(content).unwrap();
+        assert!(text.ends_with("}\n") && !text.contains('\r') && !text.contains('\t'), "{path}");
+        assert!(text.starts_with("{\n  \"") || text == "{}\n", "{path}: {text}");
+        for found in time.captures_iter(text) {
+            assert!(rfc3339.is_match(&found[1]), "{path}: {}", &found[0]);
+        }
+        assert_no_floats(&bundle.json(path), path);
+    }
+}
+
+fn assert_no_floats(value: &Value, path: &str) {
+    match value {
+        Value::Number(number) => assert!(!number.is_f64(), "{path}: {number}"),
+        Value::Array(items) => items.iter().for_each(|item| assert_no_floats(item, path)),
+        Value::Object(fields) => fields.values().for_each(|field| assert_no_floats(field, path)),
+        _ => {}
+    }
+}
+
+fn number(value: &Value, key: &str) -> u64 {
+    value[key].as_u64().unwrap_or_else(|| panic!("no number {key} in {value:#}"))
+}
+
+fn length(value: &Value) -> u64 {
+    value.as_array().unwrap().len() as u64
+}
+
+/// What an auditor reconciles.
+fn assert_numbers_agree(bundle: &Bundle, requests: u64) {
+    let (manifest, normalized, source) =
+        (bundle.manifest(), bundle.json("derived/normalized.json"), bundle.source());
+    let sum: u64 =
+        ["collected", "not_found", "denied", "failed"].iter().map(|key| number(&source, key)).sum();
+    assert_eq!(number(&source, "requested"), sum, "{source:#}");
+    let excluded = length(&manifest["excluded"]);
+    let artifacts = bundle.paths().iter().filter(|path| path.starts_with("sources/")).count() as u64;
+    assert_eq!(length(&manifest["artifacts"]), artifacts);
+    assert_eq!(number(&source, "collected"), artifacts + excluded);
+    assert_eq!(number(&source, "failed"), length(&manifest["errors"]));
+    assert_eq!(number(&source, "requests"), requests, "requests as the host counted them");
+    assert_eq!(length(&manifest["files"]), bundle.entries.len() as u64 - 3);
+    assert_eq!(manifest["complete"], excluded == 0 && number(&source, "failed") == 0);
+    // Every look is a check, and the summary counts them.
+    let mut counts = std::collections::BTreeMap::new();
+    let mut checks = 0;
+    for control in normalized["controls"].as_array().unwrap() {
+        for check in control["checks"].as_array().unwrap() {
+            *counts.entry(check["status"].as_str().unwrap().to_string()).or_insert(0) += 1;
+            checks += 1;
+        }
+    }
+    assert_eq!(checks, number(&source, "requested"));
+    for status in ["pass", "fail", "not_verifiable", "not_applicable"] {
+        let counted = counts.get(status).copied().unwrap_or(0);
+        assert_eq!(number(&normalized["summary"]["checks"], status), counted, "{status}");
+    }
+    // Evidence that is referred to is there, with this checksum; every artifact is somebody's evidence.
+    let mut referred = BTreeSet::new();
+    for reference in references(&normalized).into_iter().chain(references(&bundle.json("derived/hints.json")))
+    {
+        let (filename, checksum) = reference;
+        let content = bundle.file(&filename).unwrap_or_else(|| panic!("no {filename}"));
+        assert_eq!(checksum, hex::encode(Sha256::digest(content)), "{filename}");
+        referred.insert(filename);
+    }
+    for artifact in manifest["artifacts"].as_array().unwrap() {
+        let filename = artifact["filename"].as_str().unwrap();
+        assert!(referred.contains(filename), "{filename} is evidence of nothing");
+        let content = bundle.file(filename).unwrap();
+        assert_eq!(artifact["checksum"], hex::encode(Sha256::digest(content)));
+        assert_eq!(artifact["size_bytes"], content.len());
+        assert_eq!(artifact["source"], "codehost");
+        assert_eq!(artifact["request"]["status"], 200);
+    }
+}
+
+/// Every `{filename, checksum}` in a document.
+fn references(value: &Value) -> Vec<(String, String)> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(references).collect(),
+        Value::Object(fields) => match (fields.get("filename"), fields.get("checksum")) {
+            (Some(Value::String(filename)), Some(Value::String(checksum))) => {
+                vec![(filename.clone(), checksum.clone())]
+            }
+            _ => fields.values().flat_map(references).collect(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn numbers_agree() {
+    let lab = demo();
+    let bundle = lab.collect(&["-q"]).exits(4).bundle();
+    assert_numbers_agree(&bundle, lab.server.request_count());
+    let source = bundle.source();
+    assert_eq!((number(&source, "discovered"), number(&source, "in_scope")), (14, 14));
+    assert_eq!(number(&source, "requested"), 29);
+    assert_eq!(number(&source, "retries"), 2, "the mobile app's bad minute");
+}
+
+#[test]
+fn numbers_agree_in_a_partial_bundle() {
+    let host = acme().repository(sound("web")).repository(repository("bare"));
+    let lab = Lab::new(host)
+        .with(|config| config.source("repos", "[acme/web, acme/bare, acme/nowhere, acme/elsewhere]"));
+    let bundle = lab.collect(&["-q"]).exits(3).bundle();
+    assert_numbers_agree(&bundle, lab.server.request_count());
+    let source = bundle.source();
+    assert_eq!((number(&source, "discovered"), number(&source, "in_scope")), (0, 4));
+    assert_eq!((number(&source, "requested"), number(&source, "failed")), (9, 4));
+}
+
+#[test]
+fn the_manifest_says_what_the_run_was() {
+    let lab = demo();
+    let bundle = lab.collect(&["--quiet"]).exits(4).bundle();
+    let (manifest, run) = (bundle.manifest(), bundle.json("run.json"));
+    assert_eq!(manifest["bundle_version"], "1.0");
+    assert_eq!(manifest["tool_version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(manifest["framework"], "soc2_type1");
+    assert_eq!(manifest["controls"], serde_json::json!(["CC6.1", "CC6.6", "CC7.2"]));
+    assert_eq!(manifest["sources"], serde_json::json!(["codehost"]));
+    assert_eq!(manifest["organization"], "acme");
+    assert_eq!(manifest["signer"]["algorithm"].as_str().unwrap().to_lowercase(), "ed25519");
+    let name = bundle.path.file_name().unwrap().to_string_lossy().into_owned();
+    let stamp: String =
+        manifest["created_at"].as_str().unwrap().chars().filter(char::is_ascii_digit).collect();
+    assert_eq!(name, format!("evidence-bundle-{}-{}.tar.gz", &stamp[..8], &stamp[8..]));
+    assert_eq!(run["tool"]["name"], "evidence");
+    assert_eq!(run["command"][1], "collect");
+    assert_eq!(run["command"][2], "--quiet");
+    let config = std::fs::read(lab.path("evidence.yaml")).unwrap();
+    assert_eq!(run["config"]["sha256"], hex::encode(Sha256::digest(config)));
+    assert_eq!(run["sources"][0]["api_url"], lab.server.url());
+    assert!(run["started_at"].as_str() <= run["completed_at"].as_str());
+}
+
+#[test]
+fn hints_are_most_severe_first() {
+    let hints = of_demo().json("derived/hints.json");
+    let severities: Vec<usize> = hints["hints"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hint| {
+            let order = ["critical", "high", "medium", "low", "info"];
+            order.iter().position(|known| hint["severity"] == *known).unwrap()
+        })
+        .collect();
+    assert!(severities.len() > 10 && severities.is_sorted(), "{severities:?}");
+    let lines: Vec<String> = hints["hints"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|hint| {
+            let text = |key: &str| hint[key].as_str().unwrap().to_string();
+            assert!(!text("remediation").is_empty() && !text("title").is_empty());
+            format!(
+                "{} {} {}: {}: {}",
+                text("severity"),
+                text("category"),
+                text("subject"),
+                text("title"),
+                text("detail")
+            )
+        })
+        .collect();
+    insta::assert_snapshot!("hints", lines.join("\n"));
+}
+
+#[test]
+fn checks_of_the_demo() {
+    let normalized = of_demo().json("derived/normalized.json");
+    let mut lines = Vec::new();
+    for control in normalized["controls"].as_array().unwrap() {
+        let text = |value: &Value, key: &str| value[key].as_str().unwrap_or("-").to_string();
+        lines.push(format!(
+            "{} {} {}",
+            text(control, "id"),
+            text(control, "status"),
+            text(control, "reason")
+        ));
+        for check in control["checks"].as_array().unwrap() {
+            lines.push(format!(
+                "  {} {} {}: {}",
+                text(check, "subject"),
+                text(check, "status"),
+                text(check, "reason"),
+                text(check, "actual")
+            ));
+        }
+    }
+    insta::assert_snapshot!("checks", lines.join("\n"));
+}
+
+/// With the clock replaced, two runs differ only in what the host itself says anew each time.
+#[test]
+fn two_runs_give_the_same_bundle() {
+    let lab = demo().env("SOURCE_DATE_EPOCH", "1795251913");
+    let run = |directory: &str| {
+        // The bad minute of one repository is not part of this.
+        lab.server.update(|host| host.clear_faults());
+        lab.collect(&["-q", "-o", directory]).exits(4);
+        Bundle::open(&lab.path(directory).join("evidence-bundle-20261121-090513.tar.gz"))
+    };
+    let (one, two) = (run("one"), run("two"));
+    assert_eq!(one.paths(), two.paths());
+    for (path, content) in &one.entries {
+        if matches!(path.as_str(), "checksums.sha256" | "signature.sig" | "manifest.json" | "run.json") {
+            continue;
+        }
+        assert_eq!(Some(content.as_slice()), two.file(path), "{path}");
+    }
+    let manifest = |bundle: &Bundle| {
+        let mut manifest = bundle.manifest();
+        manifest["bundle_id"] = Value::Null;
+        for artifact in manifest["artifacts"].as_array_mut().unwrap() {
+            artifact["request"]["request_id"] = Value::Null;
+        }
+        // Its row changes with the counters of the limit and the output directory.
+        manifest["files"].as_array_mut().unwrap().retain(|file| file["path"] != "run.json");
+        manifest
+    };
+    assert_eq!(manifest(&one), manifest(&two));
+    let record = |bundle: &Bundle| {
+        let mut run = bundle.json("run.json");
+        run["command"] = Value::Null;
+        run["sources"][0]["rate_limit"] = Value::Null;
+        run
+    };
+    assert_eq!(record(&one), record(&two));
+    assert_eq!(one.json("run.json")["source_date_epoch"], 1_795_251_913);
+}
+
+#[test]
+fn a_name_that_is_taken_is_never_overwritten() {
+    let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", "1795251913");
+    for number in 1..=3 {
+        lab.collect(&["-q"]).exits(0);
+        assert_eq!(lab.output().len(), number);
+    }
+    assert_eq!(
+        lab.output(),
+        [
+            "evidence-bundle-20261121-090513.tar.gz",
+            "evidence-bundle-20261121-090514.tar.gz",
+            "evidence-bundle-20261121-090515.tar.gz"
+        ]
+    );
+    for name in lab.output() {
+        let bundle = Bundle::open(&lab.path("evidence-bundles").join(&name));
+        let created = bundle.manifest()["created_at"].as_str().unwrap().to_string();
+        let stamp: String = created.chars().filter(char::is_ascii_digit).collect();
+        assert_eq!(name, format!("evidence-bundle-{}-{}.tar.gz", &stamp[..8], &stamp[8..]));
+    }
+}
+
+#[test]
+fn an_impossible_source_date_epoch_is_refused() {
+    for value in ["yesterday", "-1", "1.5", "99999999999999999999"] {
+        let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", value);
+        lab.collect(&[]).exits(1).says("SOURCE_DATE_EPOCH").leaves_nothing();
+    }
+}
+
+/// Settings that the host sends along and that are nobody's evidence.
+#[test]
+fn forbidden_fields_never_appear() {
+    let web = |name: &str| -> Repository {
+        let actors = sandbox::codehost::Actors::new().user("olivia-owner").team("core").app("deploy");
+        sound(name).private(true).protection(
+            "main",
+            strong()
+                .dismissal_restrictions(actors.clone())
+                .bypass_allowances(actors.clone())
+                .restrictions(actors),
+        )
+    };
+    let lab = Lab::new(acme().repository(web("api")).repository(web("web").archived(true)));
+    // The host does send them.
+    let bundle = lab.collect(&[]).exits(0).bundle();
+    for (path, content) in &bundle.entries {
+        let text = String::from_utf8_lossy(content);
+        for field in [
+            "download_url",
+            "temp_clone_token",
+            "avatar_url",
+            "gravatar",
+            "email",
+            "?token=",
+            "html_url",
+            "git_url",
+            "_links",
+            "clone_url",
+            "ssh_url",
+            "billing",
+            "private_gists",
+            "Authorization",
+        ] {
+            assert!(!text.contains(field), "{field} is in {path}");
+        }
+    }
+}
+
+/// The order of results does not depend on the order of answers.
+#[test]
+fn the_order_is_the_specifications_whatever_answers_first() {
+    use sandbox::codehost::{Fault, FaultKind};
+    let mut host = acme();
+    for name in ["a", "b", "c", "d", "e"] {
+        host = host.repository(sound(name));
+    }
+    // The first are the slowest.
+    for name in ["a", "b"] {
+        let slow = FaultKind::SlowBody { bytes_per_second: 2_000 };
+        host = host.fault(Fault::on(format!("/repos/acme/{name}/branches/main/protection")).kind(slow));
+    }
+    let run = Lab::new(host).collect(&["--verbose"]).exits(0);
+    let files: Vec<&str> = run
+        .stderr
+        .lines()
+        .filter(|line| line.contains(" file "))
+        .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("sources/")))
+        .collect();
+    let protection = |name: &str| format!("sources/codehost/repo_acme_{name}_branch_protection.json");
+    let owners = |name: &str| format!("sources/codehost/repo_acme_{name}_codeowners.json");
+    let mut expected = vec!["sources/codehost/org_settings.json".to_string()];
+    expected.extend(["a", "b", "c", "d", "e"].map(protection));
+    expected.extend(["a", "b", "c", "d", "e"].map(owners));
+    assert_eq!(files, expected);
+}
+
+/// Nothing is left of what a run needs on the way.
+#[test]
+fn the_output_directory_holds_bundles_only() {
+    let lab = Lab::new(acme().repository(sound("web").file("x", File::text("y"))));
+    lab.collect(&[]).exits(0);
+    lab.collect(&[]).exits(0);
+    let left = names(&lab.path("evidence-bundles"));
+    assert_eq!(left.len(), 2);
+    assert!(
+        left.iter().all(|name| name.starts_with("evidence-bundle-") && name.ends_with(".tar.gz")),
+        "{left:?}"
+    );
+}

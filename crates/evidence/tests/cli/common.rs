@@ -324,6 +324,7 @@ pub(crate) fn redact(text: &str, directory: &Path) -> String {
             (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z", "[TIME]"),
             (r"\d\d:\d\d:\d\dZ", "[TIME]"),
             (r"sha256:[0-9a-f]{64}", "sha256:[KEY]"),
+            (r"\b[0-9a-f]{64}\b", "[SHA256]"),
             (r"SHA256:[A-Za-z0-9+/]{43}", "SHA256:[FINGERPRINT]"),
             (r"\d[\d,]*(\.\d)? (B|kB|MB)\b", "[SIZE]"),
             (r"\d[\d,]* bytes\b", "[SIZE]"),

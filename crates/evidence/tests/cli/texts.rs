@@ -1,1 +1,188 @@
-//! TODO
+//! `init`, `keygen`, `schema`, `completions`, `man` and every `--help`: what they print and what they write.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use crate::common::{Lab, acme, names, sound};
+
+fn lab() -> Lab {
+    Lab::new(acme().repository(sound("web")))
+}
+
+const COMMANDS: [&str; 7] = ["collect", "verify", "init", "keygen", "schema", "completions", "man"];
+
+#[test]
+fn help() {
+    let lab = lab();
+    let run = lab.run(&["--help"]).exits(0);
+    assert!(run.stderr.is_empty());
+    insta::assert_snapshot!("help", run.stdout);
+    for command in COMMANDS {
+        assert!(run.stdout.contains(&format!("\n  {command} ")), "{command}");
+        let run = lab.run(&[command, "--help"]).exits(0);
+        insta::assert_snapshot!(format!("help_{command}"), run.stdout);
+        assert!(!run.stdout.contains('\u{1b}'));
+    }
+    // The wrong command, and none.
+    insta::assert_snapshot!("usage", lab.run(&["colect"]).exits(1).shown());
+}
+
+#[test]
+fn the_specifications_flags_are_all_there() {
+    let help = lab().run(&["collect", "-h"]).exits(0).stdout;
+    for flag in [
+        "-c, --config",
+        "-o, --output",
+        "-u, --upload",
+        "-d, --dry-run",
+        "-v, --verbose",
+        "-q, --quiet",
+        "-h, --help",
+        "./evidence.yaml",
+        "./evidence-bundles",
+    ] {
+        assert!(help.contains(flag), "{flag} is not in\n{help}");
+    }
+}
+
+#[test]
+fn version() {
+    let lab = lab();
+    let run = lab.run(&["--version"]).exits(0);
+    assert_eq!(run.stdout, concat!("evidence ", env!("CARGO_PKG_VERSION"), "\n"));
+    lab.run(&["collect", "--version"]).exits(0);
+}
+
+#[test]
+fn completions() {
+    let lab = lab();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let run = lab.run(&["completions", shell]).exits(0);
+        assert!(run.stdout.len() > 1_000, "{shell}");
+        assert!(run.stdout.contains("collect") && run.stdout.contains("dry-run"), "{shell}");
+        assert!(run.stderr.is_empty());
+    }
+    let script = lab.run(&["completions", "bash"]).stdout;
+    lab.write("completions.bash", script);
+    let checked = Command::new("bash").arg("-n").arg(lab.path("completions.bash")).status().unwrap();
+    assert!(checked.success(), "bash cannot read its completions");
+}
+
+#[test]
+fn manual_page() {
+    let run = lab().run(&["man"]).exits(0);
+    assert!(run.stdout.contains(".TH evidence 1"), "{}", run.stdout);
+    for command in COMMANDS {
+        assert!(run.stdout.contains(command), "{command}");
+    }
+    assert!(run.stdout.contains("Exit codes"), "{}", run.stdout);
+}
+
+#[test]
+fn schemas() {
+    let lab = lab();
+    for of in ["config", "manifest", "run", "normalized", "hints"] {
+        let run = lab.run(&["schema", of]).exits(0);
+        let schema: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        assert!(schema["$schema"].as_str().unwrap().contains("2020-12"), "{of}");
+        jsonschema::meta::validate(&schema).unwrap_or_else(|error| panic!("{of}: {error}"));
+        assert!(jsonschema::validator_for(&schema).is_ok());
+    }
+    assert_eq!(lab.run(&["schema"]).stdout, lab.run(&["schema", "config"]).stdout);
+}
+
+#[test]
+fn keygen() {
+    let lab = lab();
+    let run = lab.run(&["keygen"]).exits(0);
+    insta::assert_snapshot!("keygen", run.shown());
+    let mode = |name: &str| fs::metadata(lab.path(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("evidence-signing-key.pem"), 0o600);
+    assert_eq!(mode("evidence-signing-key.pub.pem"), 0o644);
+    assert!(!run.all().contains("PRIVATE"));
+    // A second time nothing is overwritten.
+    let before = fs::read(lab.path("evidence-signing-key.pem")).unwrap();
+    let run = lab.run(&["keygen"]).exits(1);
+    insta::assert_snapshot!("keygen_again", run.shown());
+    assert_eq!(fs::read(lab.path("evidence-signing-key.pem")).unwrap(), before);
+    // Also if only one of the two is there.
+    fs::remove_file(lab.path("evidence-signing-key.pem")).unwrap();
+    lab.run(&["keygen"]).exits(1).says("evidence-signing-key.pub.pem");
+    assert!(!lab.path("evidence-signing-key.pem").exists(), "half a key pair");
+    lab.run(&["keygen", "--output", "nowhere/key.pem"]).exits(1).says("nowhere/key.pem");
+}
+
+/// What keygen writes, openssl reads, and names by the same key id.
+#[test]
+fn openssl_reads_the_keys() {
+    let lab = lab();
+    let printed = lab.run(&["keygen", "-o", "acme.pem"]).exits(0).stdout;
+    let script = "openssl pkey -in acme.pem -pubout -outform DER | sha256sum; \
+                  openssl pkey -pubin -in acme.pub.pem -outform DER | sha256sum";
+    let output = Command::new("sh").args(["-c", script]).current_dir(lab.path("")).output().unwrap();
+    let ids = String::from_utf8(output.stdout).unwrap();
+    let ids: Vec<&str> = ids.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(ids.len(), 2, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(ids[0], ids[1]);
+    assert!(printed.contains(&format!("sha256:{}", ids[0])), "{printed}");
+}
+
+#[test]
+fn init() {
+    let lab = lab();
+    fs::remove_file(lab.path("evidence.yaml")).unwrap();
+    let run = lab.run(&["init", "--org", "acme", "--generate-keys"]).exits(0);
+    insta::assert_snapshot!("init", run.shown());
+    insta::assert_snapshot!("init_evidence_yaml", fs::read_to_string(lab.path("evidence.yaml")).unwrap());
+    // It works as it is.
+    let url = lab.server.url();
+    let lab = lab.env("CODEHOST_API_URL", &url);
+    lab.collect(&[]).exits(0);
+    lab.run(&["verify", "--quiet", &format!("evidence-bundles/{}", lab.output()[0])]).exits(0);
+}
+
+#[test]
+fn init_overwrites_nothing() {
+    let lab = lab();
+    let before = fs::read(lab.path("evidence.yaml")).unwrap();
+    let run = lab.run(&["init", "--generate-keys"]).exits(1);
+    insta::assert_snapshot!("init_again", run.shown());
+    assert_eq!(fs::read(lab.path("evidence.yaml")).unwrap(), before);
+    assert_eq!(names(&lab.path("")), ["evidence.yaml", "key.pem", "key.pub.pem"], "no keys half way");
+    // An existing key stays too, and no configuration is left half way.
+    lab.run(&["init", "--generate-keys", "--config", "new.yaml", "--key", "key.pem"]).exits(1).says("key");
+    assert!(!lab.path("new.yaml").exists());
+}
+
+#[test]
+fn init_quotes_what_yaml_would_misread() {
+    for org in ["acme", "123", "null", "a: b", "x'y\"z #1"] {
+        let lab = lab();
+        lab.run(&["init", "--config", "new.yaml", "--org", org, "--key", "./a key's \"name\".pem"]).exits(0);
+        let text = fs::read_to_string(lab.path("new.yaml")).unwrap();
+        assert!(text.contains("org: "), "{text}");
+        let run = lab.run(&["collect", "-d", "-c", "new.yaml"]);
+        // An impossible name is refused as a name, not as YAML.
+        assert_eq!(run.code, Some(1), "{org}: {}", run.all());
+        assert!(!run.stderr.contains("syntax"), "{org}: {}", run.stderr);
+    }
+}
+
+/// A configuration with many things wrong: everything is told at once, with places.
+#[test]
+fn configuration_problems_are_told_at_once() {
+    let lab = lab();
+    lab.write(
+        "evidence.yaml",
+        "framework: soc2_type2\ncontrols: [CC6.1, CC6.1, CC8.1]\nsources:\n  codehots:\n    mode: token\n  codehost:\n    \
+         mode: app\n    org: acme\n    repos: [acme/web, other/web]\n    timeout_seconds: soon\n    api_url: \
+         http://code.example.com\nbundle:\n  signing: {}\n",
+    );
+    let run = lab.collect(&[]).exits(1);
+    insta::assert_snapshot!("configuration_problems", run.shown());
+    lab.write("evidence.yaml", "framework: soc2_type1\nsources:\n  codehost:\n    repos: *\n");
+    insta::assert_snapshot!("configuration_unquoted_star", lab.collect(&[]).exits(1).shown());
+    lab.write("evidence.yaml", "");
+    insta::assert_snapshot!("configuration_empty", lab.collect(&[]).exits(1).shown());
+}

@@ -1,1 +1,289 @@
-//! TODO
+//! `evidence verify`: the three verdicts, every way to trust, and what is said.
+
+use std::fs;
+use std::io::Write as _;
+
+use sandbox::codehost::File;
+
+use crate::common::{Lab, Run, acme, repository, sound, strong};
+
+/// A lab with one bundle at `b.tar.gz`; its configuration is put away, so that no key is trusted by itself.
+fn bundled() -> Lab {
+    let owners = format!("# {}\n* @acme/all\n", sandbox::DEMO_SECRET);
+    let host = acme()
+        .repository(sound("api"))
+        .repository(repository("bare"))
+        .repository(repository("leak").protection("main", strong()).file("CODEOWNERS", File::text(owners)));
+    let lab = Lab::new(host);
+    lab.collect(&["-q"]).exits(4);
+    fs::rename(lab.path("evidence-bundles").join(&lab.output()[0]), lab.path("b.tar.gz")).unwrap();
+    fs::rename(lab.path("evidence.yaml"), lab.path("config.yaml")).unwrap();
+    lab
+}
+
+/// Changes one letter of an artifact, and packs the archive again as the format wants it.
+fn damage(lab: &Lab) {
+    let mut tar = crate::common::gunzip(&fs::read(lab.path("b.tar.gz")).unwrap());
+    let found = b"\"login\": \"acme\"";
+    let at = tar.windows(found.len()).position(|window| window == found).unwrap();
+    tar[at + found.len() - 2] = b'f';
+    let header = flate2::GzBuilder::new().mtime(0).operating_system(255);
+    let mut packed = header.write(Vec::new(), flate2::Compression::new(6));
+    packed.write_all(&tar).unwrap();
+    lab.write("b.tar.gz", packed.finish().unwrap());
+}
+
+fn verify(lab: &Lab, arguments: &[&str]) -> Run {
+    let mut all = vec!["verify", "b.tar.gz"];
+    all.extend(arguments);
+    lab.run(&all)
+}
+
+#[test]
+fn verified_is_0() {
+    let lab = bundled();
+    let run = verify(&lab, &["--public-key", "key.pub.pem"]).exits(0);
+    insta::assert_snapshot!("verified", run.shown());
+    assert!(run.stdout.ends_with("\nVERIFIED\n"));
+    assert!(run.stderr.is_empty());
+    insta::assert_snapshot!("verified_verbose", verify(&lab, &["-k", "key.pub.pem", "-v"]).exits(0).shown());
+    let run = verify(&lab, &["-k", "key.pub.pem", "--quiet"]).exits(0);
+    assert_eq!(run.all(), "");
+}
+
+#[test]
+fn failed_is_7() {
+    let lab = bundled();
+    damage(&lab);
+    let run = verify(&lab, &["-k", "key.pub.pem"]).exits(7);
+    insta::assert_snapshot!("failed", run.shown());
+    assert!(!run.all().contains("VERIFIED"));
+    assert_eq!(verify(&lab, &["-k", "key.pub.pem", "-q"]).exits(7).all(), "");
+}
+
+#[test]
+fn another_key_is_7() {
+    let lab = bundled();
+    lab.run(&["keygen", "-o", "other.pem"]).exits(0);
+    let run = verify(&lab, &["-k", "other.pub.pem"]).exits(7);
+    insta::assert_snapshot!("another_key", run.shown());
+    // One of several is enough.
+    verify(&lab, &["-k", "other.pub.pem", "-k", "key.pub.pem"]).exits(0);
+}
+
+#[test]
+fn no_trust_root_is_1() {
+    let lab = bundled();
+    let run = verify(&lab, &[]).exits(1);
+    insta::assert_snapshot!("intact", run.shown());
+    assert!(run.stdout.contains("INTACT, NOT AUTHENTICATED"));
+    assert!(!run.all().contains("VERIFIED"));
+    // A damaged bundle is not even intact.
+    damage(&lab);
+    verify(&lab, &[]).exits(7);
+}
+
+#[test]
+fn a_bundle_that_cannot_be_read_is_1() {
+    let lab = bundled();
+    insta::assert_snapshot!(
+        "unreadable",
+        lab.run(&["verify", "nowhere.tar.gz", "-k", "key.pub.pem"]).exits(1).shown()
+    );
+    lab.run(&["verify", ".", "-k", "key.pub.pem"]).exits(1);
+    lab.run(&["verify", "nowhere.tar.gz", "-k", "key.pub.pem", "-q"]).exits(1).says("nowhere.tar.gz");
+    let run = lab.run(&["verify", "nowhere.tar.gz", "-k", "key.pub.pem", "--json"]).exits(1);
+    insta::assert_snapshot!("unreadable_json", run.shown());
+}
+
+#[test]
+fn something_that_is_no_bundle_is_7() {
+    let lab = bundled();
+    for content in [&b""[..], b"hello", &[0x1f, 0x8b], &[0; 4096]] {
+        lab.write("b.tar.gz", content);
+        verify(&lab, &["-k", "key.pub.pem"]).exits(7);
+        verify(&lab, &[]).exits(7);
+    }
+}
+
+#[test]
+fn json() {
+    let lab = bundled();
+    let run = verify(&lab, &["-k", "key.pub.pem", "--json"]).exits(0);
+    insta::assert_snapshot!("verified_json", run.shown());
+    let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["verdict"], "verified");
+    insta::assert_snapshot!("intact_json", verify(&lab, &["--json"]).exits(1).shown());
+    damage(&lab);
+    let run = verify(&lab, &["-k", "key.pub.pem", "--json"]).exits(7);
+    insta::assert_snapshot!("failed_json", run.shown());
+}
+
+/// The roots in their order: a flag, the variable, the configuration's trusted keys, the configuration's own key.
+#[test]
+fn trust_roots() {
+    let lab = bundled();
+    lab.run(&["keygen", "-o", "other.pem"]).exits(0);
+    let own = fs::read_to_string(lab.path("key.pub.pem")).unwrap();
+    let public = evidence_bundle::PublicKey::parse(own.as_bytes()).unwrap();
+    let id = public.key_id().to_string();
+    // OpenSSH's two forms.
+    lab.write("key.pub", format!("{}\n", public.to_openssh()));
+    verify(&lab, &["-k", "key.pub"]).exits(0);
+    verify(&lab, &["--fingerprint", &id]).exits(0);
+    verify(&lab, &["--fingerprint", &public.ssh_fingerprint()]).exits(0);
+    verify(&lab, &["--fingerprint", &format!("sha256:{}", "0".repeat(64))]).exits(7);
+    verify(&lab, &["--fingerprint", "sha256:short"]).exits(1);
+    let signers = |options: &str| format!("audit@acme.example {options} {}\n", public.to_openssh());
+    lab.write("signers", signers("namespaces=\"evidence-bundle\""));
+    verify(&lab, &["--allowed-signers", "signers"]).exits(0);
+    lab.write("signers", signers("namespaces=\"evidence-bundle\",valid-before=\"20200101Z\""));
+    let run = verify(&lab, &["--allowed-signers", "signers"]).exits(7);
+    assert!(run.stdout.contains("key-outside-validity"), "{}", run.stdout);
+    lab.write("signers", signers("namespaces=\"git\""));
+    assert_ne!(verify(&lab, &["--allowed-signers", "signers"]).code, Some(0));
+    // The configuration's own key, only because the configuration is named.
+    verify(&lab, &["--config", "config.yaml"]).exits(0);
+    // Trusted keys in place of it.
+    let config = fs::read_to_string(lab.path("config.yaml")).unwrap();
+    lab.write("config.yaml", format!("{config}    trusted_keys: [other.pub.pem]\n"));
+    verify(&lab, &["--config", "config.yaml"]).exits(7);
+    lab.write("config.yaml", format!("{config}    trusted_keys: [other.pub.pem, key.pub.pem]\n"));
+    verify(&lab, &["--config", "config.yaml"]).exits(0);
+    // The variable goes before the configuration, a flag before the variable.
+    let lab = lab.env("EVIDENCE_TRUSTED_KEYS", "other.pub.pem");
+    verify(&lab, &["--config", "config.yaml"]).exits(7);
+    verify(&lab, &["-k", "key.pub.pem"]).exits(0);
+    let lab = lab.env("EVIDENCE_TRUSTED_KEYS", "other.pub.pem:key.pub.pem");
+    verify(&lab, &[]).exits(0);
+    let lab = lab.env("EVIDENCE_TRUSTED_KEYS", "nowhere.pem");
+    verify(&lab, &[]).exits(1).says("nowhere.pem");
+}
+
+/// A machine that only verifies: the key files are what they are not.
+#[test]
+fn trust_roots_that_cannot_be_used_are_1() {
+    let lab = bundled();
+    lab.write("rsa.pem", include_str!("rsa-key.pem"));
+    lab.write("empty", "");
+    for key in ["nowhere.pem", "rsa.pem", "empty", ".", "b.tar.gz"] {
+        verify(&lab, &["-k", key]).exits(1);
+        verify(&lab, &["--allowed-signers", key]).exits(1);
+    }
+    // The private key, where the public one belongs.
+    let run = verify(&lab, &["-k", "key.pem"]).exits(1);
+    assert!(!run.all().contains("PRIVATE KEY-----"), "{}", run.all());
+    verify(&lab, &["--config", "nowhere.yaml"]).exits(1);
+}
+
+#[test]
+fn expectations() {
+    let lab = bundled();
+    let with = |arguments: &[&str]| {
+        let mut all = vec!["-k", "key.pub.pem"];
+        all.extend(arguments);
+        verify(&lab, &all)
+    };
+    with(&["--expect-org", "acme", "--max-age", "1d"]).exits(0);
+    let run = with(&["--expect-org", "other"]).exits(7);
+    assert!(run.stdout.contains("FAILED wrong-org"), "{}", run.stdout);
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let run = with(&["--max-age", "0s"]).exits(7);
+    assert!(run.stdout.contains("FAILED too-old"), "{}", run.stdout);
+    with(&["--max-age", "soon"]).exits(1).says("--max-age");
+}
+
+/// The default configuration of the directory is used if it is there, and is no obstacle if it cannot be.
+#[test]
+fn the_configuration_beside_it() {
+    let lab = bundled();
+    fs::rename(lab.path("config.yaml"), lab.path("evidence.yaml")).unwrap();
+    let run = verify(&lab, &[]).exits(0);
+    assert!(run.stdout.contains("your own signing key"), "{}", run.stdout);
+    fs::remove_file(lab.path("key.pem")).unwrap();
+    verify(&lab, &[]).exits(1).says("no key of your own");
+    lab.write("evidence.yaml", "nonsense: [");
+    verify(&lab, &[]).exits(1);
+    verify(&lab, &["-k", "key.pub.pem"]).exits(0);
+}
+
+#[test]
+fn the_time_of_a_reproducible_bundle_is_told() {
+    let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", "1795251913");
+    let path = lab.collect(&["-q"]).exits(0).stdout;
+    assert_eq!(path, "./evidence-bundles/evidence-bundle-20261121-090513.tar.gz\n");
+    let run = lab.run(&["verify", path.trim_end()]).exits(0);
+    assert!(run.stdout.contains("SOURCE_DATE_EPOCH"), "{}", run.stdout);
+}
+
+/// The lines of the README: tar, openssl, sha256sum.
+#[test]
+fn stock_tools_agree() {
+    let lab = bundled();
+    let script = "set -e\nmkdir b && tar -xzf b.tar.gz -C b && cd b\n\
+        openssl pkeyutl -verify -pubin -inkey ../key.pub.pem -rawin -in checksums.sha256 -sigfile signature.sig\n\
+        sha256sum --strict --quiet -c checksums.sha256\n\
+        find . ! -type d | sed 's|^\\./||' | grep -vx -e checksums.sha256 -e signature.sig | LC_ALL=C sort > ../found\n\
+        cut -c67- checksums.sha256 | LC_ALL=C sort | diff ../found -\n";
+    let output =
+        std::process::Command::new("sh").args(["-c", script]).current_dir(lab.path("")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Signature Verified Successfully"));
+}
+
+/// The scripts of the format, which share no code with the program.
+#[test]
+fn stock_check_scripts_agree() {
+    let scripts = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../evidence-bundle/tests");
+    let lab = bundled();
+    for (interpreter, script) in [("bash", "stock_check.sh"), ("python3", "stock_check.py")] {
+        let check = || {
+            std::process::Command::new(interpreter)
+                .arg(scripts.join(script))
+                .args(["b.tar.gz", "key.pub.pem"])
+                .current_dir(lab.path(""))
+                .output()
+        };
+        let Ok(output) = check() else {
+            eprintln!("SKIPPED: there is no {interpreter}");
+            continue;
+        };
+        if output.status.code() == Some(77) {
+            eprintln!("SKIPPED: {script}: {}", String::from_utf8_lossy(&output.stdout));
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{script}: {output:?}");
+        let whole = fs::read(lab.path("b.tar.gz")).unwrap();
+        damage(&lab);
+        assert_ne!(check().unwrap().status.code(), Some(0), "{script} takes a changed bundle");
+        lab.write("b.tar.gz", whole);
+    }
+}
+
+/// Every directory of the format's collection of good and bad bundles, through the real binary.
+#[test]
+fn the_formats_collection_of_bundles() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../evidence-bundle/tests/bundles");
+    let directories: Vec<String> =
+        crate::common::names(&root).into_iter().filter(|name| root.join(name).is_dir()).collect();
+    if directories.is_empty() {
+        eprintln!("SKIPPED: there is no collection of bundles at {}", root.display());
+        return;
+    }
+    let lab = bundled();
+    for name in directories {
+        let directory = root.join(&name);
+        let expected: serde_json::Value =
+            serde_json::from_slice(&fs::read(directory.join("expect.json")).unwrap()).unwrap();
+        let arguments: Vec<&str> =
+            expected["args"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
+        let mut all = vec!["verify", "--json", "bundle.tar.gz"];
+        all.extend(arguments);
+        let mut command = lab.command(&all);
+        command.current_dir(&directory);
+        let run = lab.run_command(command);
+        assert_eq!(run.code.map(i64::from), expected["exit"].as_i64(), "{name}: {}", run.all());
+        let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        assert_eq!(report["reason"], expected["reason"], "{name}: {}", run.all());
+    }
+}

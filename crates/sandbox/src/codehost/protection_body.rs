@@ -148,6 +148,7 @@ fn actors(o: &mut Object<'_>, world: &World, actors: &Actors, owner: &str) {
                 o.str("node_id", &node_id("T", id));
                 o.str("slug", slug);
                 o.text("description", &["The ", slug, " team"]);
+                o.str("type", "organization");
                 o.str("privacy", "closed");
                 o.str("notification_setting", "notifications_enabled");
                 o.str("url", &base);

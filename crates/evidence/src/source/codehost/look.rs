@@ -187,7 +187,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
         }
         None => Seen::Nothing {
             reason: Reason::CodeownersMissing,
-            detail: format!("CODEOWNERS not found: {}", CODEOWNERS_PLACES.join(", ")),
+            detail: "CODEOWNERS not found in the root or in .github/".to_string(),
         },
     };
     Look { seen, warnings, exists }

@@ -4,7 +4,7 @@
 //! and there. A field of another type than documented is one: guessing what it means would invent evidence.
 
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
 
 use crate::observation::{BranchProtection, OrganizationSettings};
 
@@ -24,9 +24,24 @@ pub(super) struct RepositoryCounts {
 
 impl Organization {
     pub(super) fn parse(bytes: &[u8]) -> Result<Organization, serde_json::Error> {
-        let settings = serde_json::from_slice(bytes)?;
-        let counts = serde_json::from_slice(bytes).unwrap_or_default();
+        let settings: OrganizationSettings = object(bytes)?;
+        if settings.login.value().is_none() && settings.id.value().is_none() {
+            return Err(serde_json::Error::custom("neither the login nor the id of an organization"));
+        }
+        let counts = object(bytes).unwrap_or_default();
         Ok(Organization { settings, counts })
+    }
+}
+
+/// Reads an object. A derived struct also accepts a list and takes its items for the fields in order: `[]` would be a
+/// protection in which nothing is required.
+fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') | None => serde_json::from_slice(bytes),
+        Some(_) => {
+            serde_json::from_slice::<IgnoredAny>(bytes)?;
+            Err(serde_json::Error::custom("not an object"))
+        }
     }
 }
 
@@ -43,8 +58,17 @@ pub(super) fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, serde_json::
     serde_json::from_slice(bytes)
 }
 
+/// `GET /repos/{owner}/{repo}/branches/{branch}/protection`
+///
+/// A section that is not configured is left out, so an object with none of them would read as a rule that requires
+/// nothing. The host's answer always has its own address; one without is something else.
 pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, serde_json::Error> {
-    serde_json::from_slice(bytes)
+    let protection: BranchProtection = object(bytes)?;
+    let is_rule = protection.url.value().is_some()
+        || protection.required_pull_request_reviews.value().is_some()
+        || protection.required_status_checks.value().is_some()
+        || protection.enforce_admins.value().is_some();
+    if is_rule { Ok(protection) } else { Err(serde_json::Error::custom("no part of a branch protection")) }
 }
 
 /// An answer of which only the existence matters.
@@ -71,6 +95,8 @@ pub(super) struct File {
     pub(super) encoding: Option<String>,
     pub(super) content: Option<String>,
     pub(super) url: Option<String>,
+    /// Before 2026-03-10 the API calls a submodule a file; this gives it away.
+    submodule_git_url: Option<IgnoredAny>,
 }
 
 impl Contents {
@@ -80,13 +106,53 @@ impl Contents {
             serde_json::from_slice::<Vec<IgnoredAny>>(bytes)?;
             return Ok(Contents::Other("a directory".to_string()));
         }
-        let file: File = serde_json::from_slice(bytes)?;
-        Ok(match file.kind.as_deref() {
-            None | Some("file") if file.content.is_some() => Contents::File(file),
-            Some("symlink") => Contents::Other("a symbolic link without content".to_string()),
-            Some("submodule") => Contents::Other("a submodule".to_string()),
-            // Before 2026-03-10 the API calls a submodule a file without content.
-            _ => Contents::Other("not a file".to_string()),
-        })
+        let file: File = object(bytes)?;
+        match (file.kind.as_deref(), &file.content) {
+            (None | Some("file"), Some(_)) => Ok(Contents::File(file)),
+            (Some("symlink"), _) => Ok(Contents::Other("a symbolic link without content".to_string())),
+            (Some("submodule"), _) => Ok(Contents::Other("a submodule".to_string())),
+            (Some("file"), None) if file.submodule_git_url.is_some() => {
+                Ok(Contents::Other("a submodule".to_string()))
+            }
+            (Some("dir"), _) => Ok(Contents::Other("a directory".to_string())),
+            // Absence is a finding, so it must be said, not guessed from a form that is not known.
+            _ => Err(serde_json::Error::custom("no file, directory, symbolic link or submodule")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_the_setting_is_refused_rather_than_read_as_an_empty_one() {
+        let others = ["[]", "[1]", "{}", "{\"message\": \"Hello\"}", "null", "true", "7", "\"text\""];
+        for text in others {
+            let bytes = text.as_bytes();
+            assert!(Organization::parse(bytes).unwrap_err().is_data(), "organization {text}");
+            assert!(protection(bytes).unwrap_err().is_data(), "protection {text}");
+            if !text.starts_with('[') {
+                assert!(Contents::parse(bytes).unwrap_err().is_data(), "contents {text}");
+            }
+        }
+        assert!(protection(b"").unwrap_err().is_eof());
+        assert!(protection(b"{\"url\": \"u\"").unwrap_err().is_eof());
+        assert!(protection(b"[").unwrap_err().is_eof());
+    }
+
+    #[test]
+    fn the_forms_of_contents() {
+        let other = |text: &str| match Contents::parse(text.as_bytes()).unwrap() {
+            Contents::Other(what) => what,
+            Contents::File(_) => "a file".to_string(),
+        };
+        assert_eq!(other("[]"), "a directory");
+        assert_eq!(other(r#" [{"type": "file", "name": "x"}]"#), "a directory");
+        assert_eq!(other(r#"{"type": "file", "content": "", "encoding": "base64", "size": 0}"#), "a file");
+        assert_eq!(other(r#"{"content": "eA=="}"#), "a file");
+        assert_eq!(other(r#"{"type": "symlink", "target": "x"}"#), "a symbolic link without content");
+        assert_eq!(other(r#"{"type": "submodule", "submodule_git_url": "u"}"#), "a submodule");
+        assert_eq!(other(r#"{"type": "file", "submodule_git_url": "u"}"#), "a submodule");
     }
 }

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# The code host's own API description between the tool and the sandbox: does it find anything wrong with the tool's
+# requests, or with the sandbox's answers? Needs node, npm and python3; without them, or without the packages, it
+# says so and checks nothing.
+#
+# Usage: ci/contract.sh <evidence binary> <sandbox binary>
+set -euo pipefail
+evidence=$(realpath "$1")
+sandbox=$(realpath "$2")
+here=$(cd "$(dirname "$0")" && pwd)
+
+for tool in node npm python3; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "SKIPPED: the contract check needs $tool"
+    exit 0
+  fi
+done
+work=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+npm init -y >/dev/null 2>&1
+if ! npm install --no-audit --no-fund --silent @octokit/openapi@23.0.2 @stoplight/prism-cli@5.16.0 >npm.log 2>&1; then
+  echo "SKIPPED: the contract check's packages do not install"
+  exit 0
+fi
+
+"$sandbox" serve --scenario demo >sandbox.log 2>&1 &
+for _ in $(seq 50); do grep -q fine-grained sandbox.log && break; sleep 0.1; done
+host=$(sed -n 's/^The code host is at \([^,]*\),.*/\1/p' sandbox.log)
+token=$(sed -n 's/^ *owner, fine-grained *//p' sandbox.log)
+port=$((20000 + RANDOM % 20000))
+python3 "$here/contract.py" node_modules/@octokit/openapi/generated/api.github.com.deref.json spec.json "$host"
+npx prism proxy --errors -p "$port" spec.json "$host" >prism.log 2>&1 &
+for _ in $(seq 300); do grep -q "is listening" prism.log && break; sleep 0.1; done
+
+"$evidence" init --org acme --generate-keys >/dev/null
+status=0
+CODEHOST_API_URL="http://127.0.0.1:$port" CODEHOST_TOKEN="$token" "$evidence" collect >collect.log 2>&1 || status=$?
+# The proxy cannot pass on a raw file: it insists on JSON. That one answer is looked at elsewhere, and is the only
+# reason why the run may end with 3 rather than 4.
+wrong=$(sed 's/\x1b\[[0-9;]*m//g' prism.log | grep -F 'Request terminated with error' | grep -vF 'legacy-billing/contents/CODEOWNERS' || true)
+requests=$(sed 's/\x1b\[[0-9;]*m//g' prism.log | grep -cF 'Forwarding' || true)
+if [ -n "$wrong" ] || [ "$status" != 3 ]; then
+  echo "FAILED: the contract check (collect ended with $status)"
+  printf '%s\n' "$wrong"
+  tail -n 30 collect.log
+  exit 1
+fi
+echo "contract: nothing wrong with $requests forwarded requests and their answers"

@@ -1,0 +1,114 @@
+//! The source `codehost` against the sandbox, in this process: limits, retries and recorded answers.
+//!
+//! Waits go by a manual clock, so that an hour's pause takes no time; everything else is real, the port included.
+//! What a user sees is tested with the real binary, in `tests/cli`.
+
+mod limits;
+mod recordings;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, Once};
+
+use clap::Parser as _;
+use evidence::cli::Cli;
+use evidence::config::Config;
+use evidence::env::{Clock, Env};
+use evidence::error::Exit;
+use evidence::observation::Observation;
+use evidence::report::{Event, Reporter, WaitReason};
+use evidence::screen::Screen;
+use evidence::source::{Account, ConnectError, Found};
+use evidence_bundle::document::Warning;
+use futures_util::StreamExt as _;
+use jiff::{SignedDuration, Timestamp};
+use sandbox::DEMO_TOKEN;
+
+/// TLS is not used here, but the client wants to know whose it would be.
+fn provider() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+/// An environment with a token and a clock that stands still until somebody waits.
+fn environment(url: &str) -> Env {
+    Env::new([("CODEHOST_TOKEN", DEMO_TOKEN), ("CODEHOST_API_URL", url)], Clock::manual(Timestamp::now()))
+}
+
+/// A configuration for `org`; `extra` is more of `sources.codehost`, one `key: value` a line.
+fn configuration(org: &str, repos: &str, key: &Path, extra: &[&str]) -> String {
+    let extra: String = extra.iter().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "framework: soc2_type1\ncontrols: [CC6.1, CC6.6, CC7.2]\nsources:\n  codehost:\n    mode: token\n    org: \
+         {org}\n    repos: {repos}\n{extra}bundle:\n  signing:\n    private_key_path: {}\n",
+        key.display()
+    )
+}
+
+/// What a session brought.
+struct Collected {
+    observations: Vec<Observation>,
+    warnings: Vec<Warning>,
+    account: Account,
+    waits: Vec<(WaitReason, SignedDuration)>,
+}
+
+/// Remembers the waits it is told of, each when it begins.
+#[derive(Default)]
+struct Waits(Mutex<Vec<(WaitReason, Timestamp, SignedDuration)>>);
+
+impl Reporter for Waits {
+    fn event(&self, event: Event<'_>) {
+        if let Event::Waiting { reason, until, left } = event {
+            let mut waits = self.0.lock().unwrap();
+            if waits.last().is_none_or(|(_, last, _)| *last != until) {
+                waits.push((reason, until, left));
+            }
+        }
+    }
+
+    fn wants_debug(&self) -> bool {
+        false
+    }
+
+    fn screen(&self, _screen: &Arc<Screen>) {}
+}
+
+/// Connects to `url` and collects everything.
+fn collect(url: &str, extra: &[&str]) -> Result<Collected, ConnectError> {
+    provider();
+    let env = environment(url);
+    let text = configuration("acme", "\"*\"", Path::new("key.pem"), extra);
+    let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();
+    let waits = Arc::new(Waits::default());
+    let reporter: Arc<dyn Reporter> = waits.clone();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let source = evidence::source::from_config(&config, &env, &reporter, false).remove(0);
+        let session = source.connect().await?;
+        let (mut observations, mut warnings) = (Vec::new(), session.warnings().to_vec());
+        let mut items = session.collect();
+        while let Some(item) = items.next().await {
+            match item {
+                Found::Observed(observation, more) => {
+                    observations.push(observation);
+                    warnings.extend(more);
+                }
+                Found::Warned(warning) => warnings.push(warning),
+                Found::Population { .. } => {}
+            }
+        }
+        drop(items);
+        let waits = waits.0.lock().unwrap().iter().map(|(reason, _, left)| (*reason, *left)).collect();
+        Ok(Collected { observations, warnings, account: session.account(), waits })
+    })
+}
+
+/// Runs a whole command in this process, with the manual clock.
+fn run(env: &Env, arguments: &[&str]) -> Exit {
+    provider();
+    let arguments: Vec<String> =
+        std::iter::once("evidence").chain(arguments.iter().copied()).map(str::to_string).collect();
+    evidence::commands::run(Cli::parse_from(&arguments), env, &arguments)
+}
