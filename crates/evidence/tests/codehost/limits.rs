@@ -17,7 +17,7 @@ fn host() -> CodeHost {
     let token = Token::classic(DEMO_TOKEN).scopes(["read:org"]).role(Role::Owner);
     (0..REPOSITORIES).fold(CodeHost::new().organization(organization).token(token), |host, number| {
         host.repository(
-            Repository::new("acme", &format!("service-{number:02}"))
+            Repository::new("acme", format!("service-{number:02}"))
                 .protection("main", protection())
                 .file("CODEOWNERS", sandbox::codehost::File::text("* @acme/all\n")),
         )

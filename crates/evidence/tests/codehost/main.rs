@@ -3,6 +3,8 @@
 //! Waits go by a manual clock, so that an hour's pause takes no time; everything else is real, the port included.
 //! What a user sees is tested with the real binary, in `tests/cli`.
 
+#![allow(clippy::unwrap_used, reason = "a test says with a panic that it failed")]
+
 mod limits;
 mod recordings;
 
@@ -18,7 +20,6 @@ use evidence::observation::Observation;
 use evidence::report::{Event, Reporter, WaitReason};
 use evidence::screen::Screen;
 use evidence::source::{Account, ConnectError, Found};
-use evidence_bundle::document::Warning;
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::DEMO_TOKEN;
@@ -49,7 +50,6 @@ fn configuration(org: &str, repos: &str, key: &Path, extra: &[&str]) -> String {
 /// What a session brought.
 struct Collected {
     observations: Vec<Observation>,
-    warnings: Vec<Warning>,
     account: Account,
     waits: Vec<(WaitReason, SignedDuration)>,
 }
@@ -87,21 +87,16 @@ fn collect(url: &str, extra: &[&str]) -> Result<Collected, ConnectError> {
     runtime.block_on(async {
         let source = evidence::source::from_config(&config, &env, &reporter, false).remove(0);
         let session = source.connect().await?;
-        let (mut observations, mut warnings) = (Vec::new(), session.warnings().to_vec());
+        let mut observations = Vec::new();
         let mut items = session.collect();
         while let Some(item) = items.next().await {
-            match item {
-                Found::Observed(observation, more) => {
-                    observations.push(observation);
-                    warnings.extend(more);
-                }
-                Found::Warned(warning) => warnings.push(warning),
-                Found::Population { .. } => {}
+            if let Found::Observed(observation, _) = item {
+                observations.push(observation);
             }
         }
         drop(items);
         let waits = waits.0.lock().unwrap().iter().map(|(reason, _, left)| (*reason, *left)).collect();
-        Ok(Collected { observations, warnings, account: session.account(), waits })
+        Ok(Collected { observations, account: session.account(), waits })
     })
 }
 
