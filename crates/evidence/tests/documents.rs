@@ -499,28 +499,79 @@ fn blurred(line: &str) -> String {
     text
 }
 
-#[test]
-fn the_sample_is_what_the_program_prints() {
-    let server = sandbox::demo_organization().serve().unwrap();
-    let directory = tempfile::tempdir().unwrap();
-    let evidence = |arguments: &[&str]| {
+/// A directory with a configuration and a key pair, beside a code host with the demo's organization.
+struct Trial {
+    server: sandbox::Server,
+    directory: tempfile::TempDir,
+}
+
+impl Trial {
+    fn new() -> Trial {
+        let server = sandbox::demo_organization().serve().unwrap();
+        let trial = Trial { server, directory: tempfile::tempdir().unwrap() };
+        assert_eq!(trial.evidence(&["init", "--org", "acme", "--generate-keys"]).0, 0);
+        trial
+    }
+
+    /// The exit code, and what was printed: errors and progress first.
+    fn evidence(&self, arguments: &[&str]) -> (i32, String) {
         let output = Command::new(env!("CARGO_BIN_EXE_evidence"))
             .args(arguments)
-            .current_dir(directory.path())
+            .current_dir(self.directory.path())
             .env_clear()
-            .env("CODEHOST_API_URL", server.url())
+            .env("CODEHOST_API_URL", self.server.url())
             .env("CODEHOST_TOKEN", sandbox::DEMO_FINE_GRAINED_TOKEN)
             .output()
             .unwrap();
         let text = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
         (output.status.code().unwrap(), text)
-    };
-    assert_eq!(evidence(&["init", "--org", "acme", "--generate-keys"]).0, 0);
-    let (code, collected) = evidence(&["collect"]);
+    }
+}
+
+#[test]
+fn every_call_is_in_the_table() {
+    let trial = Trial::new();
+    assert_eq!(trial.evidence(&["collect"]).0, 4);
+    let file = trial.directory.path().join("evidence.yaml");
+    let everything = fs::read_to_string(&file).unwrap();
+    let listed =
+        everything.replace("repos: \"*\"", "repos: [acme/docs-site, acme/legacy-billing, acme/nowhere]");
+    assert_ne!(everything, listed);
+    fs::write(&file, listed).unwrap();
+    assert_eq!(trial.evidence(&["collect"]).0, 3);
+
+    let made: BTreeSet<String> = trial
+        .server
+        .requests()
+        .iter()
+        .map(|request| {
+            assert_eq!(request.method, "GET");
+            let mut parts: Vec<&str> = request.path_and_query.split('/').collect();
+            match parts.as_mut_slice() {
+                [_, "orgs", org, ..] => *org = "{org}",
+                [_, "repos", owner, repository, rest @ ..] => {
+                    (*owner, *repository) = ("{owner}", "{repo}");
+                    if let ["branches", branch, ..] = rest {
+                        *branch = "{branch}";
+                    }
+                }
+                _ => {}
+            }
+            parts.join("/")
+        })
+        .collect();
+    same(first_cells(&read("docs/sources/codehost.md"), "Call").into_iter().collect(), made, "calls");
+}
+
+#[test]
+fn the_sample_is_what_the_program_prints() {
+    let trial = Trial::new();
+    let (code, collected) = trial.evidence(&["collect"]);
     assert_eq!(code, 4, "the README says so\n{collected}");
-    let bundle = fs::read_dir(directory.path().join("evidence-bundles")).unwrap().next().unwrap().unwrap();
+    let bundles = trial.directory.path().join("evidence-bundles");
+    let bundle = fs::read_dir(bundles).unwrap().next().unwrap().unwrap();
     let name = format!("evidence-bundles/{}", bundle.file_name().to_string_lossy());
-    let (code, verified) = evidence(&["verify", &name]);
+    let (code, verified) = trial.evidence(&["verify", &name]);
     assert_eq!(code, 0, "{verified}");
 
     let readme = read("README.md");
