@@ -133,7 +133,7 @@ pub fn run(
         duration_seconds: context.duration_seconds,
         source_date_epoch: env.source_date_epoch(),
         hostname: env.hostname(),
-        platform: format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
         tool: ToolRecord {
             name: "evidence".to_string(),
             version: env!("CARGO_PKG_VERSION").to_string(),

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     about,
     propagate_version = true,
     after_help = "Exit codes: 0 success, 1 configuration, 2 connection, 3 collection, 4 forbidden data, 5 bundle, \
-                  6 upload, 7 not verified, 130 interrupted"
+                  6 upload, 7 not verified, 130 Ctrl-C, 143 SIGTERM"
 )]
 pub struct Cli {
     /// What to do.
@@ -27,6 +27,8 @@ pub enum Command {
     Collect(CollectArgs),
     /// Check a bundle, strictly and offline.
     Verify(VerifyArgs),
+    /// Hand a bundle over to an evidence platform (not in this version).
+    Upload(UploadArgs),
     /// Write a commented evidence.yaml, and a key pair if wanted; never overwrites.
     Init(InitArgs),
     /// Make a key pair to sign bundles with; never overwrites.
@@ -101,6 +103,14 @@ pub struct VerifyArgs {
     /// Show every warning, exclusion and error of the bundle.
     #[arg(short, long)]
     pub verbose: bool,
+}
+
+/// `evidence upload`
+#[derive(Debug, Args)]
+pub struct UploadArgs {
+    /// The bundle.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
 }
 
 /// `evidence init`

@@ -35,17 +35,38 @@ pub struct Delivered {
     pub bytes: u64,
 }
 
-/// Makes the output directory, for its owner alone, if it is not there.
-///
-/// # Errors
-///
-/// If it cannot be made, or something else has its name.
-pub fn prepare(directory: &Path) -> Result<(), Error> {
-    let failed = |source| Error::Output { directory: directory.to_path_buf(), source };
-    match fs::metadata(directory) {
-        Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(failed(io::Error::from(io::ErrorKind::NotADirectory))),
-        Err(_) => DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed),
+/// The output directory. One that was made for this run and stays empty goes again.
+#[derive(Debug)]
+pub struct OutputDirectory<'a> {
+    path: &'a Path,
+    is_new: bool,
+}
+
+impl OutputDirectory<'_> {
+    /// Makes the directory, for its owner alone, if it is not there.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made, or something else has its name.
+    pub fn prepare(path: &Path) -> Result<OutputDirectory<'_>, Error> {
+        let failed = |source| Error::Output { directory: path.to_path_buf(), source };
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => Ok(OutputDirectory { path, is_new: false }),
+            Ok(_) => Err(failed(io::Error::from(io::ErrorKind::NotADirectory))),
+            Err(_) => {
+                DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+                Ok(OutputDirectory { path, is_new: true })
+            }
+        }
+    }
+}
+
+impl Drop for OutputDirectory<'_> {
+    fn drop(&mut self) {
+        if self.is_new {
+            // Fails, as it should, if there is a bundle in it.
+            let _ = fs::remove_dir(self.path);
+        }
     }
 }
 

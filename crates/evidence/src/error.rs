@@ -96,6 +96,8 @@ pub enum Error {
         /// What went wrong.
         source: std::io::Error,
     },
+    /// The system did not give what a run needs: a thread, a signal handler.
+    System(std::io::Error),
     /// Writing the bundle.
     Bundle(WriteError),
     /// The bundle was written and did not verify: a fault of this tool.
@@ -125,6 +127,15 @@ pub enum Error {
 }
 
 impl Error {
+    /// There is no platform to upload to yet. Said before anything is done for an upload that cannot happen.
+    pub fn cannot_upload(outcome: &str) -> Error {
+        Error::Upload {
+            message: format!("this version of evidence cannot upload yet; {outcome}"),
+            help: "hand the bundle over as a file; whoever gets it checks it with `evidence verify`"
+                .to_string(),
+        }
+    }
+
     /// The exit code of the run that ends with this error.
     pub fn exit(&self) -> Exit {
         match self {
@@ -141,9 +152,11 @@ impl Error {
             }
             Error::Connect(_) | Error::ApiKeyMissing { .. } => Exit::Connection,
             Error::NothingCollected(_) => Exit::Collection,
-            Error::Output { .. } | Error::Spool { .. } | Error::Bundle(_) | Error::SelfVerification(_) => {
-                Exit::Bundle
-            }
+            Error::Output { .. }
+            | Error::Spool { .. }
+            | Error::System(_)
+            | Error::Bundle(_)
+            | Error::SelfVerification(_) => Exit::Bundle,
             Error::Upload { .. } => Exit::Upload,
             Error::NotVerified => Exit::NotVerified,
             Error::Interrupted(exit) => *exit,
@@ -159,7 +172,11 @@ impl Error {
     pub fn help(&self) -> Vec<String> {
         match self {
             Error::Usage { help, .. } | Error::Upload { help, .. } => vec![help.clone()],
-            Error::Config(_) | Error::CannotJudge | Error::NotVerified | Error::Interrupted(_) => Vec::new(),
+            Error::Config(_)
+            | Error::System(_)
+            | Error::CannotJudge
+            | Error::NotVerified
+            | Error::Interrupted(_) => Vec::new(),
             Error::Signing(error) => error.help(),
             Error::UploadNotConfigured { config } => vec![format!(
                 "add an `upload:` section with `api_url` to {}, or leave --upload out",
@@ -219,6 +236,7 @@ impl fmt::Display for Error {
             Error::Spool { directory, source } => {
                 write!(f, "cannot write to the disk of {}: {source}", directory.display())
             }
+            Error::System(source) => write!(f, "the system refuses what a run needs: {source}"),
             Error::Bundle(WriteError::TooLarge { actual, limit, largest }) => {
                 write!(
                     f,

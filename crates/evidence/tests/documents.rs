@@ -324,7 +324,7 @@ fn every_relative_link_leads_somewhere() {
             if !fragment.is_empty() && !known() {
                 broken.push(format!("{page}: [{shown}]({target}): no such heading"));
             }
-            if !path.extension().is_some_and(|extension| extension == "rs") {
+            if path.extension().is_none_or(|extension| extension != "rs") {
                 continue;
             }
             // What the text of a link into the code names is in that file.

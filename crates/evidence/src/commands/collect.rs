@@ -9,7 +9,7 @@ use crate::assemble::{self, RunContext};
 use crate::cli::CollectArgs;
 use crate::collection::{self, Collection};
 use crate::config::Config;
-use crate::deliver::{self, Delivery};
+use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::{Error, Exit};
 use crate::interrupt::Interrupt;
@@ -48,13 +48,14 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         reporter.event(Event::Warning(&own_warning("signing_key_readable", message)));
     }
 
-    let interrupt = Interrupt::watch().map_err(failed)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let interrupt = Interrupt::watch().map_err(Error::System)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::System)?;
     if args.dry_run {
         return runtime
             .block_on(interruptible(&interrupt, dry_run(sources, &config, env, &screen, &*reporter)));
     }
-    deliver::prepare(&args.output)?;
+    let _directory = OutputDirectory::prepare(&args.output)?;
     let mut spool = Spool::new(&args.output).map_err(failed)?;
 
     // 2. Connection testing, and 3. artifact collection.
@@ -226,10 +227,7 @@ fn check_upload(args: &CollectArgs, config: &Config, env: &Env) -> Result<(), Er
         return Err(Error::ApiKeyMissing { variable: upload.api_key_env.clone() });
     }
     // Collecting for an upload that cannot happen would leave the user believing that it did.
-    Err(Error::Upload {
-        message: "this version of evidence cannot upload yet; nothing was collected".to_string(),
-        help: "leave --upload out, and hand the bundle over as a file".to_string(),
-    })
+    Err(Error::cannot_upload("nothing was collected"))
 }
 
 fn check_source_date_epoch(env: &Env) -> Result<(), Error> {

@@ -39,6 +39,11 @@ impl Look {
         let failed = failed(failure);
         Look::new(Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed }))
     }
+
+    /// Whether this look proves that the repository is there. One that failed proves nothing.
+    pub(super) fn shows_repository(&self) -> bool {
+        self.exists && !matches!(self.seen, Seen::Failed(_))
+    }
 }
 
 /// A repository by name.
@@ -299,6 +304,8 @@ pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look 
 pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
     let reason = match refused.class {
         Class::NotFound => Reason::NotFound,
+        // A page from a proxy says nothing about what the token may see.
+        Class::Forbidden(Refusal::Intermediary) => Reason::HostError,
         Class::Unauthorized | Class::Forbidden(_) => Reason::PermissionDenied,
         _ => Reason::HostError,
     };

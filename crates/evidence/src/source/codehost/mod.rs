@@ -283,17 +283,18 @@ impl CodeHostSession {
         if look.exists {
             return look;
         }
+        // The other look will be made anyway, so it is asked first.
+        let other = if control == Control::Cc7_2 { Control::Cc6_6 } else { Control::Cc7_2 };
+        if self.collects(other) && self.look_once(repository, other, witness).await.shows_repository() {
+            return look;
+        }
         match witness.visible.get_or_init(|| self.visible(repository)).await {
             Ok(true) => return look,
+            Ok(false) => {}
             Err(failure) => {
                 look.seen = Seen::Failed(look::failed(failure));
                 return look;
             }
-            Ok(false) => {}
-        }
-        let other = if control == Control::Cc7_2 { Control::Cc6_6 } else { Control::Cc7_2 };
-        if self.collects(other) && self.look_once(repository, other, witness).await.exists {
-            return look;
         }
         let what = if control == Control::Cc7_2 { "branch protection" } else { "CODEOWNERS" };
         look.seen = Seen::Failed(look::repository_not_found(what));
@@ -391,9 +392,14 @@ impl Session for CodeHostSession {
             if self.collects(Control::Cc6_1) {
                 plan.artifacts.push(("organization settings", 1));
             }
+            // A repository that only the configuration names may have to be asked for itself.
+            if matches!(self.config.repos, Repositories::Listed(_)) {
+                plan.requests_maximum += repositories;
+            }
             for control in self.repository_controls() {
+                // A CODEOWNERS file may be in the second place, and so large that it is read once more.
                 let (name, most) =
-                    if control == Control::Cc7_2 { ("branch protection", 1) } else { ("CODEOWNERS", 2) };
+                    if control == Control::Cc7_2 { ("branch protection", 1) } else { ("CODEOWNERS", 3) };
                 plan.artifacts.push((name, repositories));
                 plan.requests_minimum += repositories;
                 plan.requests_maximum += repositories * most;
