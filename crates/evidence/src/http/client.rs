@@ -623,8 +623,11 @@ fn innermost(error: &reqwest::Error) -> String {
 }
 
 /// A stranger's text on one bounded line, control characters escaped.
+///
+/// It is cut between words: half of a token that the host quotes would no longer be recognised as one, and be shown.
 pub fn one_line(text: &str) -> String {
     let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= MESSAGE_LIMIT);
-    let shown = Printable(end.and_then(|end| text.get(..end)).unwrap_or(text));
-    if end.is_some() { format!("{shown}…") } else { shown.to_string() }
+    let Some(kept) = end.and_then(|end| text.get(..end)) else { return Printable(text).to_string() };
+    let words = kept.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words);
+    format!("{}…", Printable(words))
 }

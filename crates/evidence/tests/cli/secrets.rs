@@ -73,6 +73,21 @@ fn echoed_in_the_connection_tests_error() {
     });
 }
 
+/// Where a long message is cut, no part of the token is left over.
+#[test]
+fn echoed_across_the_end_of_a_long_message() {
+    for before in [470, 480, 495, 499] {
+        let body = json!({ "message": format!("{} {TOKEN} and more", "word ".repeat(before / 5)) });
+        let fault = Fault::on("/repos/acme/web/*").kind(FaultKind::Json(403, Vec::new(), body.clone()));
+        let lab = Lab::new(acme().repository(sound("web")).fault(fault));
+        let run = lab.collect(&["--verbose"]).exits(0);
+        assert_absent(&lab, &run, &TOKEN[..12]);
+        let lab = Lab::new(acme().fault(Fault::everywhere().kind(FaultKind::Json(403, Vec::new(), body))));
+        let run = lab.collect(&[]).exits(2);
+        assert_absent(&lab, &run, &TOKEN[..12]);
+    }
+}
+
 #[test]
 fn echoed_in_a_redirect() {
     never(2, |token| {
