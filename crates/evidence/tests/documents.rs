@@ -19,9 +19,6 @@ use evidence::evaluate::{Check, Rule, Status, Verdict};
 use evidence::hint;
 use evidence::observation::{Reason, SourceName};
 
-/// Commands that documents announce and the program does not have yet.
-const ANNOUNCED: &[&str] = &["upload"];
-
 /// Flags of other programs that documents show.
 const FOREIGN_FLAGS: &[&str] = &["--format"];
 
@@ -414,9 +411,6 @@ fn command_lines(language: &str, block: &str) -> Vec<String> {
 
 fn parses(line: &str, whole: bool) -> Result<(), String> {
     let words = words(line);
-    if words.get(1).is_some_and(|command| ANNOUNCED.contains(&command.as_str())) && !whole {
-        return Ok(());
-    }
     match Cli::try_parse_from(&words) {
         Ok(_) => Ok(()),
         Err(error) => match error.kind() {
@@ -445,13 +439,6 @@ fn every_command_line_can_be_typed() {
         }
     }
     assert!(count > 30, "only {count} command lines were found");
-    for command in ANNOUNCED {
-        assert!(
-            Cli::try_parse_from(["evidence", command, "--help"])
-                .is_err_and(|error| { error.kind() == ErrorKind::InvalidSubcommand }),
-            "`evidence {command}` is there now: take it off the list"
-        );
-    }
 }
 
 #[test]

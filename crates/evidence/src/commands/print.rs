@@ -30,11 +30,38 @@ pub(super) fn completions(shell: clap_complete::Shell) -> Result<Exit, Error> {
     put(&text)
 }
 
-/// Prints the manual page.
+/// Prints the manual page: one page for all commands.
 pub(super) fn man() -> Result<Exit, Error> {
     let mut text = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut text).map_err(unwritable)?;
+    render_man(&mut text).map_err(unwritable)?;
     put(&text)
+}
+
+fn render_man(out: &mut Vec<u8>) -> io::Result<()> {
+    let mut command = Cli::command();
+    command.build();
+    let page = clap_mangen::Man::new(command.clone());
+    page.render_title(out)?;
+    page.render_name_section(out)?;
+    page.render_synopsis_section(out)?;
+    page.render_description_section(out)?;
+    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+        writeln!(out, ".SH \"EVIDENCE {}\"", subcommand.get_name().to_uppercase())?;
+        writeln!(out, "{}", subcommand.get_about().map(ToString::to_string).unwrap_or_default())?;
+        // The generator makes a page for each command; here its options are a part of the one page.
+        let mut options = Vec::new();
+        clap_mangen::Man::new(subcommand.clone()).render_options_section(&mut options)?;
+        out.extend_from_slice(String::from_utf8_lossy(&options).replace(".SH OPTIONS\n", "").as_bytes());
+        if let Some(more) = subcommand.get_after_help() {
+            writeln!(out, ".PP\n{more}")?;
+        }
+    }
+    writeln!(
+        out,
+        ".SH \"EXIT CODES\"\n{}",
+        command.get_after_help().map(ToString::to_string).unwrap_or_default()
+    )?;
+    page.render_version_section(out)
 }
 
 fn put(text: &[u8]) -> Result<Exit, Error> {

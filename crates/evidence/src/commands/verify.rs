@@ -84,8 +84,16 @@ impl Report<'_> {
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
     // 0. The trust root, before anything of the bundle is looked at.
-    let trust = trust_root(args, env)?;
-    let max_age = args.max_age.as_deref().map(parse_age).transpose()?;
+    let (trust, max_age) = match prepare(args, env) {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            // A program that reads the verdict gets one, whatever keeps this from being judged.
+            if args.json {
+                put(&json(&Report { detail: Some(&error.to_string()), ..Report::new("not_judged") }));
+            }
+            return Err(error);
+        }
+    };
     let expectations = Expectations {
         organization: args.expect_org.clone(),
         max_age,
@@ -119,11 +127,21 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
     }
 }
 
+fn prepare(args: &VerifyArgs, env: &Env) -> Result<(TrustRoot, Option<Duration>), Error> {
+    let trust = trust_root(args, env)?;
+    let max_age = args.max_age.as_deref().map(parse_age).transpose()?;
+    Ok((trust, max_age))
+}
+
+/// A closed pipe is the reader's business: the exit code tells as well.
+fn put(text: &[u8]) {
+    let _ = io::stdout().lock().write_all(text);
+}
+
 /// Prints the verdict on stdout, as text or as JSON.
 fn say(args: &VerifyArgs, text: impl FnOnce() -> String, report: impl FnOnce() -> Vec<u8>) {
-    // A closed pipe is the reader's business: the exit code tells as well.
     if args.json {
-        let _ = io::stdout().lock().write_all(&report());
+        put(&report());
     } else if !args.quiet {
         let _ = anstream::stdout().write_all(text().as_bytes());
     }
@@ -256,8 +274,7 @@ fn intact_report(intact: &Intact) -> Vec<u8> {
 fn cannot_judge(args: &VerifyArgs, error: &io::Error) {
     let detail = error.to_string();
     if args.json {
-        let report = json(&Report { detail: Some(&detail), ..Report::new("not_judged") });
-        let _ = io::stdout().lock().write_all(&report);
+        put(&json(&Report { detail: Some(&detail), ..Report::new("not_judged") }));
         return;
     }
     let path = args.bundle.to_string_lossy();

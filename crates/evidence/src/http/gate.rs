@@ -24,7 +24,10 @@ const COUNTDOWN_STEP: SignedDuration = SignedDuration::from_secs(1);
 
 pub(super) struct Gate {
     state: Mutex<State>,
-    /// Wakes one waiting request for every place that becomes free.
+    /// Who holds this is the next to start: requests start in the order in which they came, and only one of them
+    /// watches for a free place or counts down a wait.
+    turn: tokio::sync::Mutex<()>,
+    /// Tells the next in turn that a place has become free.
     free: Notify,
     pause: bool,
 }
@@ -36,8 +39,6 @@ struct State {
     in_flight: usize,
     /// Until when a secondary limit holds everything back.
     held_until: Option<Timestamp>,
-    /// Somebody already shows the present wait.
-    shown_until: Option<Timestamp>,
     /// A refusal that every further request would meet too: ask nothing more.
     closed: Option<Failure>,
     paused: SignedDuration,
@@ -68,11 +69,11 @@ impl Gate {
                 quota: Quota::new(),
                 in_flight: 0,
                 held_until: None,
-                shown_until: None,
                 closed: None,
                 paused: SignedDuration::ZERO,
                 answered: false,
             }),
+            turn: tokio::sync::Mutex::new(()),
             free: Notify::new(),
             pause: settings.rate_limit_pause,
         }
@@ -84,27 +85,24 @@ impl Gate {
 
     /// Waits until the next request may start. Whoever gets in must [`Gate::leave`].
     pub(super) async fn enter(&self, clock: &Clock, reporter: &dyn Reporter) -> Result<Ticket, Failure> {
+        let _turn = self.turn.lock().await;
         loop {
             let step = self.lock().step(clock.now(), self.pause);
             match step {
                 Step::Start(ticket) => return Ok(ticket),
-                Step::Refuse(failure) => {
-                    // The place this request was woken for goes to the next one, which is refused as well.
-                    self.free.notify_one();
-                    return Err(failure);
-                }
+                Step::Refuse(failure) => return Err(failure),
                 Step::Full => self.free.notified().await,
                 Step::Wait(until, reason) => self.wait(until, reason, clock, reporter).await,
             }
         }
     }
 
-    /// Waits with everybody else; the first to come shows it and counts down.
+    /// Waits for everybody, and shows it. A pacing wait is a fraction of a second, and showing it would be noise.
     async fn wait(&self, until: Timestamp, reason: WaitReason, clock: &Clock, reporter: &dyn Reporter) {
-        let begun = clock.now();
-        if !self.shows(until, reason) {
+        if reason == WaitReason::Pace {
             return clock.sleep_until(until).await;
         }
+        let begun = clock.now();
         loop {
             let now = clock.now();
             if now >= until {
@@ -119,30 +117,15 @@ impl Gate {
         state.paused += clock.now().duration_since(begun);
     }
 
-    /// Whether the caller is the one who shows this wait. Pacing waits are fractions of a second and never shown.
-    fn shows(&self, until: Timestamp, reason: WaitReason) -> bool {
-        let mut state = self.lock();
-        if reason == WaitReason::Pace || state.shown_until.is_some_and(|shown| shown >= until) {
-            return false;
-        }
-        state.shown_until = Some(until);
-        true
-    }
-
     /// The request has an answer, or will have none.
     pub(super) fn leave(&self, ticket: Ticket, lesson: Option<&Lesson>, now: Timestamp) {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
-        let before = state.concurrency.allowed();
         if let Some(lesson) = lesson {
             state.learn(ticket, lesson, now);
         }
-        let grown = state.concurrency.allowed() > before;
         drop(state);
         self.free.notify_one();
-        if grown {
-            self.free.notify_one();
-        }
     }
 
     /// Refuses every further request with the same failure: what one answer said holds for all.

@@ -191,7 +191,7 @@ fn resource_not_accessible() {
     let lab = Lab::new(host).with(|config| config.controls("[CC7.2]"));
     let bundle = expect(&lab, &told("not_verifiable", "permission_denied"));
     let actual = bundle.check_record("CC7.2", "acme/web")["actual"].clone();
-    assert_eq!(actual, "Resource not accessible by personal access token");
+    assert_eq!(actual, "branch protection: Resource not accessible by personal access token");
 }
 
 #[test]

@@ -74,9 +74,13 @@ fn manual_page() {
     let run = lab().run(&["man"]).exits(0);
     assert!(run.stdout.contains(".TH evidence 1"), "{}", run.stdout);
     for command in COMMANDS {
-        assert!(run.stdout.contains(command), "{command}");
+        let heading = format!(".SH \"EVIDENCE {}\"", command.to_uppercase());
+        assert!(run.stdout.contains(&heading), "{command}");
     }
-    assert!(run.stdout.contains("Exit codes"), "{}", run.stdout);
+    for section in ["EVIDENCE COLLECT", "EVIDENCE VERIFY", "EXIT CODES"] {
+        assert!(run.stdout.contains(&format!(".SH \"{section}\"")), "{section}: {}", run.stdout);
+    }
+    assert!(run.stdout.contains("max\\-age"), "{}", run.stdout);
 }
 
 #[test]

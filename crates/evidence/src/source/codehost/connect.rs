@@ -158,7 +158,8 @@ fn warnings(
             "scopes_not_reported",
             "the host does not report this token's permissions: that it is read-only cannot be verified".to_string(),
         ),
-        Scopes::Classic(_) | Scopes::None if whole_organization => warn(
+        Scopes::Classic(_) | Scopes::None
+            if whole_organization && organization.counts.total_private_repos != Some(0) => warn(
             "private_repositories_unseen",
             "a classic token without write access lists public repositories only; private ones need a fine-grained \
              token"

@@ -136,7 +136,8 @@ fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Lo
             return look;
         }
         // The host hides protection from everybody but administrators behind the same words.
-        let detail = format!("{} (the host shows branch protection to administrators only)", refused.text());
+        let detail =
+            format!("branch protection: {} (the host shows it to administrators only)", refused.text());
         let mut look = Look::new(Seen::Denied { reason: Reason::PermissionDenied, detail });
         look.exists = false;
         return look;
@@ -293,7 +294,7 @@ pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look 
         // Not the host's own verdict on this repository, or no verdict at all.
         _ => return Look::new(Seen::Failed(refused_failure(what, refused))),
     };
-    let mut look = Look::new(Seen::Denied { reason, detail: text.clone() });
+    let mut look = Look::new(Seen::Denied { reason, detail: format!("{what}: {text}") });
     if matches!(reason, Reason::Blocked | Reason::PlanLimit | Reason::SsoRequired) {
         look.warnings.push(target.warning(reason.code(), format!("{what} was not shown: {text}")));
     }
