@@ -82,7 +82,7 @@ pub struct VerifyArgs {
     /// Keys to trust, with their validity: OpenSSH's allowed_signers file, namespace evidence-bundle.
     #[arg(long, value_name = "FILE", conflicts_with = "public_key")]
     pub allowed_signers: Option<PathBuf>,
-    /// The fingerprint of a key to trust: sha256:<hex> or OpenSSH's SHA256:<base64>.
+    /// The fingerprint of a key to trust: sha256:HEX, or OpenSSH's SHA256:BASE64.
     #[arg(long, value_name = "FINGERPRINT", conflicts_with_all = ["public_key", "allowed_signers"])]
     pub fingerprint: Vec<String>,
     /// The organization the bundle must be about.

@@ -1,7 +1,7 @@
 //! The normal and the verbose output: what happens, as it happens, on stderr; the result on stdout.
 //!
 //! On a terminal there are colours and a bar that moves also while everybody waits; elsewhere plain lines. A warning
-//! that repeats is shown a few times and then counted: the manifest has every one.
+//! that repeats is shown a few times and then counted: the bundle has every one.
 
 use std::collections::HashMap;
 use std::io::{IsTerminal as _, Write as _};
@@ -21,7 +21,7 @@ use crate::observation::SourceName;
 use crate::screen::Screen;
 use crate::source::Plan;
 
-/// How often a warning of one kind is shown; the manifest has all.
+/// How often a warning of one kind is shown; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;
 
 /// Without a terminal, progress is a line per this many looks.
@@ -119,7 +119,7 @@ impl Terminal {
             if !self.verbose && count > SHOWN_PER_KIND {
                 let (word, code) = kind.split_once(' ').unwrap_or((&kind, ""));
                 let more = thousands(count - SHOWN_PER_KIND);
-                self.item(state, source, DIM, word, &format!("{more} more {code}: see manifest.json"));
+                self.item(state, source, DIM, word, &format!("{more} more {code}; the bundle has them all"));
             }
         }
     }
