@@ -10,7 +10,7 @@ pub mod codeowners;
 
 use std::sync::Arc;
 
-pub use evidence_bundle::document::Status;
+pub use evidence_bundle::document::{Counts, Status};
 
 use crate::control::Control;
 use crate::observation::{Observation, Reason, Record, Seen, SourceName};
@@ -153,36 +153,6 @@ fn judge_record(record: &Record) -> Verdict {
     }
 }
 
-/// How many checks have each status.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Passed.
-    pub pass: u64,
-    /// Failed.
-    pub fail: u64,
-    /// Not verifiable.
-    pub not_verifiable: u64,
-    /// Not applicable.
-    pub not_applicable: u64,
-}
-
-impl Counts {
-    /// Counts one more.
-    pub fn add(&mut self, status: Status) {
-        match status {
-            Status::Pass => self.pass += 1,
-            Status::Fail => self.fail += 1,
-            Status::NotVerifiable => self.not_verifiable += 1,
-            Status::NotApplicable => self.not_applicable += 1,
-        }
-    }
-
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.pass + self.fail + self.not_verifiable + self.not_applicable
-    }
-}
-
 /// The outcome of one control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControlResult {
@@ -261,7 +231,9 @@ mod tests {
                 _ => (Status::NotApplicable, Reason::Archived),
             };
             assert_eq!((result.status, result.reason), expected, "set {set:04b}");
-            assert_eq!(result.counts.total(), checks.len() as u64);
+            let counts = result.counts;
+            let total = counts.pass + counts.fail + counts.not_verifiable + counts.not_applicable;
+            assert_eq!(total, checks.len() as u64);
             let other = control_result(Control::Cc6_1, checks.iter());
             assert_eq!((other.status, other.reason), (Status::NotVerifiable, Reason::NoEvidence));
         }
