@@ -4,13 +4,11 @@
 //! there is no answer: the attempts are used up, the limit is, or the host said something that cannot be understood.
 
 use std::error::Error as _;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use evidence_bundle::text::Printable;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
@@ -19,6 +17,7 @@ use url::Url;
 
 use super::gate::{Gate, Lesson};
 use super::quota::{Reading, Status};
+use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
 use super::retry::{Answer, Class, Refusal, Verdict, classify, http_date, verdict};
 use super::token::Token;
 use crate::env::Clock;
@@ -30,9 +29,6 @@ const MAXIMUM_REDIRECTS: usize = 5;
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
-
-/// How much of a host's message is kept: longer ones are not messages.
-const MESSAGE_LIMIT: usize = 500;
 
 /// The longest name resolution and handshake. A host that takes longer is down, whatever the request time-out is.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -71,154 +67,6 @@ impl Accept {
             Accept::Json => "application/vnd.github+json",
             Accept::Raw => "application/vnd.github.raw+json",
         })
-    }
-}
-
-/// Where an answer came from: what the manifest says of a request.
-#[derive(Debug, Clone, Default)]
-pub struct Meta {
-    /// Path and query as asked, relative to the base.
-    pub path: String,
-    /// HTTP status.
-    pub status: u16,
-    /// `ETag`
-    pub etag: Option<String>,
-    /// `X-GitHub-Request-Id`
-    pub request_id: Option<String>,
-    /// `X-OAuth-Scopes`: absent for tokens that have no scopes in this sense.
-    pub scopes: Option<String>,
-    /// `github-authentication-token-expiration`
-    pub token_expiration: Option<String>,
-    /// `X-GitHub-SSO`
-    pub sso: Option<String>,
-    /// `Link`, every one.
-    pub links: Vec<String>,
-    /// Where the answer came from if the host redirected.
-    pub redirected_to: Option<String>,
-    /// When the answer was complete, by this machine's clock.
-    pub received_at: Timestamp,
-}
-
-/// A good answer.
-#[derive(Debug, Clone)]
-pub struct Answered<T> {
-    /// What it said.
-    pub value: T,
-    /// Where it came from.
-    pub meta: Meta,
-}
-
-/// A refusal that stands.
-#[derive(Debug, Clone)]
-pub struct Refused {
-    /// What it means.
-    pub class: Class,
-    /// The host's message, if it gave one: one line, bounded.
-    pub message: Option<String>,
-    /// Where it came from.
-    pub meta: Meta,
-}
-
-impl Refused {
-    /// The host's message, or the status if it gave none.
-    pub fn text(&self) -> String {
-        self.message.clone().unwrap_or_else(|| format!("HTTP {}", self.meta.status))
-    }
-}
-
-/// An answer that stands.
-#[derive(Debug, Clone)]
-pub enum Reply<T> {
-    /// 200.
-    Good(Answered<T>),
-    /// The host will not, and asking again would not change it.
-    Refused(Refused),
-}
-
-/// There is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// What went wrong.
-    pub kind: FailureKind,
-    /// The last HTTP status, if there was one.
-    pub status: Option<u16>,
-    /// The request id of the last answer, if there was one.
-    pub request_id: Option<String>,
-    /// How often it was tried; 0 if it was not even sent.
-    pub attempts: u32,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FailureKind {
-    /// The connection: name, route, TLS, time-out, reset, truncated body.
-    Transport(String),
-    /// The host answered with faults until the attempts were used up.
-    HostFault(String),
-    /// The primary limit is used up and waiting is not wanted, or did not help.
-    RateLimited {
-        /// Requests per window.
-        limit: Option<u64>,
-        /// When it resets, in seconds since 1970 by the host's clock.
-        reset: Option<i64>,
-    },
-    /// The secondary limit held through all attempts.
-    SecondaryLimit,
-    /// The token stopped being accepted, so nothing more was asked.
-    Unauthorized(String),
-    /// The body is longer than this endpoint's largest honest answer.
-    TooLarge {
-        /// The bound, in bytes.
-        limit: usize,
-    },
-    /// A good answer whose JSON is not of the documented shape.
-    UnexpectedShape(String),
-    /// A redirect away from the API's own origin, or in circles.
-    Redirect(String),
-}
-
-impl Failure {
-    /// A failure of a request that was not sent.
-    pub(super) fn local(kind: FailureKind) -> Failure {
-        Failure { kind, status: None, request_id: None, attempts: 0 }
-    }
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            FailureKind::Transport(text) => write!(f, "{text}")?,
-            FailureKind::HostFault(text) => write!(f, "{text}")?,
-            FailureKind::RateLimited { limit, reset } => {
-                f.write_str("API rate limit exceeded")?;
-                if let Some(status) = self.status {
-                    write!(f, " (HTTP {status})")?;
-                }
-                f.write_str(": 0")?;
-                if let Some(limit) = limit {
-                    write!(f, " of {limit}")?;
-                }
-                f.write_str(" requests remaining")?;
-                if let Some(reset) = reset.and_then(|reset| Timestamp::from_second(reset).ok()) {
-                    write!(f, ", resets at {reset}")?;
-                }
-            }
-            FailureKind::SecondaryLimit => f.write_str("the host's secondary rate limit did not lift")?,
-            FailureKind::Unauthorized(text) => {
-                write!(f, "not asked: the host has stopped accepting the token ({text})")?;
-            }
-            FailureKind::TooLarge { limit } => {
-                write!(f, "the answer is larger than {limit} bytes, more than this call ever needs")?;
-            }
-            FailureKind::UnexpectedShape(text) => {
-                write!(f, "the answer is not of the documented form: {text}")?
-            }
-            FailureKind::Redirect(text) => write!(f, "{text}")?,
-        }
-        if self.attempts > 1 {
-            write!(f, " (after {} attempts)", self.attempts)?;
-        }
-        Ok(())
     }
 }
 
@@ -620,14 +468,4 @@ fn innermost(error: &reqwest::Error) -> String {
     } else {
         one_line(&cause.to_string())
     }
-}
-
-/// A stranger's text on one bounded line, control characters escaped.
-///
-/// It is cut between words: half of a token that the host quotes would no longer be recognised as one, and be shown.
-pub fn one_line(text: &str) -> String {
-    let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= MESSAGE_LIMIT);
-    let Some(kept) = end.and_then(|end| text.get(..end)) else { return Printable(text).to_string() };
-    let words = kept.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words);
-    format!("{}…", Printable(words))
 }

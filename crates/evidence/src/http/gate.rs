@@ -8,10 +8,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 
-use super::client::{Failure, FailureKind, Settings};
+use super::client::Settings;
 use super::concurrency::{Concurrency, Ticket};
 use super::pace::Pace;
 use super::quota::{Admit, Quota};
+use super::reply::{Failure, FailureKind};
 use super::retry::Class;
 use crate::env::Clock;
 use crate::report::{Event, Reporter, WaitReason};

@@ -12,8 +12,10 @@ mod gate;
 pub mod link;
 pub mod pace;
 pub mod quota;
+pub mod reply;
 pub mod retry;
 mod token;
 
-pub use client::{Accept, Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings};
+pub use client::{Accept, Client, Settings};
+pub use reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
 pub use token::Token;

@@ -196,7 +196,7 @@ impl Api<'_> {
         match base.join(&target) {
             Ok(url) if url.origin() == base.origin() => Ok(Some(url)),
             _ => {
-                let target = crate::http::client::one_line(&target);
+                let target = crate::http::one_line(&target);
                 let text = format!("refused to follow a link to another origin: {target}");
                 Err(failure(FailureKind::Redirect(text)))
             }

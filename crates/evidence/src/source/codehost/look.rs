@@ -360,7 +360,7 @@ fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
     if owner.eq_ignore_ascii_case(target.owner) {
         return None;
     }
-    let owner = crate::http::client::one_line(owner);
+    let owner = crate::http::one_line(owner);
     let text = format!("the repository was transferred to {owner} and is not collected");
     let mut look = Look::new(Seen::Denied { reason: Reason::NotFound, detail: text.clone() });
     look.warnings.push(target.warning("repository_transferred", text));

@@ -227,7 +227,7 @@ impl CodeHostSession {
         };
         let full_name =
             full_name.ok_or_else(|| problem("the host listed a repository without a name".into()))?;
-        let shown = crate::http::client::one_line(full_name);
+        let shown = crate::http::one_line(full_name);
         let valid = full_name.split_once('/').filter(|(_, name)| is_repository_name(name));
         let Some((owner, name)) = valid else {
             return Err(problem(format!(
