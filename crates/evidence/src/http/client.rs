@@ -97,6 +97,13 @@ enum Body {
     Broken(String),
 }
 
+impl Body {
+    fn begins_like_json(&self) -> bool {
+        let Body::Complete(bytes) = self else { return false };
+        bytes.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte))
+    }
+}
+
 struct Parts {
     retry_after: Option<String>,
     reading: Reading,
@@ -292,7 +299,7 @@ impl Client {
         if (300..400).contains(&status) {
             meta.redirected_to = text("location");
         }
-        let answer_parts = Parts {
+        let mut answer_parts = Parts {
             retry_after: text("retry-after"),
             reading: Reading {
                 limit: number("x-ratelimit-limit").and_then(|value| u64::try_from(value).ok()),
@@ -303,6 +310,8 @@ impl Client {
             is_json: content_type.contains("json") || (status == 200 && accept == Accept::Raw),
         };
         let body = read_body(&mut response, if status == 200 { limit } else { ERROR_BODY_LIMIT }).await;
+        // A host that names no type is taken by its word's first character; whether it is JSON the parser decides.
+        answer_parts.is_json |= content_type.is_empty() && body.begins_like_json();
         meta.received_at = self.clock.now();
         Ok(Exchange { meta, body, answer_parts })
     }

@@ -179,6 +179,30 @@ fn any_recording_in_any_place_neither_panics_nor_lies_nor_stops_the_run() {
     assert!(bundles > 20, "{bundles} bundles: the recordings stop most runs");
 }
 
+/// Servers that say no more than they must: a host of the same family, a proxy, a mock of somebody else's.
+#[test]
+fn terse_hosts_are_understood() {
+    let bare = |path: &str, status, body| Recording::new(path, status, body);
+    let file = json!({"type": "file", "content": "KiBAYWNtZS93ZWI=", "encoding": "base64"});
+    let protection = json!({
+        "required_pull_request_reviews": {"required_approving_review_count": 1},
+        "required_status_checks": {"contexts": ["build"]},
+        "enforce_admins": {"enabled": true}
+    });
+    let replay = Replay::new()
+        .recording(bare("/orgs/acme", 200, json!({"login": "acme", "two_factor_requirement_enabled": true})))
+        .recording(bare("/orgs/acme/repos", 200, json!([{"full_name": "acme/web"}])))
+        .recording(bare("/repos/acme/web/branches/main/protection", 200, protection))
+        .recording(bare("/repos/acme/web/contents/CODEOWNERS", 404, json!({"message": "Not Found"})))
+        .recording(bare("/repos/acme/web/contents/.github/CODEOWNERS", 200, file));
+    for repos in ["\"*\"", "[acme/web]"] {
+        let ran = collect(replay.clone(), repos);
+        assert_eq!(ran.exit, Exit::Success);
+        let controls = ran.controls.unwrap();
+        assert!(controls.iter().all(|(_, status, _)| *status == Status::Pass), "{controls:?}");
+    }
+}
+
 /// An answer that is not the setting must not move the setting's control to pass or fail.
 #[test]
 fn refusals_of_one_call_leave_that_control_unverified_and_the_others_alone() {
