@@ -2,6 +2,7 @@
 //!
 //! Long lists are written row by row: neither the checks' documents nor the manifest is ever in memory as a whole.
 
+use std::collections::HashMap;
 use std::io;
 
 use evidence_bundle::document::{
@@ -91,8 +92,19 @@ fn evidence(check: &Check, reader: &Reader<'_>) -> Option<EvidenceReference> {
 pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
     let hints = hint::ordered(&collection.checks);
     add(spool, path::HINTS, |out, reader| {
+        let mut seen: HashMap<String, u32> = HashMap::new();
+        let mut id = move |check: &Check| {
+            let id = format!("{}:{}:{}", check.control.id(), check.verdict.reason.code(), check.subject);
+            // A repository has one check for a control; only the organization can have more.
+            if check.subject.contains('/') {
+                return id;
+            }
+            let count = seen.entry(id.clone()).or_default();
+            *count += 1;
+            if *count == 1 { id } else { format!("{id}:{count}") }
+        };
         let rows = hints.iter().map(|(check, advice)| document::Hint {
-            id: format!("{}:{}:{}", check.control.id(), check.verdict.reason.code(), check.subject),
+            id: id(check),
             control: check.control.id().to_string(),
             severity: advice.severity,
             category: advice.category,

@@ -246,7 +246,10 @@ impl Gathering<'_> {
                     status: failed.status,
                     request_id: failed.request_id.as_deref().map(|id| self.clean(id)),
                 };
-                self.collection.errors.push(record);
+                // One problem of discovery holds up every control that looks at repositories: it is one error.
+                if self.collection.errors.last() != Some(&record) {
+                    self.collection.errors.push(record);
+                }
                 Outcome::Failed(&failed.message)
             }
         };

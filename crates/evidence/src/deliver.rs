@@ -54,11 +54,15 @@ impl OutputDirectory<'_> {
             Ok(metadata) if metadata.is_dir() => Ok(OutputDirectory { path, is_new: false }),
             Ok(_) => Err(failed(io::Error::from(io::ErrorKind::NotADirectory))),
             Err(_) => {
-                DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+                create_directory(path).map_err(failed)?;
                 Ok(OutputDirectory { path, is_new: true })
             }
         }
     }
+}
+
+fn create_directory(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 impl Drop for OutputDirectory<'_> {
@@ -110,9 +114,9 @@ impl Delivery<'_> {
             }
             match file.persist_noclobber(&path) {
                 Ok(_) => {
-                    // The name is on the disk once the directory is.
-                    let synced = File::open(self.directory).and_then(|directory| directory.sync_all());
-                    synced.map_err(|source| self.failed(source))?;
+                    // The name is on the disk for good once the directory is. The bundle is there and whole already,
+                    // so a directory that cannot be opened for that (mode 0300) is no reason to deny it.
+                    let _ = File::open(self.directory).and_then(|directory| directory.sync_all());
                     return Ok(Delivered { path, bytes });
                 }
                 // Another run took the name in the same second.
@@ -125,6 +129,8 @@ impl Delivery<'_> {
     }
 
     fn write(&self, spool: &mut Spool, bundle: &SignedBundle) -> Result<(NamedTempFile, u64), Error> {
+        // A run beside this one that ended without a bundle has taken its empty directory away.
+        create_directory(self.directory).map_err(|source| self.failed(source))?;
         let file = tempfile::Builder::new()
             .prefix(TEMPORARY_PREFIX)
             .suffix(".tmp")

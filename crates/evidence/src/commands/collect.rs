@@ -52,14 +52,16 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::System)?;
     if args.dry_run {
-        return runtime
-            .block_on(interruptible(&interrupt, dry_run(sources, &config, env, &screen, &*reporter)));
+        let work = dry_run(sources, &config, env, &screen, &*reporter);
+        let outcome = runtime.block_on(interruptible(&interrupt, work));
+        runtime.shutdown_background();
+        return outcome;
     }
     let _directory = OutputDirectory::prepare(&args.output)?;
     let mut spool = Spool::new(&args.output).map_err(failed)?;
 
     // 2. Connection testing, and 3. artifact collection.
-    let (mut collection, organization) = runtime.block_on(interruptible(&interrupt, async {
+    let gathered = runtime.block_on(interruptible(&interrupt, async {
         let sessions = connect(sources, &screen, &*reporter).await?;
         let mut collection = Collection::default();
         for session in &sessions {
@@ -69,8 +71,10 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         }
         let organization = sessions.first().map(|session| session.organization().to_string());
         Ok((collection, organization.unwrap_or_default()))
-    }))?;
-    drop(runtime);
+    }));
+    // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
+    runtime.shutdown_background();
+    let (mut collection, organization) = gathered?;
     if !collection.answered && !collection.errors.is_empty() {
         return Err(Error::NothingCollected(reasons(&collection)));
     }

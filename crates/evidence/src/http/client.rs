@@ -21,7 +21,7 @@ use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_lin
 use super::retry::{Answer, Class, Refusal, Verdict, classify, http_date, verdict};
 use super::token::Token;
 use crate::env::Clock;
-use crate::report::{Event, Reporter};
+use crate::report::{Event, Reporter, WaitReason};
 
 /// How many redirects within the host's own origin are followed: the number browsers settled on is 20, clients of
 /// this API never need more than two.
@@ -29,6 +29,9 @@ const MAXIMUM_REDIRECTS: usize = 5;
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
+
+/// A fault's own back-off stays below this; a longer wait was asked for by the host and is shown.
+const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
 
 /// The longest name resolution and handshake. A host that takes longer is down, whatever the request time-out is.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -98,9 +101,10 @@ enum Body {
 }
 
 impl Body {
-    fn begins_like_json(&self) -> bool {
+    /// Empty, or beginning like an object or a list.
+    fn may_be_json(&self) -> bool {
         let Body::Complete(bytes) = self else { return false };
-        bytes.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(|byte| b"{[".contains(byte))
+        bytes.iter().find(|byte| !byte.is_ascii_whitespace()).is_none_or(|byte| b"{[".contains(byte))
     }
 }
 
@@ -227,9 +231,14 @@ impl Client {
         parse: Parse<'_, T>,
     ) -> Result<Reply<T>, Failure> {
         let mut attempt = 0;
+        let mut refused: Option<Failure> = None;
         loop {
             attempt += 1;
-            let ticket = self.gate.enter(&self.clock, &*self.reporter).await?;
+            let ticket = match self.gate.enter(&self.clock, &*self.reporter).await {
+                Ok(ticket) => ticket,
+                // What the host said to this very request tells more than that nothing more may be asked.
+                Err(failure) => return Err(refused.unwrap_or(failure)),
+            };
             self.requests.fetch_add(1, Ordering::Relaxed);
             if attempt > 1 {
                 self.retries.fetch_add(1, Ordering::Relaxed);
@@ -264,10 +273,15 @@ impl Client {
                 Verdict::RetryAfter(wait) => {
                     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
                     let until = self.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
+                    if wait > SHOWN_WAIT {
+                        let reason = WaitReason::HostFault;
+                        self.reporter.event(Event::Waiting { reason, until, left: wait });
+                    }
                     self.clock.sleep_until(until).await;
                 }
                 Verdict::GiveUp | Verdict::Accept => return Err(failure),
             }
+            refused = Some(failure);
         }
     }
 
@@ -310,8 +324,9 @@ impl Client {
             is_json: content_type.contains("json") || (status == 200 && accept == Accept::Raw),
         };
         let body = read_body(&mut response, if status == 200 { limit } else { ERROR_BODY_LIMIT }).await;
-        // A host that names no type is taken by its word's first character; whether it is JSON the parser decides.
-        answer_parts.is_json |= content_type.is_empty() && body.begins_like_json();
+        // What the body is decides, rather than what it is called: some hosts name no type, or plain text. A page
+        // of HTML is nobody's answer to this question.
+        answer_parts.is_json |= !content_type.contains("html") && body.may_be_json();
         meta.received_at = self.clock.now();
         Ok(Exchange { meta, body, answer_parts })
     }

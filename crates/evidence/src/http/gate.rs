@@ -30,6 +30,8 @@ pub(super) struct Gate {
     turn: tokio::sync::Mutex<()>,
     /// Tells the next in turn that a place has become free.
     free: Notify,
+    /// Ends a wait that has lost its purpose.
+    closed: Notify,
     pause: bool,
 }
 
@@ -76,6 +78,7 @@ impl Gate {
             }),
             turn: tokio::sync::Mutex::new(()),
             free: Notify::new(),
+            closed: Notify::new(),
             pause: settings.rate_limit_pause,
         }
     }
@@ -111,7 +114,10 @@ impl Gate {
             }
             reporter.event(Event::Waiting { reason, until, left: until.duration_since(now) });
             let step = now.checked_add(COUNTDOWN_STEP).unwrap_or(until);
-            clock.sleep_until(step.min(until)).await;
+            tokio::select! {
+                () = clock.sleep_until(step.min(until)) => {}
+                () = self.closed.notified() => break,
+            }
         }
         reporter.event(Event::WaitOver);
         let mut state = self.lock();
@@ -132,6 +138,7 @@ impl Gate {
     /// Refuses every further request with the same failure: what one answer said holds for all.
     pub(super) fn close(&self, failure: Failure) {
         self.lock().closed.get_or_insert(failure);
+        self.closed.notify_waiters();
     }
 
     /// What the host last said of its limit.

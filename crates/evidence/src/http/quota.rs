@@ -72,8 +72,6 @@ pub struct Quota {
     exhausted: Option<Window>,
     /// Host's clock minus this machine's, in seconds.
     offset: i64,
-    /// The largest number of requests any answer spoke of: stands in for a limit that was not sent.
-    largest: u64,
     last: Option<Status>,
 }
 
@@ -98,7 +96,6 @@ impl Quota {
             self.offset = date.saturating_sub(now.as_second());
         }
         let Some(remaining) = reading.remaining else { return };
-        self.largest = self.largest.max(reading.limit.unwrap_or(remaining));
         let status = Status { limit: reading.limit, remaining, reset: reading.reset };
         self.last = Some(status);
         // Without a reset there is nothing to wait for; if the limit is used up the host will say so.
@@ -134,8 +131,8 @@ impl Quota {
     /// With `pause`, requests stop when fewer than `threshold` would be left, until the reset and a second; without,
     /// they stop when the host has refused one.
     ///
-    /// A tenth of the limit takes the place of a larger threshold: with a limit of 60 per hour a threshold of 100
-    /// would never let anything through. The last request is never kept back for a threshold.
+    /// With a limit that is not above the threshold itself (60 per hour without a token) a tenth of it takes the
+    /// threshold's place: nothing would ever be let through otherwise.
     pub fn admit(&mut self, now: Timestamp, in_flight: u64, threshold: u64, pause: bool) -> Admit {
         self.forget_elapsed(now);
         if let Some(window) = &self.exhausted {
@@ -146,13 +143,15 @@ impl Quota {
         if !pause {
             return Admit::Go;
         }
-        let largest = self.largest;
         let wake = self
             .windows
             .iter()
             .filter(|window| {
-                let limit = window.status.limit.unwrap_or(largest);
-                window.status.remaining.saturating_sub(in_flight) < threshold.min(limit / 10).max(1)
+                let threshold = match window.status.limit {
+                    Some(limit) if limit <= threshold => (limit / 10).max(1),
+                    _ => threshold,
+                };
+                window.status.remaining.saturating_sub(in_flight) < threshold
             })
             .map(|window| window.wake)
             .max();

@@ -58,9 +58,13 @@ pub struct Refused {
 }
 
 impl Refused {
-    /// The host's message, or the status if it gave none.
+    /// The host's message, or what the status says if it gave none.
     pub fn text(&self) -> String {
-        self.message.clone().unwrap_or_else(|| format!("HTTP {}", self.meta.status))
+        self.message.clone().unwrap_or_else(|| match self.class {
+            Class::Unauthorized => "Bad credentials".to_string(),
+            Class::NotFound => "Not Found".to_string(),
+            _ => "no message".to_string(),
+        })
     }
 }
 

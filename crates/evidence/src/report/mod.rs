@@ -189,6 +189,8 @@ pub enum WaitReason {
     PrimaryLimit,
     /// The host asked for a rest.
     SecondaryLimit,
+    /// The host is down and said for how long.
+    HostFault,
     /// The pace of requests; too short to show.
     Pace,
 }

@@ -196,10 +196,13 @@ impl Terminal {
     }
 
     fn waiting(&self, reason: WaitReason, until: Timestamp, left: SignedDuration) {
+        // Rounded up: "0 s" is no wait.
+        let left = SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0));
         let mut state = self.state();
         let what = match reason {
             WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
             WaitReason::SecondaryLimit => "the host asked for a rest",
+            WaitReason::HostFault => "the host is down and asked for the time",
             WaitReason::Pace => return,
         };
         let clock = until.strftime("%H:%M:%SZ");

@@ -3,8 +3,14 @@
 //! Waits go by a manual clock, so that an hour's pause takes no time; everything else is real, the port included.
 //! What a user sees is tested with the real binary, in `tests/cli`.
 
-#![allow(clippy::unwrap_used, reason = "a test says with a panic that it failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test says with a panic that it failed"
+)]
 
+mod foreign;
 mod limits;
 mod recordings;
 

@@ -123,19 +123,19 @@ fn a_clock_set_back_does_not_prolong_the_wait() {
 #[test]
 fn small_limits_scale_the_threshold() {
     // (limit, the fewest remaining that are admitted)
-    for (limit, fewest) in [(5_000, 100), (1_000, 100), (999, 99), (60, 6), (19, 1), (1, 1), (0, 1)] {
+    for (limit, fewest) in
+        [(5_000, 100), (1_000, 100), (500, 100), (101, 100), (100, 10), (60, 6), (19, 1), (1, 1), (0, 1)]
+    {
         for remaining in 0..=limit {
             let mut quota = observed(&[Reading { limit: Some(limit), ..reading(remaining, 600, 0) }], 0);
             let expected = if remaining >= fewest { Admit::Go } else { Admit::WaitUntil(at(601)) };
             assert_eq!(admit(&mut quota, 0), expected, "{limit} {remaining}");
         }
     }
-    // A host that does not say its limit: the most it ever had left stands in.
+    // A host that does not say its limit is taken at the threshold's word.
     let unnamed = |remaining| Reading { limit: None, ..reading(remaining, 600, 0) };
-    let mut quota = observed(&[unnamed(60), unnamed(7)], 0);
-    assert_eq!(admit(&mut quota, 0), Admit::Go);
-    quota.observe(unnamed(5), at(0));
-    assert_eq!(admit(&mut quota, 0), Admit::WaitUntil(at(601)));
+    assert_eq!(admit(&mut observed(&[unnamed(100)], 0), 0), Admit::Go);
+    assert_eq!(admit(&mut observed(&[unnamed(99)], 0), 0), Admit::WaitUntil(at(601)));
 }
 
 /// A host with a limit of 60 per hour, and a caller that wants 200 requests.

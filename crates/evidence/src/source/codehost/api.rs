@@ -23,6 +23,8 @@ const REPOSITORY_LIMIT: usize = 1024 * 1024;
 
 /// Repositories per page: the most the host gives.
 pub(super) const PAGE_SIZE: u64 = 100;
+/// Pages in a row with nothing on them, after which a listing that still points on is going in circles.
+const MAXIMUM_EMPTY_PAGES: u32 = 3;
 /// Pages at most: 100,000 repositories, twice what the largest organizations have.
 const MAXIMUM_PAGES: u64 = 1_000;
 
@@ -107,13 +109,17 @@ impl Api<'_> {
     pub(super) async fn first_page(
         &self,
     ) -> Result<(Answered<Vec<wire::Repository>>, Option<Last>), Problem> {
-        let mut url = self.client.url(["orgs", self.organization, "repos"]);
-        // By name, since the default order is by age: a repository created meanwhile would shift every page.
-        url.set_query(Some(&format!("per_page={PAGE_SIZE}&sort=full_name&direction=asc")));
-        let answered = self.page(&url).await?;
+        let answered = self.page(&self.listing_url()).await?;
         let last = self.link(&answered.meta, "last").map_err(Problem::Failed)?;
         let last = last.and_then(|url| Some(Last { number: page_number(&url)?, url }));
+        // A number beyond all reason is not believed: the pages are then read one by one.
+        let last = last.filter(|last| last.number <= MAXIMUM_PAGES);
         Ok((answered, last))
+    }
+
+    /// Whether there are pages after the first one that the host does not count.
+    pub(super) fn goes_on_uncounted(&self, first: &Answered<Vec<wire::Repository>>) -> bool {
+        !matches!(self.next(first, 1), Ok(None))
     }
 
     /// The last page, for counting without reading those between.
@@ -132,10 +138,10 @@ impl Api<'_> {
                 return listing;
             }
         };
-        let mut next = self.link(&first.meta, "next");
+        let mut next = self.next(&first, 1);
         listing.add(first);
         let mut number = 1;
-        if let Some(last) = last.filter(|last| last.number > 1 && last.number <= MAXIMUM_PAGES) {
+        if let Some(last) = last.filter(|last| last.number > 1) {
             let pages = (2..=last.number).map(|page| (page, with_page(&last.url, page)));
             let mut pages = stream::iter(pages)
                 .map(|(page, url)| async move { (page, self.page(&url).await) })
@@ -144,7 +150,7 @@ impl Api<'_> {
                 number = page;
                 match answer {
                     Ok(answered) => {
-                        next = self.link(&answered.meta, "next");
+                        next = self.next(&answered, page);
                         listing.add(answered);
                     }
                     Err(problem) => {
@@ -156,6 +162,7 @@ impl Api<'_> {
         }
         // One by one: hosts that do not name the last page, and pages that came into being meanwhile.
         let mut seen = std::collections::HashSet::new();
+        let mut empty = 0;
         loop {
             let url = match next {
                 Ok(None) => return listing,
@@ -166,7 +173,7 @@ impl Api<'_> {
                 }
             };
             number += 1;
-            if number > MAXIMUM_PAGES || !seen.insert(url.to_string()) {
+            if number > MAXIMUM_PAGES || empty > MAXIMUM_EMPTY_PAGES || !seen.insert(url.to_string()) {
                 let text = "the pages of the listing do not come to an end".to_string();
                 let problem = Problem::Failed(failure(FailureKind::UnexpectedShape(text)));
                 listing.problems.push((number, problem));
@@ -174,11 +181,8 @@ impl Api<'_> {
             }
             match self.page(&url).await {
                 Ok(answered) => {
-                    next = self.link(&answered.meta, "next");
-                    // A page with nothing on it that still points on is a circle in the making.
-                    if answered.value.is_empty() {
-                        next = Ok(None);
-                    }
+                    next = self.next(&answered, number);
+                    empty = if answered.value.is_empty() { empty + 1 } else { 0 };
                     listing.add(answered);
                 }
                 Err(problem) => {
@@ -187,6 +191,23 @@ impl Api<'_> {
                 }
             }
         }
+    }
+
+    /// Where the page after `page` is. A host that sends no `Link` at all may still have more: a full page is
+    /// followed by a question for the next one, since a list that ends at 100 by accident would be a silent omission.
+    fn next(&self, page: &Answered<Vec<wire::Repository>>, number: u64) -> Result<Option<Url>, Failure> {
+        let full = u64::try_from(page.value.len()).unwrap_or(u64::MAX) >= PAGE_SIZE;
+        if page.meta.links.is_empty() && full {
+            return Ok(Some(with_page(&self.listing_url(), number.saturating_add(1))));
+        }
+        self.link(&page.meta, "next")
+    }
+
+    fn listing_url(&self) -> Url {
+        let mut url = self.client.url(["orgs", self.organization, "repos"]);
+        // By name, since the default order is by age: a repository created meanwhile would shift every page.
+        url.set_query(Some(&format!("per_page={PAGE_SIZE}&sort=full_name&direction=asc")));
+        url
     }
 
     /// The target of a `Link` of `meta`, which must lie within the API's own origin: the token goes there.

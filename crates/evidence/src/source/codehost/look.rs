@@ -125,6 +125,9 @@ fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Lo
                 .trim_end_matches('.')
                 .eq_ignore_ascii_case("Branch protection has been disabled on this repository");
         let missing = message.eq_ignore_ascii_case("Branch not found");
+        if (unprotected || missing) && refused.meta.redirected_to.is_some() {
+            return elsewhere(target, &refused.meta);
+        }
         if unprotected || missing {
             let (reason, warning) = if missing {
                 (Reason::BranchMissing, format!("branch {branch} does not exist"))
@@ -169,6 +172,11 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                         other.get_or_insert((place, what));
                     }
                 }
+            }
+            Ok(Reply::Refused(refused))
+                if refused.class == Class::NotFound && refused.meta.redirected_to.is_some() =>
+            {
+                return elsewhere(target, &refused.meta);
             }
             Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => {
                 // Only a repository that is there can be empty.
@@ -217,12 +225,14 @@ async fn file_found(api: &Api<'_>, target: Target<'_>, place: &str, file: File, 
         Err(error) => return Look::new(broken(meta, format!("{place}: the content is not base64: {error}"))),
     };
     let length = u64::try_from(decoded.len()).unwrap_or(u64::MAX);
-    if file.size.is_some_and(|size| size != length) {
-        let text =
-            format!("{place}: {length} bytes came where the host said {}", file.size.unwrap_or_default());
-        return Look::new(broken(meta, text));
+    let said = file.size.filter(|size| *size != length);
+    let mut look = codeowners_artifact(target, place, Some(&file), decoded, meta);
+    if let Some(size) = said {
+        // The answer was whole, or it would be no JSON: what was read is judged, and the difference is told.
+        let text = format!("{place}: {length} bytes came where the host said {size}");
+        look.warnings.push(target.warning("codeowners_size_differs", text));
     }
-    codeowners_artifact(target, place, Some(&file), decoded, meta)
+    look
 }
 
 /// Reads the file's own bytes: for files of 1 to 3 MB, which the JSON form leaves out.
@@ -355,8 +365,8 @@ fn broken(meta: &Meta, message: String) -> Seen {
 /// repository are no evidence about this organization.
 fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
     meta.redirected_to.as_ref()?;
-    let (_, rest) = url?.split_once("/repos/")?;
-    let owner = rest.split('/').next()?;
+    let owner = url.and_then(|url| url.split_once("/repos/")).and_then(|(_, rest)| rest.split('/').next());
+    let Some(owner) = owner else { return Some(elsewhere(target, meta)) };
     if owner.eq_ignore_ascii_case(target.owner) {
         return None;
     }
@@ -365,6 +375,14 @@ fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
     let mut look = Look::new(Seen::Denied { reason: Reason::NotFound, detail: text.clone() });
     look.warnings.push(target.warning("repository_transferred", text));
     Some(look)
+}
+
+/// An answer from another place that does not say whose repository it is about: nothing follows from it.
+fn elsewhere(target: Target<'_>, meta: &Meta) -> Look {
+    let text = "the host answers from another repository: it was renamed or transferred; name it as it is called now";
+    let mut look = Look::new(Seen::Denied { reason: Reason::NotFound, detail: text.to_string() });
+    look.warnings = moved(target, meta);
+    look
 }
 
 fn moved(target: Target<'_>, meta: &Meta) -> Vec<Warning> {

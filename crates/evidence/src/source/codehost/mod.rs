@@ -181,7 +181,16 @@ impl CodeHostSession {
                 continue;
             }
             discovered += 1;
-            match self.accept(repository.full_name.as_deref(), &mut names) {
+            let full_name = match (&repository.full_name, &repository.name) {
+                (Some(full_name), _) => Some(full_name.clone()),
+                (None, Some(name)) => Some(format!("{}/{name}", self.config.org)),
+                (None, None) => None,
+            };
+            match self.accept(full_name.as_deref(), &mut names) {
+                // Without an id, a name that comes twice is one repository on two pages that shifted.
+                Err(_) if repository.id.is_none() && self.is_known(full_name.as_deref(), &names) => {
+                    discovered -= 1
+                }
                 Ok(name) => repositories.push(Repository {
                     owner: Arc::clone(&owner),
                     name,
@@ -205,7 +214,8 @@ impl CodeHostSession {
                 "the host left repositories out of the list: the token is not authorized for single sign-on";
             found.push(Found::Warned(self.warning("partial_listing", text.to_string())));
         }
-        let told = self.counts.public_repos.unwrap_or(0) + self.counts.total_private_repos.unwrap_or(0);
+        let (public, private) = (self.counts.public_repos, self.counts.total_private_repos);
+        let told = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
         if listing.problems.is_empty() && discovered < told {
             let text = format!(
                 "the token lists {discovered} repositories and the organization says it has {told}: \
@@ -215,6 +225,11 @@ impl CodeHostSession {
             found.push(Found::Warned(self.warning("incomplete_listing", text)));
         }
         Population { discovered: Some(discovered), repositories, found }
+    }
+
+    fn is_known(&self, full_name: Option<&str>, names: &HashSet<String>) -> bool {
+        let name = full_name.and_then(|full_name| full_name.split_once('/'));
+        name.is_some_and(|(_, name)| names.contains(&name.to_ascii_lowercase()))
     }
 
     /// The repository's name, if it may become part of a path and of a call.
@@ -344,10 +359,21 @@ impl CodeHostSession {
                 let count =
                     |page: &Answered<Vec<wire::Repository>>| u64::try_from(page.value.len()).unwrap_or(0);
                 match last.filter(|last| last.number > 1) {
+                    None if self.api().goes_on_uncounted(&first) => {
+                        let mut listing = self.api().listing().await;
+                        match listing.problems.pop() {
+                            Some((_, found)) => Err(problem(found)),
+                            None => {
+                                let count = u64::try_from(listing.repositories.len()).unwrap_or(u64::MAX);
+                                Ok((count, listing.pages_read))
+                            }
+                        }
+                    }
                     None => Ok((count(&first), 1)),
                     Some(last) => {
                         let end = self.api().last_page(&last).await.map_err(problem)?;
-                        Ok(((last.number - 1) * PAGE_SIZE + count(&end), last.number))
+                        let before = last.number.saturating_sub(1).saturating_mul(PAGE_SIZE);
+                        Ok((before.saturating_add(count(&end)), last.number))
                     }
                 }
             }

@@ -50,6 +50,7 @@ fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
 pub(super) struct Repository {
     pub(super) id: Option<u64>,
     pub(super) full_name: Option<String>,
+    pub(super) name: Option<String>,
     #[serde(default)]
     pub(super) archived: Option<bool>,
 }

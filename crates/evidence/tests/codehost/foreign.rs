@@ -1,0 +1,127 @@
+//! Servers of the same family that differ from the public one: pages without `Link`, answers that name no type,
+//! repositories that have moved. Nothing may be left out silently, and nothing read into what was not said.
+
+use evidence::observation::{Reason, Seen};
+use sandbox::replay::{Recording, Replay};
+use serde_json::{Value, json};
+
+use super::collect;
+
+const LISTING: &str = "/orgs/acme/repos?per_page=100&sort=full_name&direction=asc";
+
+fn organization() -> Replay {
+    let body = json!({"login": "acme", "id": 1, "two_factor_requirement_enabled": true});
+    Replay::new().recording(Recording::new("/orgs/acme", 200, body)).otherwise(Recording::new(
+        "/",
+        404,
+        json!({"message": "Not Found"}),
+    ))
+}
+
+fn page(numbers: std::ops::Range<u32>) -> Value {
+    numbers.map(|number| json!({"id": number, "full_name": format!("acme/service-{number:03}")})).collect()
+}
+
+/// How many repositories the run looked at.
+fn in_scope(replay: Replay) -> usize {
+    let server = replay.serve().unwrap();
+    let collected = collect(&server.url(), &["controls: [CC7.2]"]).unwrap();
+    collected.observations.iter().filter(|observation| observation.subject.contains('/')).count()
+}
+
+#[test]
+fn full_pages_without_a_link_are_followed_to_the_end() {
+    let replay = organization()
+        .recording(Recording::new(LISTING, 200, page(0..100)))
+        .recording(Recording::new(format!("{LISTING}&page=2"), 200, page(100..200)))
+        .recording(Recording::new(format!("{LISTING}&page=3"), 200, page(200..250)));
+    assert_eq!(in_scope(replay), 250);
+}
+
+#[test]
+fn exactly_one_full_page_is_the_whole_organization() {
+    let replay = organization()
+        .recording(Recording::new(LISTING, 200, page(0..100)))
+        .recording(Recording::new(format!("{LISTING}&page=2"), 200, json!([])));
+    assert_eq!(in_scope(replay), 100);
+}
+
+#[test]
+fn an_empty_page_in_between_does_not_end_the_listing() {
+    let next = |number: u32| format!("<https://api.github.com/orgs/acme/repos?page={number}>; rel=\"next\"");
+    let replay = organization()
+        .recording(Recording::new(LISTING, 200, page(0..1)).header("Link", next(2)))
+        .recording(Recording::new("/orgs/acme/repos?page=2", 200, json!([])).header("Link", next(3)))
+        .recording(Recording::new("/orgs/acme/repos?page=3", 200, page(1..2)));
+    assert_eq!(in_scope(replay), 2);
+}
+
+#[test]
+fn a_repository_without_an_id_on_two_pages_is_one() {
+    let item = |name: &str| json!({"name": name});
+    let next = "<https://api.github.com/orgs/acme/repos?page=2>; rel=\"next\"";
+    let replay = organization()
+        .recording(Recording::new(LISTING, 200, json!([item("a"), item("b")])).header("Link", next))
+        .recording(Recording::new("/orgs/acme/repos?page=2", 200, json!([item("b"), item("c")])));
+    assert_eq!(in_scope(replay), 3);
+}
+
+/// What a refusal says counts, whatever type it is sent as; a page of HTML is never "there is none".
+#[test]
+fn refusals_are_understood_by_their_body() {
+    let protection = "/repos/acme/web/branches/main/protection";
+    let listing = json!([{"id": 1, "full_name": "acme/web"}]);
+    let table = [
+        ("text/plain", 404, json!("{\"message\": \"Branch not protected\"}"), "nothing"),
+        ("text/plain", 404, json!(""), "denied"),
+        ("application/json", 404, json!({"message": "Branch not protected"}), "nothing"),
+        ("text/plain", 403, json!("{\"message\": \"Resource not accessible by integration\"}"), "denied"),
+        ("text/html", 404, json!("<html>no such page</html>"), "failed"),
+        ("text/html", 403, json!("<html>Access denied by the proxy</html>"), "failed"),
+        ("text/plain", 404, json!("404 page not found"), "failed"),
+    ];
+    for (kind, status, body, expected) in table {
+        let answer = Recording::new(protection, status, body.clone()).header("Content-Type", kind);
+        let server = organization()
+            .recording(Recording::new(LISTING, 200, listing.clone()))
+            .recording(answer)
+            .serve()
+            .unwrap();
+        let collected = collect(&server.url(), &["controls: [CC7.2]"]).unwrap();
+        let seen = match &collected.observations[0].seen {
+            Seen::Nothing { .. } => "nothing",
+            Seen::Denied { .. } => "denied",
+            Seen::Failed(_) => "failed",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(seen, expected, "{kind} {status} {body}");
+    }
+}
+
+/// An answer from under another repository's number proves nothing about the one that was asked for.
+#[test]
+fn a_refusal_after_a_redirect_is_about_somebody_elses_repository() {
+    let moved = Recording::new(
+        "/repos/acme/web/branches/main/protection",
+        301,
+        json!({"message": "Moved Permanently"}),
+    )
+    .header("Location", "https://api.github.com/repositories/9/branches/main/protection");
+    let there = Recording::new(
+        "/repositories/9/branches/main/protection",
+        404,
+        json!({"message": "Branch not protected"}),
+    );
+    let server = organization()
+        .recording(Recording::new(LISTING, 200, json!([{"id": 1, "full_name": "acme/web"}])))
+        .recording(moved)
+        .recording(there)
+        .serve()
+        .unwrap();
+    let collected = collect(&server.url(), &["controls: [CC7.2]"]).unwrap();
+    assert!(
+        matches!(&collected.observations[0].seen, Seen::Denied { reason: Reason::NotFound, .. }),
+        "{:?}",
+        collected.observations
+    );
+}
