@@ -418,7 +418,7 @@ impl Artifact {
     /// # Errors
     ///
     /// If the name is too long for a bundle.
-    pub fn new(source: SourceName, filename: &str, record: Record) -> Result<Artifact, ArtifactError> {
+    pub fn new(source: SourceName, filename: &str, mut record: Record) -> Result<Artifact, ArtifactError> {
         let path =
             BundlePath::new(&format!("sources/{}/{filename}", source.id())).map_err(ArtifactError::Name)?;
         let mut bytes = Vec::new();
@@ -428,6 +428,10 @@ impl Artifact {
             Record::Codeowners(file) => write_json(&mut bytes, file),
         }
         .map_err(ArtifactError::Serialise)?;
+        if let Record::Codeowners(file) = &mut record {
+            // Up to 4 MB that are in `bytes` now, and in `decoded` for the judgement.
+            file.content = String::new();
+        }
         Ok(Artifact { path, record, bytes })
     }
 

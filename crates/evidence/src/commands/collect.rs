@@ -1,5 +1,6 @@
 //! `evidence collect`: the specification's six steps, top to bottom.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
@@ -18,6 +19,9 @@ use crate::screen::Screen;
 use crate::signing;
 use crate::source::{self, ConnectError, Session, Source};
 use crate::spool::Spool;
+
+/// The configuration that `verify` finds by itself.
+const DEFAULT_CONFIG: &str = "./evidence.yaml";
 
 /// How many reasons are named when nothing could be collected.
 const REASONS_SHOWN: usize = 5;
@@ -119,6 +123,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         artifacts: u64::try_from(artifacts).unwrap_or(u64::MAX),
         controls: &controls,
         complete: collection.is_complete(),
+        config: (args.config != Path::new(DEFAULT_CONFIG)).then_some(&args.config),
     });
     Ok(exit)
 }

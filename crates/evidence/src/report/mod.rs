@@ -118,6 +118,8 @@ pub enum Event<'a> {
         controls: &'a [Control],
         /// Nothing is missing.
         complete: bool,
+        /// The configuration to name to `verify`, unless it would find it by itself.
+        config: Option<&'a Path>,
     },
     /// What a collection would take.
     Planned {

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anstyle::{AnsiColor, Style};
@@ -277,15 +278,24 @@ impl Terminal {
         self.line(&state, "");
     }
 
-    fn delivered(&self, path: &str, size: u64, artifacts: u64, controls: &[Control], complete: bool) {
+    fn delivered(
+        &self,
+        path: &str,
+        size: u64,
+        artifacts: u64,
+        controls: &[Control],
+        complete: bool,
+        config: Option<&str>,
+    ) {
         let mut out = anstream::stdout();
+        let config = config.map(|config| format!(" --config {config}")).unwrap_or_default();
         let controls = controls.iter().map(|control| control.id()).collect::<Vec<_>>().join(" ");
         let missing = if complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
         // A closed pipe is the reader's business.
         let _ = writeln!(
             out,
             "{BOLD}Bundle{BOLD:#}\n  {path}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}\n\n\
-             {BOLD}Next{BOLD:#}\n  evidence verify {path}\n  evidence upload {path}",
+             {BOLD}Next{BOLD:#}\n  evidence verify {path}{config}\n  evidence upload {path}",
             bytes(size),
             counted(artifacts, "artifact", "artifacts"),
         );
@@ -429,8 +439,10 @@ impl Reporter for Terminal {
                 self.collected(source, tally, requests, rate_limit);
             }
             Event::Judged(results) => self.judged(results),
-            Event::Delivered { path, bytes, artifacts, controls, complete } => {
-                self.delivered(&self.safe(&path.display().to_string()), bytes, artifacts, controls, complete);
+            Event::Delivered { path, bytes, artifacts, controls, complete, config } => {
+                let shown = |path: &Path| self.safe(&path.display().to_string());
+                let config = config.map(shown);
+                self.delivered(&shown(path), bytes, artifacts, controls, complete, config.as_deref());
             }
             Event::Planned { plans, max_size_bytes, now } => self.planned(plans, max_size_bytes, now),
         }

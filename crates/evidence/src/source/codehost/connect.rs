@@ -13,7 +13,7 @@ use crate::config::{CodeHostConfig, Repositories};
 use crate::control::Control;
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings, Token};
+use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings, Token, one_line};
 use crate::observation::{Field, SourceName};
 use crate::report::Reporter;
 use crate::source::{ConnectError, ConnectErrorKind};
@@ -132,6 +132,12 @@ fn warnings(
             subject: Some(config.org.clone()),
         });
     };
+    if let Some(login) = organization.settings.login.value()
+        && !login.eq_ignore_ascii_case(&config.org)
+    {
+        let text = format!("the host answers for {} where {} was asked for", one_line(login), config.org);
+        warn("organization_name_differs", text);
+    }
     if config.controls.contains(&Control::Cc6_1) {
         let shown = match organization.settings.two_factor_requirement_enabled {
             Field::Value(_) => None,
