@@ -17,7 +17,7 @@ use futures_util::stream::BoxStream;
 use crate::config::Config;
 use crate::control::Control;
 use crate::env::Env;
-use crate::observation::{Observation, SourceName};
+use crate::observation::{Observation, Seen, SourceName};
 use crate::report::Reporter;
 
 /// The configured sources, in the order of all outputs. A new source is one more line here.
@@ -98,6 +98,17 @@ pub enum Found {
     Observed(Observation, Vec<Warning>),
     /// Something worth saying that is no observation.
     Warned(Warning),
+}
+
+impl Found {
+    /// Roughly how many bytes it keeps in memory; only large artifacts matter.
+    pub fn weight(&self) -> u64 {
+        let Found::Observed(Observation { seen: Seen::Artifact { artifact, .. }, .. }, _) = self else {
+            return 0;
+        };
+        let decoded = artifact.record().decoded().map_or(0, <[u8]>::len);
+        u64::try_from(artifact.bytes().len().saturating_add(decoded)).unwrap_or(u64::MAX)
+    }
 }
 
 /// What a collection would take.

@@ -5,6 +5,7 @@
 //! It never writes to the host and never asks for code, diffs, commits or secrets.
 
 mod api;
+mod backlog;
 mod connect;
 mod look;
 mod scopes;
@@ -20,6 +21,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::OnceCell;
 
 use self::api::{Api, Listing, PAGE_SIZE, Problem};
+use self::backlog::Backlog;
 use self::look::{Look, Target};
 use self::scopes::Scopes;
 use super::{Account, ConnectError, Found, Plan, Session, Source};
@@ -346,8 +348,19 @@ impl CodeHostSession {
                 .map(move |repository| Task { repository, control })
         });
         let window = self.config.max_concurrency.get().saturating_mul(WINDOW_PER_REQUEST);
-        stream::iter(std::iter::once(population).chain(found))
-            .chain(stream::iter(tasks).map(|task| self.look(task)).buffered(window))
+        let backlog = Arc::new(Backlog::new(self.config.max_concurrency.get()));
+        let taken = Arc::clone(&backlog);
+        let looks = stream::iter(tasks.enumerate()).map(move |(number, task)| {
+            let backlog = Arc::clone(&backlog);
+            async move {
+                backlog.enter(number).await;
+                let found = self.look(task).await;
+                backlog.add(found.weight());
+                found
+            }
+        });
+        let looks = looks.buffered(window).inspect(move |found| taken.take(found.weight()));
+        stream::iter(std::iter::once(population).chain(found)).chain(looks)
     }
 
     async fn planned_repositories(&self) -> Result<(u64, u64), ConnectError> {

@@ -1,0 +1,90 @@
+//! How much may be kept in memory of results that wait for an earlier one.
+//!
+//! Results come out in order, answers come in as they like: behind one slow answer the others pile up. Usually they
+//! are small; a CODEOWNERS file can have 3 MB. So a look starts only while what is piled up is below a bound. The
+//! look that everybody waits for always starts, which is why this cannot stand still.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use tokio::sync::{Mutex, Notify};
+
+/// Bytes of waiting results above which no further look is started. The looks under way come on top: at most
+/// `max_concurrency` times the largest artifact.
+const BOUND: u64 = 16 * 1024 * 1024;
+
+/// What waits to come out.
+#[derive(Debug)]
+pub(super) struct Backlog {
+    bytes: AtomicU64,
+    /// Looks that have started and have no result yet: what they will bring is not known.
+    under_way: AtomicUsize,
+    /// How many looks may be under way: as many as requests may be in flight, since each makes one at a time.
+    at_once: usize,
+    /// How many results have come out: the number of the look that is waited for.
+    out: AtomicUsize,
+    /// Looks start in order, so that the one everybody waits for is never behind another.
+    turn: Mutex<()>,
+    changed: Notify,
+}
+
+impl Backlog {
+    /// Nothing waits yet.
+    pub(super) fn new(at_once: usize) -> Backlog {
+        let (bytes, under_way, out) = (AtomicU64::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+        Backlog { bytes, under_way, at_once, out, turn: Mutex::new(()), changed: Notify::new() }
+    }
+
+    /// Waits until the look with this number may start.
+    pub(super) async fn enter(&self, number: usize) {
+        let _turn = self.turn.lock().await;
+        loop {
+            let is_next = self.out.load(Ordering::Relaxed) == number;
+            let has_room = self.bytes.load(Ordering::Relaxed) < BOUND
+                && self.under_way.load(Ordering::Relaxed) < self.at_once;
+            if is_next || has_room {
+                self.under_way.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            self.changed.notified().await;
+        }
+    }
+
+    /// A look that entered has a result, which waits.
+    pub(super) fn add(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+
+    /// The next result has come out.
+    pub(super) fn take(&self, bytes: u64) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.out.fetch_add(1, Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt as _;
+
+    #[test]
+    fn a_pile_holds_back_everybody_but_the_next() {
+        let backlog = Backlog::new(2);
+        assert!(backlog.enter(5).now_or_never().is_some());
+        assert!(backlog.enter(6).now_or_never().is_some());
+        assert!(backlog.enter(7).now_or_never().is_none(), "two are under way");
+        backlog.add(0);
+        backlog.add(BOUND);
+        assert!(backlog.enter(5).now_or_never().is_none());
+        assert!(backlog.enter(0).now_or_never().is_some(), "the next one always starts");
+        backlog.take(0);
+        assert!(backlog.enter(0).now_or_never().is_none());
+        assert!(backlog.enter(1).now_or_never().is_some());
+        backlog.add(0);
+        backlog.add(0);
+        backlog.take(BOUND);
+        assert!(backlog.enter(5).now_or_never().is_some());
+    }
+}
