@@ -17,4 +17,3 @@ mod limits;
 mod paging;
 mod replay;
 mod scenarios;
-mod speed;

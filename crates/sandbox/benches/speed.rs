@@ -1,6 +1,13 @@
 //! How fast the sandbox is. Not a check: run it to see that a measurement measures the client.
 //!
-//! `cargo test --release -p sandbox --test wire -- --ignored --nocapture speed`
+//! `cargo bench -p sandbox --bench speed`
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a measurement that fails says so with a panic"
+)]
 
 use sandbox::{DEMO_TOKEN, Server, large_organization};
 use std::io::{Read, Write};
@@ -85,9 +92,7 @@ fn run(
     );
 }
 
-#[test]
-#[ignore = "a measurement"]
-fn speed() {
+fn main() {
     let server = large_organization(50_000).log_limit(0).serve().unwrap();
     for gzip in [false, true] {
         let service = |n: usize| format!("/repos/acme/service-{:06}", n % 50_000);
