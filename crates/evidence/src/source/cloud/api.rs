@@ -32,7 +32,7 @@ const LOG_GROUPS_LIMIT: usize = 1024 * 1024;
 const PAGE_SIZE: u64 = 50;
 
 /// Requests in flight at one host. The provider's own limits are five to ten a second for these calls.
-const MAXIMUM_CONCURRENCY: NonZeroUsize = NonZeroUsize::new(5).unwrap();
+const MAXIMUM_CONCURRENCY: usize = 5;
 
 /// What the role's sessions are called in the provider's own logs.
 const SESSION_NAME: &str = "evidence";
@@ -60,8 +60,11 @@ pub(super) static ASSUME_ROLE: Call =
 pub(super) static GET_CALLER_IDENTITY: Call =
     Call { service: Service::Sts, action: "GetCallerIdentity", protocol: Protocol::Query("2011-06-15") };
 /// The account's password policy.
-pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Call =
-    Call { service: Service::Iam, action: "GetAccountPasswordPolicy", protocol: Protocol::Query("2010-05-08") };
+pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Call = Call {
+    service: Service::Iam,
+    action: "GetAccountPasswordPolicy",
+    protocol: Protocol::Query("2010-05-08"),
+};
 /// The trails that a region shows.
 pub(super) static DESCRIBE_TRAILS: Call = Call {
     service: Service::CloudTrail,
@@ -140,7 +143,7 @@ impl Hosts {
         let settings = Settings {
             source: NAME,
             timeout: config.timeout,
-            max_concurrency: MAXIMUM_CONCURRENCY,
+            max_concurrency: NonZeroUsize::new(MAXIMUM_CONCURRENCY).unwrap_or(NonZeroUsize::MIN),
             requests_per_minute: 0,
             rate_limit_pause: false,
             roots: Vec::new(),
@@ -228,8 +231,11 @@ type Answer<T> = Result<Reply<T>, Failure>;
 impl Host {
     pub(super) async fn assume_role(&self, role: &Role) -> Answer<Credentials> {
         let duration = role.duration.to_string();
-        let mut parameters =
-            vec![("RoleArn", role.arn.as_str()), ("RoleSessionName", SESSION_NAME), ("DurationSeconds", &duration)];
+        let mut parameters = vec![
+            ("RoleArn", role.arn.as_str()),
+            ("RoleSessionName", SESSION_NAME),
+            ("DurationSeconds", &duration),
+        ];
         parameters.extend(role.external_id.as_deref().map(|id| ("ExternalId", id)));
         self.ask(&ASSUME_ROLE, Question::Form(&parameters), SMALL_LIMIT, &wire::assumed_role).await
     }
@@ -255,7 +261,11 @@ impl Host {
     }
 
     /// A page of the log groups whose names begin so; the first, or the one that `token` stands for.
-    pub(super) async fn log_groups(&self, beginning: Option<&str>, token: Option<&str>) -> Answer<LogGroupPage> {
+    pub(super) async fn log_groups(
+        &self,
+        beginning: Option<&str>,
+        token: Option<&str>,
+    ) -> Answer<LogGroupPage> {
         let text = |text: &str| Value::String(text.to_string());
         let mut members = vec![("limit", Value::from(PAGE_SIZE))];
         members.extend(beginning.map(|beginning| ("logGroupNamePrefix", text(beginning))));
@@ -278,7 +288,9 @@ impl Host {
         let request = match (call.protocol, question) {
             (Protocol::Query(version), Question::Form(parameters)) => {
                 let mut form = Serializer::new(String::new());
-                form.append_pair("Action", call.action).append_pair("Version", version).extend_pairs(parameters);
+                form.append_pair("Action", call.action)
+                    .append_pair("Version", version)
+                    .extend_pairs(parameters);
                 let content_type = "application/x-www-form-urlencoded; charset=utf-8";
                 Request::post(url, label, content_type, form.finish().into_bytes())
             }

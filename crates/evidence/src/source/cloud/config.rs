@@ -349,20 +349,21 @@ fn places(
     let listed = decoder.list(fields, &REGIONS);
     let mut all_good = (own.is_some() || !fields.has(&REGION)) && (listed.is_some() || !fields.has(&REGIONS));
     let mut first: Option<Region> = None;
-    let mut read = |decoder: &mut Decoder<'_, '_>, text: &Placed<String>| match region(&text.value, has_address, &first) {
-        Ok(region) => {
-            first.get_or_insert_with(|| region.clone());
-            Some(region)
-        }
-        Err(complaint) => {
-            decoder.problems.add(text.place.clone(), text.path.clone(), complaint);
-            all_good = false;
-            None
-        }
-    };
+    let mut read =
+        |decoder: &mut Decoder<'_, '_>, text: &Placed<String>| match region(&text.value, has_address, &first)
+        {
+            Ok(region) => {
+                first.get_or_insert_with(|| region.clone());
+                Some(region)
+            }
+            Err(complaint) => {
+                decoder.problems.add(text.place.clone(), text.path.clone(), complaint);
+                all_good = false;
+                None
+            }
+        };
     let home = own.as_ref().and_then(|text| read(decoder, text));
-    let mut regions: Vec<Region> =
-        listed.iter().flatten().filter_map(|text| read(decoder, text)).collect();
+    let mut regions: Vec<Region> = listed.iter().flatten().filter_map(|text| read(decoder, text)).collect();
     if !all_good {
         return None;
     }
@@ -386,9 +387,15 @@ fn from_environment(decoder: &mut Decoder<'_, '_>, has_address: bool) -> Option<
     match result {
         Ok(region) => Some(Some(region)),
         Err(complaint) => {
-            let message =
-                format!("the environment variable {REGION_VARIABLE} stands for this key: {}", complaint.message);
-            decoder.problems.add(Place::Nowhere, REGION.path_in(&SECTION), Complaint { message, ..complaint });
+            let message = format!(
+                "the environment variable {REGION_VARIABLE} stands for this key: {}",
+                complaint.message
+            );
+            decoder.problems.add(
+                Place::Nowhere,
+                REGION.path_in(&SECTION),
+                Complaint { message, ..complaint },
+            );
             None
         }
     }
@@ -401,14 +408,21 @@ fn region(text: &str, has_address: bool, first: &Option<Region>) -> Result<Regio
             .help("write the name of a region, such as `eu-central-1`")
     })?;
     if region.partition().is_none() && !has_address {
-        return Err(Complaint::new(format!("the addresses of {} are not known to this version", quote(text)))
-            .help("set `endpoint_url`, or name a region of the public, the Chinese or the government partition"));
+        return Err(Complaint::new(format!(
+            "the addresses of {} are not known to this version",
+            quote(text)
+        ))
+        .help(
+            "set `endpoint_url`, or name a region of the public, the Chinese or the government partition",
+        ));
     }
     match first {
-        Some(first) if first.partition() != region.partition() => {
-            Err(Complaint::new(format!("{} and {} are of different partitions", quote(text), quote(first.as_str())))
-                .help("an account belongs to one partition: collect from the other with a configuration of its own"))
-        }
+        Some(first) if first.partition() != region.partition() => Err(Complaint::new(format!(
+            "{} and {} are of different partitions",
+            quote(text),
+            quote(first.as_str())
+        ))
+        .help("an account belongs to one partition: collect from the other with a configuration of its own")),
         _ => Ok(region),
     }
 }

@@ -105,7 +105,12 @@ mod tests {
         CloudDialect { credentials, endpoint, skew: Arc::default() }
     }
 
-    fn understand(dialect: &CloudDialect, status: u16, headers: &[(&'static str, &str)], body: &str) -> Meaning {
+    fn understand(
+        dialect: &CloudDialect,
+        status: u16,
+        headers: &[(&'static str, &str)],
+        body: &str,
+    ) -> Meaning {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
@@ -119,7 +124,11 @@ mod tests {
         let dialect = dialect();
         for body in ["<x/>", "{}", "", "7"] {
             let meaning = understand(&dialect, 200, &[("x-amzn-requestid", "r-1")], body);
-            assert_eq!((meaning.class, meaning.request_id.as_deref()), (Class::Success, Some("r-1")), "{body:?}");
+            assert_eq!(
+                (meaning.class, meaning.request_id.as_deref()),
+                (Class::Success, Some("r-1")),
+                "{body:?}"
+            );
         }
         let page = understand(&dialect, 200, &[], "<!doctype html><title>Sign in</title>");
         assert_eq!(page.class, Class::HostFault { retry_after: None });

@@ -83,8 +83,7 @@ impl Region {
     pub(super) fn new(text: &str) -> Option<Region> {
         let (words, number) = text.rsplit_once('-')?;
         let is_number = (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
-        let is_word =
-            |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
+        let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
         let good = text.len() <= MAXIMUM_REGION
             && is_number
             && words.split('-').count() >= 2
@@ -162,7 +161,12 @@ mod tests {
             (Service::Iam, "eu-central-1", "https://iam.amazonaws.com/", "us-east-1"),
             (Service::CloudTrail, "us-west-2", "https://cloudtrail.us-west-2.amazonaws.com/", "us-west-2"),
             (Service::Logs, "ap-southeast-3", "https://logs.ap-southeast-3.amazonaws.com/", "ap-southeast-3"),
-            (Service::Sts, "cn-northwest-1", "https://sts.cn-northwest-1.amazonaws.com.cn/", "cn-northwest-1"),
+            (
+                Service::Sts,
+                "cn-northwest-1",
+                "https://sts.cn-northwest-1.amazonaws.com.cn/",
+                "cn-northwest-1",
+            ),
             (Service::Iam, "cn-northwest-1", "https://iam.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
             (Service::Logs, "cn-north-1", "https://logs.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
             (Service::Sts, "us-gov-east-1", "https://sts.us-gov-east-1.amazonaws.com/", "us-gov-east-1"),
@@ -197,9 +201,25 @@ mod tests {
             assert_eq!(Endpoint::new(Service::Sts, &region, None).is_some(), partition.is_some());
         }
         let others = [
-            "", "us", "us-1", "global", "aws-global", "us-east-1a", "US-EAST-1", "us-east-1/", "us-east-1.evil.com",
-            "us-east-1\n", "us--east-1", "-us-east-1", "us-east-123", "us-east-", "us_east_1", "us-east-1#", "é-a-1",
-            "evil.com/x-y-1", "aaaaaaaaaaaaaaaa-aaaaaaaaaaaaaaaa-1",
+            "",
+            "us",
+            "us-1",
+            "global",
+            "aws-global",
+            "us-east-1a",
+            "US-EAST-1",
+            "us-east-1/",
+            "us-east-1.evil.com",
+            "us-east-1\n",
+            "us--east-1",
+            "-us-east-1",
+            "us-east-123",
+            "us-east-",
+            "us_east_1",
+            "us-east-1#",
+            "é-a-1",
+            "evil.com/x-y-1",
+            "aaaaaaaaaaaaaaaa-aaaaaaaaaaaaaaaa-1",
         ];
         for text in others {
             assert_eq!(Region::new(text), None, "{text:?}");

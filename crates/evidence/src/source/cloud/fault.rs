@@ -3,8 +3,6 @@
 //! Two services answer XML, two JSON; what stands between may use the other form. So the form is taken from the body,
 //! not from the service. The code decides what a refusal means; the message is for people. All of it is pure.
 
-use serde::Deserialize;
-
 use super::xml;
 use crate::http::one_line;
 use crate::http::retry::{Class, Refusal};
@@ -41,26 +39,17 @@ pub(super) enum Form {
 /// What the body is.
 pub(super) fn form(body: &[u8]) -> Form {
     let body = body.trim_ascii_start();
-    let begins = |word: &str| {
-        body.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()))
-    };
+    let begins =
+        |word: &str| body.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()));
     match body.first() {
         None => Form::Empty,
         Some(b'{') => Form::Json,
-        Some(b'<') if begins("<html") || begins("<!doctype html") || begins("<head") || begins("<body") => Form::Page,
+        Some(b'<') if begins("<html") || begins("<!doctype html") || begins("<head") || begins("<body") => {
+            Form::Page
+        }
         Some(b'<') => Form::Xml,
         Some(_) => Form::Other,
     }
-}
-
-#[derive(Deserialize, Default)]
-struct Document {
-    #[serde(rename = "__type")]
-    kind: Option<String>,
-    #[serde(rename = "code", alias = "Code")]
-    code: Option<String>,
-    #[serde(rename = "message", alias = "Message", alias = "errorMessage")]
-    message: Option<String>,
 }
 
 /// Reads an error document; `header` is `x-amzn-errortype`, which counts if the body has no code.
@@ -77,19 +66,12 @@ pub(super) fn read(header: Option<&str>, body: &[u8]) -> Fault {
 }
 
 fn from_json(body: &[u8]) -> Fault {
-    // A member of another type than documented, or given twice, must not hide what the others say.
-    let document = serde_json::from_slice::<Document>(body).unwrap_or_else(|_| {
-        let value = serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default();
-        let text = |name: &str| value.get(name).and_then(|value| value.as_str()).map(str::to_string);
-        Document {
-            kind: text("__type"),
-            code: text("code").or_else(|| text("Code")),
-            message: text("message").or_else(|| text("Message")),
-        }
-    });
+    // Member by member: one of another type than documented must not hide what the others say.
+    let value = serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default();
+    let first = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str());
     Fault {
-        code: document.kind.or(document.code).as_deref().and_then(code),
-        message: document.message.as_deref().map(words),
+        code: first(&["__type", "code", "Code"]).and_then(code),
+        message: first(&["message", "Message", "errorMessage"]).map(words),
         request_id: None,
     }
 }
@@ -158,7 +140,10 @@ const CODES: &[(Kind, &[&str])] = &[
         &["AccessDenied*", "UnauthorizedOperation", "UnauthorizedAccess", "NotAuthorized*", "OptInRequired"],
     ),
     (Kind::NotFound, &["NoSuchEntity*", "TrailNotFound*", "ResourceNotFound*"]),
-    (Kind::Fault, &["InternalFailure", "InternalError", "InternalServer*", "ServiceUnavailable*", "RequestTimeout*"]),
+    (
+        Kind::Fault,
+        &["InternalFailure", "InternalError", "InternalServer*", "ServiceUnavailable*", "RequestTimeout*"],
+    ),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,7 +160,7 @@ fn kind(code: &str) -> Option<Kind> {
         Some(beginning) => code.starts_with(beginning),
         None => code == *pattern,
     };
-    CODES.iter().find(|(_, codes)| codes.iter().any(|pattern| matches(&pattern))).map(|(kind, _)| *kind)
+    CODES.iter().find(|(_, codes)| codes.iter().any(matches)).map(|(kind, _)| *kind)
 }
 
 /// What an answer means that is not good. Total: every status has a class.
@@ -210,7 +195,13 @@ pub(super) fn classify(status: u16, fault: &Fault, form: Form, retry_after: Opti
 /// Whether a refusal with this code can come from a clock that is wrong: the provider refuses signatures that are
 /// more than five minutes (in some services fifteen) from its own time, partly under the code of a wrong secret.
 pub(super) fn may_be_skew(code: &str) -> bool {
-    const CODES: &[&str] = &["SignatureDoesNotMatch", "AuthFailure", "RequestExpired", "RequestTimeTooSkewed", "RequestInTheFuture"];
+    const CODES: &[&str] = &[
+        "SignatureDoesNotMatch",
+        "AuthFailure",
+        "RequestExpired",
+        "RequestTimeTooSkewed",
+        "RequestInTheFuture",
+    ];
     CODES.contains(&code) || code.starts_with("InvalidSignature")
 }
 

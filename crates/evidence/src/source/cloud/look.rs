@@ -3,7 +3,7 @@
 //! A refusal is not a failure: what may not be seen is not known, and the rest goes on. The provider's code decides,
 //! never a part of its message.
 
-use super::api::{Call, GET_TRAIL_STATUS};
+use super::api::{Call, GET_ACCOUNT_PASSWORD_POLICY, GET_TRAIL_STATUS};
 use super::endpoint::Region;
 use super::fault::is_unknown_key;
 use super::rules::reason::REGION_NOT_ENABLED;
@@ -20,10 +20,7 @@ pub(super) enum Look<T> {
     /// The provider says that there is none, in its own words.
     Nothing(String),
     /// The provider does not show it.
-    Denied {
-        reason: &'static Reason,
-        detail: String,
-    },
+    Denied { reason: &'static Reason, detail: String },
     /// No usable answer.
     Failed(Failed),
 }
@@ -56,6 +53,16 @@ impl<T> Look<T> {
         }
     }
 
+    /// The same for a value of another kind, which there is none of.
+    pub(super) fn without_value<U>(&self) -> Look<U> {
+        match self {
+            Look::Read(..) => Look::Nothing(String::new()),
+            Look::Nothing(words) => Look::Nothing(words.clone()),
+            Look::Denied { reason, detail } => Look::Denied { reason, detail: detail.clone() },
+            Look::Failed(failed) => Look::Failed(failed.clone()),
+        }
+    }
+
     /// As an observation of something that was not read; `None` if it was.
     pub(super) fn unseen(&self) -> Option<Seen> {
         match self {
@@ -73,13 +80,14 @@ fn refusal<T>(call: &Call, what: &str, refused: &Refused) -> Look<T> {
             // The list showed the trail a moment ago. It is gone, or it is another account's.
             Look::Denied { reason: &reason::NOT_FOUND, detail: format!("{what}: {words}") }
         }
-        Class::NotFound => Look::Nothing(words),
+        Class::NotFound if *call == GET_ACCOUNT_PASSWORD_POLICY => Look::Nothing(words),
         Class::Forbidden(Refusal::Permission) => {
             Look::Denied { reason: &reason::PERMISSION_DENIED, detail: format!("{what} is denied: {words}") }
         }
         // The account's home knows the key, or the run would have ended there.
         Class::Unauthorized if call.is_regional() && refused.code.as_deref().is_some_and(is_unknown_key) => {
-            let detail = format!("{what} is refused: {words} (the region may not be enabled for the account)");
+            let detail =
+                format!("{what} is refused: {words} (the region may not be enabled for the account)");
             Look::Denied { reason: &REGION_NOT_ENABLED, detail }
         }
         _ => Look::Failed(Failed {
@@ -105,7 +113,7 @@ pub(super) fn words(refused: &Refused) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::api::{DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY};
+    use super::super::api::DESCRIBE_TRAILS;
     use super::*;
     use crate::http::FailureKind;
 
@@ -133,7 +141,7 @@ mod tests {
         let failed = ("failed", "host_error");
         let denied = ("denied", "permission_denied");
         let table = [
-            (Class::NotFound, "NoSuchEntity", ("nothing", ""), ("nothing", ""), ("denied", "not_found")),
+            (Class::NotFound, "NoSuchEntity", ("nothing", ""), failed, ("denied", "not_found")),
             (permission, "AccessDenied", denied, denied, denied),
             (Class::Forbidden(Refusal::Intermediary), "", failed, failed, failed),
             (
@@ -158,9 +166,13 @@ mod tests {
             assert_eq!(look.unread().is_some(), look.unseen().is_some());
         }
         let failure = Failure::local(FailureKind::Transport("cannot connect".to_string()));
-        let Look::Failed(failed) = Look::<()>::of(&DESCRIBE_TRAILS, Some(&region), Err(failure)) else { panic!() };
+        let Look::Failed(failed) = Look::<()>::of(&DESCRIBE_TRAILS, Some(&region), Err(failure)) else {
+            panic!()
+        };
         assert_eq!(failed.message, "cloudtrail:DescribeTrails in eu-central-1: cannot connect");
-        let Look::Denied { detail, .. } = Look::of(&GET_ACCOUNT_PASSWORD_POLICY, None, refused(permission, "x")) else {
+        let Look::Denied { detail, .. } =
+            Look::of(&GET_ACCOUNT_PASSWORD_POLICY, None, refused(permission, "x"))
+        else {
             panic!()
         };
         assert_eq!(detail, "iam:GetAccountPasswordPolicy is denied: the host's words");

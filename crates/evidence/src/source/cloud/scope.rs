@@ -25,7 +25,8 @@ impl Arn<'_> {
     pub(super) fn new(text: &str) -> Option<Arn<'_>> {
         let mut parts = text.splitn(6, ':');
         let (arn, partition) = (parts.next()?, parts.next()?);
-        let (service, region, account, resource) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+        let (service, region, account, resource) =
+            (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
         let is_partition = partition == "aws"
             || partition.strip_prefix("aws-").is_some_and(|rest| {
                 !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
@@ -96,7 +97,9 @@ pub(super) fn check_log_group(text: &str) -> Result<(), Complaint> {
     let name = text.strip_suffix('*').unwrap_or(text);
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"._/#-".contains(&byte);
     if text == "*" {
-        return Err(Complaint::new("`*` alone is every log group").help("leave `log_groups` out for all of them"));
+        return Err(
+            Complaint::new("`*` alone is every log group").help("leave `log_groups` out for all of them")
+        );
     }
     if (1..=MAXIMUM_LOG_GROUP).contains(&name.len()) && name.bytes().all(good) {
         return Ok(());
@@ -152,11 +155,19 @@ mod tests {
             assert_eq!(role_account(good), Some("123456789012"));
         }
         for bad in [
-            "", "evidence", "role/evidence", "arn:aws:iam::123456789012:user/evidence", "arn:aws:iam::1234:role/evidence",
-            "arn:aws:iam::123456789012:role/", "arn:aws:iam:us-east-1:123456789012:role/evidence",
-            "arn:aws:sts::123456789012:assumed-role/evidence/x", "arn:azure:iam::123456789012:role/evidence",
-            "arn:aws-:iam::123456789012:role/evidence", "arn:aws:iam::123456789012:role/a b",
-            "ARN:aws:iam::123456789012:role/evidence", "arn:aws:iam::123456789012:role/a&Action=X",
+            "",
+            "evidence",
+            "role/evidence",
+            "arn:aws:iam::123456789012:user/evidence",
+            "arn:aws:iam::1234:role/evidence",
+            "arn:aws:iam::123456789012:role/",
+            "arn:aws:iam:us-east-1:123456789012:role/evidence",
+            "arn:aws:sts::123456789012:assumed-role/evidence/x",
+            "arn:azure:iam::123456789012:role/evidence",
+            "arn:aws-:iam::123456789012:role/evidence",
+            "arn:aws:iam::123456789012:role/a b",
+            "ARN:aws:iam::123456789012:role/evidence",
+            "arn:aws:iam::123456789012:role/a&Action=X",
         ] {
             let complaint = check_role(bad).unwrap_err();
             assert!(complaint.help.is_some(), "{bad}");
@@ -172,9 +183,19 @@ mod tests {
         assert_eq!(trail_name(Arn::new(arn).unwrap()), Some("main"));
         let long = "x".repeat(129);
         for bad in [
-            "", "ab", "main*", "*", "a/b", "..", "a b", "naïve", "arn:aws:cloudtrail:eu-central-1:123456789012:trail/",
-            "arn:aws:cloudtrail:../..:123456789012:trail/main", "arn:aws:logs:eu-central-1:123456789012:trail/main",
-            "arn:aws:cloudtrail:eu-central-1:1:trail/main", &long,
+            "",
+            "ab",
+            "main*",
+            "*",
+            "a/b",
+            "..",
+            "a b",
+            "naïve",
+            "arn:aws:cloudtrail:eu-central-1:123456789012:trail/",
+            "arn:aws:cloudtrail:../..:123456789012:trail/main",
+            "arn:aws:logs:eu-central-1:123456789012:trail/main",
+            "arn:aws:cloudtrail:eu-central-1:1:trail/main",
+            &long,
         ] {
             assert!(check_trail(bad).is_err(), "{bad}");
         }
@@ -188,7 +209,17 @@ mod tests {
             assert_eq!(check_log_group(good), Ok(()), "{good}");
         }
         let long = "x".repeat(513);
-        for bad in ["", "*", "**", "*x", "a*b", "a b", "a:b", "arn:aws:logs:eu-central-1:123456789012:log-group:x", &long] {
+        for bad in [
+            "",
+            "*",
+            "**",
+            "*x",
+            "a*b",
+            "a b",
+            "a:b",
+            "arn:aws:logs:eu-central-1:123456789012:log-group:x",
+            &long,
+        ] {
             assert!(check_log_group(bad).is_err(), "{bad}");
         }
         // (entry, name, means it)

@@ -40,7 +40,9 @@ impl fmt::Display for CredentialError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             CredentialError::AccessKeyId => "an access key id has letters and digits only",
-            CredentialError::SecretAccessKey => "a secret access key is one word without spaces or line breaks",
+            CredentialError::SecretAccessKey => {
+                "a secret access key is one word without spaces or line breaks"
+            }
             CredentialError::SessionToken => "a session token is one word without spaces or line breaks",
         })
     }
@@ -60,7 +62,8 @@ impl Credentials {
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)) {
             return Err(CredentialError::AccessKeyId);
         }
-        let secret = Some(secret.trim()).filter(|secret| is_word(secret)).ok_or(CredentialError::SecretAccessKey)?;
+        let secret =
+            Some(secret.trim()).filter(|secret| is_word(secret)).ok_or(CredentialError::SecretAccessKey)?;
         let token = token.map(str::trim);
         if token.is_some_and(|token| !is_word(token)) {
             return Err(CredentialError::SessionToken);
@@ -94,7 +97,12 @@ impl Credentials {
     /// # Errors
     ///
     /// If the request cannot be signed; the text holds no part of the credentials.
-    pub(super) fn sign(&self, request: &mut Request, endpoint: &Endpoint, time: SystemTime) -> Result<(), String> {
+    pub(super) fn sign(
+        &self,
+        request: &mut Request,
+        endpoint: &Endpoint,
+        time: SystemTime,
+    ) -> Result<(), String> {
         let identity = self.key.clone().into();
         let params = SigningParams::builder()
             .identity(&identity)
@@ -142,7 +150,12 @@ mod tests {
 
     fn request(body: &str) -> Request {
         let url = Url::parse("https://sts.us-east-1.amazonaws.com/").unwrap();
-        Request::post(url, "sts:GetCallerIdentity", "application/x-www-form-urlencoded", body.as_bytes().to_vec())
+        Request::post(
+            url,
+            "sts:GetCallerIdentity",
+            "application/x-www-form-urlencoded",
+            body.as_bytes().to_vec(),
+        )
     }
 
     fn endpoint() -> Endpoint {
@@ -156,7 +169,8 @@ mod tests {
 
     #[test]
     fn secrets_are_never_shown() {
-        let credentials = Credentials::new(" AKIDEXAMPLE\n", " not-a-real-secret\n", Some("not-a-real-token ")).unwrap();
+        let credentials =
+            Credentials::new(" AKIDEXAMPLE\n", " not-a-real-secret\n", Some("not-a-real-token ")).unwrap();
         assert_eq!(credentials.access_key_id(), "AKIDEXAMPLE");
         assert_eq!(credentials.secrets(), ["not-a-real-secret", "not-a-real-token"]);
         let mut request = request("Action=GetCallerIdentity&Version=2011-06-15");

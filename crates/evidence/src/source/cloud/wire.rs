@@ -4,8 +4,12 @@
 //! documented is: guessing what it means would invent evidence. A list that is missing is an error too, since "no
 //! trails" is a finding and has to be said.
 
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::record::{LogGroup, PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
@@ -83,7 +87,9 @@ fn required_text<'a>(parent: &'a Element, name: &str) -> Result<&'a str, ParseEr
 fn field<T: std::str::FromStr>(parent: &Element, name: &str) -> Result<Field<T>, ParseError> {
     let Some(element) = parent.child(name)? else { return Ok(Field::Absent) };
     let Some(text) = element.text() else { return Ok(Field::Null) };
-    text.parse().map(Field::Value).map_err(|_| ParseError::Shape(format!("{name} is of another type than documented")))
+    text.parse()
+        .map(Field::Value)
+        .map_err(|_| ParseError::Shape(format!("{name} is of another type than documented")))
 }
 
 /// Reads an object. A derived struct also accepts a list and takes its items for the fields in order: `[]` would be
@@ -98,16 +104,29 @@ fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
     }
 }
 
-/// A list whose items are objects, each written as one: see [`object`].
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Objects(Vec<serde_json::Map<String, serde_json::Value>>);
+/// An item of a list, written as an object: see [`object`].
+struct Item<T>(T);
 
-impl Objects {
-    fn read<T: DeserializeOwned>(self) -> Result<Vec<T>, ParseError> {
-        let read = |item| serde_json::from_value(serde_json::Value::Object(item)).map_err(ParseError::from);
-        self.0.into_iter().map(read).collect()
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Item<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Item<T>, D::Error> {
+        struct ObjectsOnly<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectsOnly<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_map(ObjectsOnly(PhantomData)).map(Item)
     }
+}
+
+fn items<T>(items: Vec<Item<T>>) -> Vec<T> {
+    items.into_iter().map(|Item(item)| item).collect()
 }
 
 /// `DescribeTrails`
@@ -115,9 +134,9 @@ pub(super) fn trails(bytes: &[u8]) -> Result<Vec<Trail>, ParseError> {
     #[derive(Deserialize)]
     struct Answer {
         #[serde(rename = "trailList")]
-        trail_list: Objects,
+        trail_list: Vec<Item<Trail>>,
     }
-    object::<Answer>(bytes)?.trail_list.read()
+    Ok(items(object::<Answer>(bytes)?.trail_list))
 }
 
 /// `GetTrailStatus`
@@ -142,12 +161,12 @@ impl LogGroupPage {
         #[derive(Deserialize)]
         struct Answer {
             #[serde(rename = "logGroups")]
-            log_groups: Objects,
+            log_groups: Vec<Item<LogGroup>>,
             #[serde(rename = "nextToken")]
             next_token: Option<String>,
         }
         let Answer { log_groups, next_token } = object(bytes)?;
-        Ok(LogGroupPage { groups: log_groups.read()?, next: next_token.filter(|token| !token.is_empty()) })
+        Ok(LogGroupPage { groups: items(log_groups), next: next_token.filter(|token| !token.is_empty()) })
     }
 }
 

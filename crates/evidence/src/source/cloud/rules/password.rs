@@ -63,8 +63,15 @@ mod tests {
     #[test]
     fn the_whole_domain() {
         let lengths = [
-            Field::Absent, Field::Null, Field::Value(0), Field::Value(7), Field::Value(8), Field::Value(13),
-            Field::Value(14), Field::Value(128), Field::Value(u64::MAX),
+            Field::Absent,
+            Field::Null,
+            Field::Value(0),
+            Field::Value(7),
+            Field::Value(8),
+            Field::Value(13),
+            Field::Value(14),
+            Field::Value(128),
+            Field::Value(u64::MAX),
         ];
         let switches = [Field::Absent, Field::Null, Field::Value(false), Field::Value(true)];
         let mut count = 0;
@@ -92,7 +99,8 @@ mod tests {
                 };
                 let verdict = judge(&policy);
                 assert_eq!((verdict.status, verdict.reason.code), expected, "{policy:?}");
-                let improvable = expected.0 == Status::Pass && length.value().is_some_and(|length| *length < 14);
+                let improvable =
+                    expected.0 == Status::Pass && length.value().is_some_and(|length| *length < 14);
                 assert_eq!(verdict.improvable, improvable, "{policy:?}");
                 count += 1;
             }

@@ -47,7 +47,8 @@ impl Retention {
                     if days < MINIMUM_DAYS {
                         facts.short += 1;
                         if facts.named.len() < NAMED {
-                            let name = group.log_group_name.value().map_or("(without a name)", String::as_str);
+                            let name =
+                                group.log_group_name.value().map_or("(without a name)", String::as_str);
                             facts.named.push((shown(name), days));
                         }
                     }
@@ -106,8 +107,17 @@ mod tests {
     #[test]
     fn the_whole_domain() {
         let forms = [
-            Field::Absent, Field::Null, Field::Value(i64::MIN), Field::Value(-1), Field::Value(0), Field::Value(1),
-            Field::Value(89), Field::Value(90), Field::Value(364), Field::Value(365), Field::Value(i64::MAX),
+            Field::Absent,
+            Field::Null,
+            Field::Value(i64::MIN),
+            Field::Value(-1),
+            Field::Value(0),
+            Field::Value(1),
+            Field::Value(89),
+            Field::Value(90),
+            Field::Value(364),
+            Field::Value(365),
+            Field::Value(i64::MAX),
         ];
         let mut sets: Vec<Vec<Field<i64>>> = vec![Vec::new()];
         for size in 0..3 {

@@ -12,7 +12,7 @@ const NAMED: usize = 3;
 pub(in super::super) struct AuditTrail {
     /// The trails in scope.
     pub(in super::super) trails: Vec<TrailFacts>,
-    /// The regions whose trails could not be read, and why.
+    /// What else could not be read, in words, and why: a region's trails, a trail that the configuration names.
     pub(in super::super) unread: Vec<(String, &'static Reason)>,
 }
 
@@ -42,7 +42,8 @@ pub(in super::super) enum Logging {
 
 impl Facts for AuditTrail {
     fn judge(&self) -> Verdict {
-        let good = |trail: &&TrailFacts| trail.multi_region == Some(true) && matches!(trail.logging, Logging::On);
+        let good =
+            |trail: &&TrailFacts| trail.multi_region == Some(true) && matches!(trail.logging, Logging::On);
         if let Some(trail) = self.trails.iter().find(good) {
             let mut actual = format!("the trail {} covers all regions and is logging", shown(&trail.name));
             if let Some(error) = &trail.delivery_error {
@@ -80,14 +81,14 @@ impl AuditTrail {
         let silent: Vec<_> = self.trails.iter().filter(untold).collect();
         let mut words = Vec::new();
         if !self.unread.is_empty() {
-            let regions: Vec<&str> = self.unread.iter().map(|(region, _)| region.as_str()).collect();
-            words.push(format!("the trails of {} were not read", regions.join(", ")));
+            let what: Vec<&str> = self.unread.iter().map(|(what, _)| what.as_str()).collect();
+            words.push(format!("not read: {}", what.join(", ")));
         }
         if !statuses.is_empty() {
-            words.push(format!("the status was not read of {}", names(&statuses)));
+            words.push(format!("status not read: {}", names(&statuses)));
         }
         if !silent.is_empty() {
-            words.push(format!("the provider does not tell enough of {}", names(&silent)));
+            words.push(format!("not told enough: {}", names(&silent)));
         }
         let reason = self.unread.iter().map(|(_, reason)| *reason).next();
         let reason = reason.or_else(|| self.trails.iter().find_map(unread));
@@ -136,8 +137,11 @@ mod tests {
         assert_eq!(sets.len(), 1 + 12 + 144);
         for trails in sets {
             for region_unread in [false, true] {
-                let unread =
-                    if region_unread { vec![("us-west-2".to_string(), &reason::HOST_ERROR)] } else { Vec::new() };
+                let unread = if region_unread {
+                    vec![("us-west-2".to_string(), &reason::HOST_ERROR)]
+                } else {
+                    Vec::new()
+                };
                 let on = |trail: &TrailFacts| matches!(trail.logging, Logging::On);
                 let passes = trails.iter().any(|trail| on(trail) && trail.multi_region == Some(true));
                 let not_read = trails.iter().any(|trail| matches!(trail.logging, Logging::NotRead(_)));
@@ -181,12 +185,13 @@ mod tests {
         let actual = facts.judge().actual.unwrap();
         assert!(actual.len() < 400 && actual.ends_with("and 97 more"), "{actual}");
         let denied = Logging::NotRead(&reason::PERMISSION_DENIED);
-        let unread = vec![("us-west-2".to_string(), &reason::HOST_ERROR), ("us-east-2".to_string(), &reason::HOST_ERROR)];
+        let unread = ["us-west-2", "us-east-2"]
+            .map(|region| (format!("the trails of {region}"), &reason::HOST_ERROR))
+            .to_vec();
         let facts = AuditTrail { trails: vec![trail(None, denied)], unread };
         assert_eq!(
             facts.judge().actual.unwrap(),
-            "the trails of us-west-2, us-east-2 were not read; the status was not read of main; the provider does not \
-             tell enough of main"
+            "not read: the trails of us-west-2, the trails of us-east-2; status not read: main; not told enough: main"
         );
     }
 }

@@ -100,9 +100,19 @@ fn no_trails_has_to_be_said() {
         r#"[{"Name":"main","TrailARN":"arn:aws:cloudtrail:eu-central-1:123456789012:trail/main","HomeRegion":"eu-central-1","IsMultiRegionTrail":true,"S3BucketName":"logs","KmsKeyId":null}]"#
     );
     for text in [
-        "{}", r#"{"trailList":null}"#, r#"{"trailList":{}}"#, r#"{"trailList":[["main"]]}"#, r#"{"trailList":[null]}"#,
-        r#"{"trailList":[{"IsMultiRegionTrail":"true"}]}"#, r#"{"trailList":[{"Name":7}]}"#, "[]", "[[]]", "null", "7",
+        "{}",
+        r#"{"trailList":null}"#,
+        r#"{"trailList":{}}"#,
+        r#"{"trailList":[["main"]]}"#,
+        r#"{"trailList":[null]}"#,
+        r#"{"trailList":[{"IsMultiRegionTrail":"true"}]}"#,
+        r#"{"trailList":[{"Name":7}]}"#,
+        "[]",
+        "[[]]",
+        "null",
+        "7",
         r#"{"trailList":[],"trailList":[]}"#,
+        r#"{"trailList":[{"Name":"a","Name":"b"}]}"#,
     ] {
         shape(trails(text.as_bytes()).unwrap_err(), text);
     }
@@ -122,7 +132,14 @@ fn a_status_keeps_its_times_as_they_came() {
         r#"{"IsLogging":true,"StartLoggingTime":1795000000,"StopLoggingTime":1795000000.25,"LatestDeliveryTime":1437441400.0,"LatestDigestDeliveryTime":"2026-11-21T00:00:00Z"}"#
     );
     assert_eq!(trail_status(br#"{"IsLogging":null}"#).unwrap().is_logging, Field::Null);
-    for text in ["{}", "[]", r#"{"x":1}"#, r#"{"IsLogging":"true"}"#, r#"{"IsLogging":1}"#, r#"{"StopLoggingTime":[]}"#] {
+    for text in [
+        "{}",
+        "[]",
+        r#"{"x":1}"#,
+        r#"{"IsLogging":"true"}"#,
+        r#"{"IsLogging":1}"#,
+        r#"{"StopLoggingTime":[]}"#,
+    ] {
         shape(trail_status(text.as_bytes()).unwrap_err(), text);
     }
 }
@@ -138,14 +155,21 @@ fn pages_of_log_groups() {
         serde_json::to_string(&page.groups).unwrap(),
         r#"[{"logGroupName":"/a","arn":"arn","retentionInDays":90},{"logGroupName":"/b"}]"#
     );
-    for text in [r#"{"logGroups":[]}"#, r#"{"logGroups":[],"nextToken":null}"#, r#"{"logGroups":[],"nextToken":""}"#] {
+    for text in
+        [r#"{"logGroups":[]}"#, r#"{"logGroups":[],"nextToken":null}"#, r#"{"logGroups":[],"nextToken":""}"#]
+    {
         let page = LogGroupPage::parse(text.as_bytes()).unwrap();
         assert!(page.groups.is_empty() && page.next.is_none(), "{text}");
     }
     for text in [
-        "{}", r#"{"nextToken":"n"}"#, r#"{"logGroups":null}"#, r#"{"logGroups":[[]]}"#,
-        r#"{"logGroups":[{"retentionInDays":"90"}]}"#, r#"{"logGroups":[{"retentionInDays":90.5}]}"#,
-        r#"{"logGroups":[{"retentionInDays":1e30}]}"#, r#"{"logGroups":[],"nextToken":7}"#,
+        "{}",
+        r#"{"nextToken":"n"}"#,
+        r#"{"logGroups":null}"#,
+        r#"{"logGroups":[[]]}"#,
+        r#"{"logGroups":[{"retentionInDays":"90"}]}"#,
+        r#"{"logGroups":[{"retentionInDays":90.5}]}"#,
+        r#"{"logGroups":[{"retentionInDays":1e30}]}"#,
+        r#"{"logGroups":[],"nextToken":7}"#,
     ] {
         shape(LogGroupPage::parse(text.as_bytes()).unwrap_err(), text);
     }
