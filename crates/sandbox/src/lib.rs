@@ -10,6 +10,7 @@
 pub mod cloud;
 pub mod codehost;
 pub mod replay;
+pub mod workspace;
 
 mod clock;
 mod fault;
