@@ -451,3 +451,6 @@ impl<'a> Gathering<'a> {
         self.reporter.event(Event::Observed { source: self.source, subject, outcome });
     }
 }
+
+#[cfg(test)]
+mod tests;
