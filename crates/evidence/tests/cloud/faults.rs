@@ -111,7 +111,7 @@ fn a_listing_that_breaks_off_is_no_listing() {
         cloud = cloud.log_group("us-east-1", LogGroup::new(format!("/n/{number:03}")).retention_days(1));
     }
     let fault =
-        Fault::on("logs:DescribeLogGroups@us-east-1").kind(FaultKind::Status(500, Body::Json)).skip(1);
+        Fault::on("logs:DescribeLogGroups@us-east-1").kind(FaultKind::Status(500, Body::Json)).after(1);
     let collected = collect(&cloud.fault(fault).serve().unwrap(), TWO_REGIONS);
     assert_eq!(collected.of("log-retention")[1], ("123456789012/us-east-1", NotVerifiable, "host_error"));
     let groups = &collected.artifacts["log_groups.json"];
