@@ -3,7 +3,7 @@
 //! `service_account` knows the credentials file, `assertion` what is signed with it, `access` the tokens it is
 //! exchanged for, `dialect` what answers mean for a client and `look` what they mean for a control, `api` the calls,
 //! `wire` their answers, `record` what is stored of them, `rules` how it is judged, `connect` the connection test
-//! and `advice` what to do when it fails.//! This file is the collection. It reads; the scopes it asks for cannot do anything else.
+//! and `advice` what to do when it fails. This file is the collection. It reads; the scopes it asks for cannot do anything else.
 
 mod access;
 mod advice;
