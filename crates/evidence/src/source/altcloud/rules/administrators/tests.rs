@@ -142,11 +142,24 @@ fn one_difference_at_a_time() {
             unknown(&reason::NO_EVIDENCE),
         ),
         (
-            "a role of which it is not told whether it is super",
+            "a role of which it is left out whether it is super, as the provider does where it is not",
             |w| {
                 w.roles.push(role("9", Field::Absent));
                 w.role_assignments.push(assigned("9", "7", "user", Some(user("7", false))));
             },
+            PASS,
+        ),
+        (
+            "a role of which it is null",
+            |w| {
+                w.roles.push(role("9", Field::Null));
+                w.role_assignments.push(assigned("9", "7", "user", Some(user("7", false))));
+            },
+            unknown(&reason::NO_EVIDENCE),
+        ),
+        (
+            "it is left out for all roles",
+            |w| w.roles = vec![role(SUPER, Field::Absent), role(OTHER, Field::Absent)],
             unknown(&reason::NO_EVIDENCE),
         ),
         (
