@@ -7,15 +7,19 @@
 //! What this crate never does: leave the loopback interface, change its state because of a request (every
 //! method but GET and HEAD is refused and logged as a violation), or show a token in its `Debug` output.
 
+pub mod cloud;
 pub mod codehost;
 pub mod replay;
+pub mod workspace;
 
 mod clock;
 mod fault;
+mod form;
 mod json;
 mod scenario;
 mod server;
 mod sha1;
+mod throttle;
 
 pub use fault::{BadLink, Body, Fault, FaultKind};
 pub use scenario::{
@@ -23,3 +27,4 @@ pub use scenario::{
     DEMO_WRITE_TOKEN, demo_organization, large_organization,
 };
 pub use server::{Identity, Request, Server};
+pub use throttle::Throttle;
