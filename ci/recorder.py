@@ -18,7 +18,8 @@ class Recorder:
     def __init__(self, port):
         self.calls = []
         self.answers = []
-        self.throttle = set()
+        self.throttle = set()  # actions that are refused once
+        self.throttle_after = {}  # action: after how many answers it is refused for good
         recorder = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -29,7 +30,7 @@ class Recorder:
                 call = Call(self.command, self.path, self.headers, body)
                 with recorder.lock:
                     recorder.calls.append(call)
-                    refused = call.action in recorder.throttle
+                    refused = call.action in recorder.throttle or recorder.exhausted(call.action)
                     recorder.throttle.discard(call.action)
                 status, headers, answer = throttled(call) if refused else forward(port, self, body)
                 recorder.answers.append(answer)
@@ -53,6 +54,10 @@ class Recorder:
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
+
+    def exhausted(self, action):
+        answered = self.throttle_after.get(action)
+        return answered is not None and self.actions().count(action) > answered
 
     def actions(self):
         """`service:Action` of every call, in order."""

@@ -81,12 +81,14 @@ class Host:
         self.lock = threading.RLock()
         self.violations = []
         self.called = []           # ids of the calls that were answered, in order
+        self.assertions = []       # every one that came
         self.asked = []            # sets of scopes that tokens were asked for
         self.queries = []          # (id, query) of every call
         self.tokens = {}           # token: its scopes
         self.pages = {}            # page token: (the query it continues, where)
         self.not_delegated = set() # scopes that the administrator did not grant
         self.throttle = set()      # ids of calls that are refused once
+        self.broken = {}           # id of a call: from which member on it is never answered
         self.ignore_masks = False  # answer with every field, whatever was asked for
         self.administrator = "auditor@acme.example"
         host = self
@@ -167,6 +169,7 @@ class Host:
         if set(form) != {"grant_type", "assertion"} or form["grant_type"] != [BEARER]:
             raise self.violation(f"token endpoint: form {sorted(form)}, {form.get('grant_type')}")
         assertion = form["assertion"][0]
+        self.assertions.append(assertion)
         try:
             claims = google.auth.jwt.decode(assertion, certs=self.account.certificate, audience=self.audience)
         except Exception:
@@ -215,6 +218,8 @@ class Host:
             continued, start = self.pages.get(query["pageToken"], (None, 0))
             if continued != (method.id, same):
                 raise api_error(400, "invalid", "Invalid Value")
+        if start >= self.broken.get(method.id, start + 1):
+            raise api_error(503, "backendError", "The service is currently unavailable.", "UNAVAILABLE")
         kind, name, items = self.directory.list(method.id, values, query)
         size = min(PAGE, int(query.get("maxResults", 100)))
         answer = {"kind": kind, "etag": '"' + secrets.token_urlsafe(8) + '"'}
@@ -305,7 +310,9 @@ class Directory:
 
     def planted(self):
         """What must not leave the provider's answers, by what it is."""
-        found = {}
+        found = {"address of an administrator's machine": "203.0.113.77"}
+        for number, _ in enumerate(self.activities):
+            found[f"value of activity {number}"] = f"planted-value-{number:02}"
         for user in self.users:
             account = user["primaryEmail"]
             found |= {f"{what} of {account}": user["name"][what] for what in user["name"]}
@@ -366,7 +373,10 @@ class Directory:
             "events": [{
                 "type": "USER_SETTINGS",
                 "name": name,
-                "parameters": [{"name": "USER_EMAIL", "value": f"changed{number:02}@acme.example"}],
+                "parameters": [
+                    {"name": "USER_EMAIL", "value": f"changed{number:02}@acme.example"},
+                    {"name": "NEW_VALUE", "value": f"planted-value-{number:02}"},
+                ],
             }],
         }
 
