@@ -32,7 +32,9 @@ class Check:
         key = self.provider.reader | (key or {})
         source = {"mode": "env", "region": HOME, "endpoint_url": recorder.url} | configuration
         run = self.tool.collect(controls, {"cloud": source}, {
-            "CLOUD_ACCESS_KEY_ID": key["AccessKeyId"], "CLOUD_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+            "CLOUD_ACCESS_KEY_ID": key["AccessKeyId"],
+            "CLOUD_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+            "CLOUD_SESSION_TOKEN": key.get("SessionToken", ""),
         })
         run.calls, run.actions = recorder.calls, collections.Counter(recorder.actions())
         yield run
@@ -44,6 +46,8 @@ class Check:
 
 def secrets_of(key, recorder):
     found = {"the secret access key": key["SecretAccessKey"]}
+    if key.get("SessionToken"):
+        found["the session token"] = key["SessionToken"]
     for answer in recorder.answers:
         for name in ("SecretAccessKey", "SessionToken"):
             for value in re.findall(f"<{name}>([^<]+)</{name}>".encode(), answer):
@@ -246,6 +250,19 @@ def assumed_role(check):
                 run.expect_refused(2, "external")
 
 
+def temporary_credentials(check):
+    """A session token from elsewhere is sent along and signed; without it the key is nobody's."""
+    role = check.provider.role
+    with check.provider.permitted(["sts:AssumeRole"]):
+        sts = check.provider.client("sts", key=check.provider.reader)
+        key = sts.assume_role(RoleArn=role, RoleSessionName="nightly", ExternalId=EXTERNAL_ID)["Credentials"]
+    with check.collected(key=key) as run:
+        bundle = run.expect_bundle(0)
+    expect("controls", [bundle.control(one)["status"] for one in CONTROLS], ["pass", "pass"])
+    with check.collected(key=key | {"SessionToken": ""}) as run:
+        run.expect_refused(2, "CLOUD_SESSION_TOKEN")
+
+
 def throttled(check):
     """Each of the calls is refused once as too fast, in the words of its protocol, and asked again."""
     with check.collected(throttle=READING, regions=[HOME, AWAY]) as run:
@@ -280,6 +297,7 @@ SCENARIOS = [
     ("only trails of one region log", trails_of_one_region),
     ("a log group keeps too short", short_retention),
     ("assumed role, with the right and a wrong external id", assumed_role),
+    ("temporary credentials", temporary_credentials),
     ("throttled", throttled),
     ("a page that never comes", a_page_that_never_comes),
 ]
