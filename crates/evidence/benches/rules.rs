@@ -3,10 +3,11 @@
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use evidence::evaluate::codeowners::CodeOwners;
 use evidence::http::link;
-use evidence::http::retry::{Answer, classify, verdict};
+use evidence::http::retry::verdict;
 use evidence::screen::Screen;
+use evidence::source::codehost::answer::{Answer, classify};
+use evidence::source::codehost::codeowners::CodeOwners;
 
 fn main() {
     divan::main();

@@ -2,7 +2,7 @@
 //!
 //! Long lists are written row by row: neither the checks' documents nor the manifest is ever in memory as a whole.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 use evidence_bundle::document::{
@@ -25,7 +25,7 @@ use crate::spool::{Item, Reader, Spool};
 
 /// The controls of the run: the configuration's, and those that only a source asks for.
 pub fn controls(config: &Config) -> Vec<Control> {
-    let own = config.sources.codehost.iter().flat_map(|codehost| codehost.controls.iter());
+    let own = config.sources.iter().flat_map(|source| source.controls());
     let mut controls: Vec<Control> = config.controls.iter().chain(own).copied().collect();
     controls.sort();
     controls.dedup();
@@ -49,13 +49,13 @@ pub fn normalized(
     collection.checks.iter().for_each(|check| summary.checks.add(check.verdict.status));
     add(spool, path::NORMALIZED, |out, reader| {
         let controls = results.iter().map(|result| {
-            let checks = || collection.checks.iter().filter(|check| check.control == result.control);
+            let checks = || collection.checks.iter().filter(|check| check.control() == result.control);
             NormalizedControl {
                 id: result.control.id().to_string(),
                 title: result.control.title().to_string(),
                 status: result.status,
-                reason: result.reason.code().to_string(),
-                evidence: Rows::new(checks().flat_map(|check| evidence(check, reader))),
+                reason: result.reason.code.to_string(),
+                evidence: Rows::new(unique(checks().flat_map(|check| check.evidence.numbers()), reader)),
                 checks: Rows::new(checks().map(|check| normalized_check(check, reader))),
             }
         });
@@ -71,21 +71,34 @@ pub fn normalized(
 
 fn normalized_check(check: &Check, reader: &Reader<'_>) -> document::Check {
     document::Check {
-        rule: check.rule.code().to_string(),
+        rule: check.rule.code.to_string(),
         source: check.source.id().to_string(),
         subject: check.subject.to_string(),
         status: check.verdict.status,
-        reason: check.verdict.reason.code().to_string(),
-        expected: Some(check.rule.expected().to_string()),
+        reason: check.verdict.reason.code.to_string(),
+        expected: Some(check.rule.expected.to_string()),
         actual: check.verdict.actual.clone(),
-        evidence: evidence(check, reader).into_iter().collect(),
+        evidence: evidence(check, reader),
     }
 }
 
-/// The artifact a check rests on.
-fn evidence(check: &Check, reader: &Reader<'_>) -> Option<EvidenceReference> {
-    let item = reader.items().get(usize::try_from(check.evidence?).ok()?)?;
+/// The artifacts a check rests on.
+fn evidence(check: &Check, reader: &Reader<'_>) -> Vec<EvidenceReference> {
+    check.evidence.numbers().iter().filter_map(|number| reference(*number, reader)).collect()
+}
+
+fn reference(number: u32, reader: &Reader<'_>) -> Option<EvidenceReference> {
+    let item = reader.items().get(usize::try_from(number).ok()?)?;
     Some(EvidenceReference { filename: item.path.to_string(), checksum: item.checksum() })
+}
+
+/// Every artifact once, however many checks rest on it.
+fn unique<'a>(
+    numbers: impl Iterator<Item = &'a u32>,
+    reader: &Reader<'_>,
+) -> impl Iterator<Item = EvidenceReference> {
+    let mut seen = HashSet::new();
+    numbers.filter(move |number| seen.insert(**number)).filter_map(|number| reference(*number, reader))
 }
 
 /// `derived/hints.json`
@@ -94,7 +107,7 @@ pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
     add(spool, path::HINTS, |out, reader| {
         let mut seen: HashMap<String, u32> = HashMap::new();
         let mut id = move |check: &Check| {
-            let id = format!("{}:{}:{}", check.control.id(), check.verdict.reason.code(), check.subject);
+            let id = format!("{}:{}:{}", check.control().id(), check.verdict.reason.code, check.subject);
             // A repository has one check for a control; only the organization can have more.
             if check.subject.contains('/') {
                 return id;
@@ -105,7 +118,7 @@ pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
         };
         let rows = hints.iter().map(|(check, advice)| document::Hint {
             id: id(check),
-            control: check.control.id().to_string(),
+            control: check.control().id().to_string(),
             severity: advice.severity,
             category: advice.category,
             source: check.source.id().to_string(),
@@ -113,7 +126,7 @@ pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
             title: advice.title.to_string(),
             detail: check.verdict.actual.clone().unwrap_or_default(),
             remediation: advice.remediation.to_string(),
-            evidence: evidence(check, reader).into_iter().collect(),
+            evidence: evidence(check, reader),
         });
         write_json(out, &Hints { schema_version: SCHEMA_VERSION.to_string(), hints: Rows::new(rows) })
     })

@@ -1,26 +1,31 @@
-//! Step 3: takes what a source saw, item by item: screens it, judges it, spools it, counts it.
+//! Step 3: takes what the sources saw, item by item: screens it, judges it, spools it, counts it.
 //!
-//! An artifact's bytes leave memory here. What stays is a check, a few counts, and what the manifest must say about
-//! things that are not in the bundle.
+//! All sources are collected side by side. An artifact's bytes leave memory here. What stays is a check, a few counts,
+//! and what the manifest must say about things that are not in the bundle; each source's share is kept apart until all
+//! are done, so that the order of the documents does not depend on who was faster.
 
+use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
-use evidence_bundle::document::{ArtifactRecord, ErrorRecord, Excluded, RequestRecord, SourceRun, Warning};
+use evidence_bundle::document::{
+    ArtifactRecord, ErrorRecord, Excluded, Identity, RequestRecord, SourceRun, Warning,
+};
 use futures_util::StreamExt as _;
+use futures_util::stream;
 
 use crate::env::Env;
-use crate::evaluate::{self, Check};
-use crate::observation::{Artifact, Observation, Reason, Seen, SourceName};
+use crate::evaluate::{self, Check, Evidence, reason};
+use crate::observation::{Artifact, Failed, Observation, Seen, SourceName};
 use crate::report::{Event, Outcome, Reporter, Tally};
 use crate::screen::{Confidence, Screen};
-use crate::source::{Found, Session};
+use crate::source::{ConnectError, Found, Question, Scope, Session};
 use crate::spool::Spool;
 
 /// What was collected, beside the spool.
 #[derive(Debug, Default)]
 pub struct Collection {
-    /// Every check, in the order of the observations.
+    /// Every check, by source, in the order of the observations.
     pub checks: Vec<Check>,
     /// What the manifest warns of.
     pub warnings: Vec<Warning>,
@@ -30,8 +35,10 @@ pub struct Collection {
     pub errors: Vec<ErrorRecord>,
     /// Each source's part of `run.json`.
     pub sources: Vec<SourceRun>,
-    /// The host answered something, if only that it will not say.
+    /// A host answered something, if only that it will not say.
     pub answered: bool,
+    /// A source could not be connected.
+    pub unconnected: bool,
 }
 
 impl Collection {
@@ -39,87 +46,231 @@ impl Collection {
     pub fn is_complete(&self) -> bool {
         self.errors.is_empty() && self.excluded.is_empty()
     }
+
+    fn add(&mut self, part: Collection) {
+        self.checks.extend(part.checks);
+        self.warnings.extend(part.warnings);
+        self.excluded.extend(part.excluded);
+        self.errors.extend(part.errors);
+        self.sources.extend(part.sources);
+        self.answered |= part.answered;
+        self.unconnected |= part.unconnected;
+    }
 }
 
-/// Collects one session to its end into `collection` and `spool`.
+/// A source after its connection test.
+pub enum Connected {
+    /// It can be collected.
+    Session(Box<dyn Session>),
+    /// It cannot: what is missing, and why.
+    Failed(Scope, ConnectError),
+}
+
+/// Collects every connected source to its end, side by side. What a source that could not be connected would have
+/// shown is part of the collection too, as not read.
 ///
 /// # Errors
 ///
-/// Only the spool's: what goes wrong at the host is part of the collection.
+/// Only the spool's: what goes wrong at a host is part of the collection.
 pub async fn gather(
-    session: &dyn Session,
+    sources: &[Connected],
     screen: &Screen,
     spool: &mut Spool,
     env: &Env,
     reporter: &dyn Reporter,
-    collection: &mut Collection,
-) -> io::Result<()> {
-    let source = session.name();
-    let mut gathering =
-        Gathering { source, screen, spool, env, reporter, collection, tally: Tally::default() };
-    for warning in session.warnings() {
-        gathering.warn(warning.clone(), false);
-    }
-    reporter.event(Event::Collecting(source));
-    let (mut found_by_discovery, mut repositories) = (None, 0);
-    let mut items = session.collect();
-    while let Some(item) = items.next().await {
-        match item {
-            Found::Population { discovered, in_scope, expected } => {
-                (found_by_discovery, repositories) = (discovered, in_scope);
-                reporter.event(Event::Population { source, discovered, in_scope, expected });
+) -> io::Result<Collection> {
+    let sessions: Vec<SourceName> =
+        sources.iter().filter_map(Connected::session).map(Session::name).collect();
+    reporter.event(Event::Collecting(&sessions));
+    let mut parts = Vec::new();
+    let mut items = Vec::new();
+    for (index, source) in sources.iter().enumerate() {
+        let mut gathering = Gathering::new(source.name(), screen, env, reporter);
+        match source {
+            Connected::Failed(scope, error) => gathering.unconnected(scope, error),
+            Connected::Session(session) => {
+                session.warnings().iter().for_each(|warning| gathering.warn(warning.clone(), false));
+                let end = stream::iter([(index, None)]);
+                items.push(session.collect().map(move |item| (index, Some(item))).chain(end));
             }
-            Found::Warned(warning) => gathering.warn(warning, true),
-            Found::Observed(observation, warnings) => gathering.observed(observation, warnings)?,
+        }
+        parts.push(gathering);
+    }
+    let mut items = stream::select_all(items);
+    while let Some((index, item)) = items.next().await {
+        let Some(gathering) = parts.get_mut(index) else { continue };
+        match (item, sources.get(index)) {
+            (Some(item), _) => gathering.take(item, spool)?,
+            (None, Some(Connected::Session(session))) => gathering.finish(&**session),
+            (None, _) => {}
         }
     }
-    drop(items);
-    let tally = gathering.tally;
-    let account = session.account();
-    reporter.event(Event::Collected {
-        source,
-        tally,
-        requests: account.requests,
-        rate_limit: account.rate_limit.as_ref(),
-    });
-    collection.sources.push(SourceRun {
-        name: source.id().to_string(),
-        api_url: account.api_url,
-        identity: account.identity,
-        discovered: found_by_discovery.unwrap_or(0),
-        in_scope: repositories,
-        requested: tally.requested,
-        collected: tally.collected,
-        not_found: tally.not_found,
-        denied: tally.denied,
-        failed: tally.failed,
-        requests: account.requests,
-        retries: account.retries,
-        revalidated: 0,
-        rate_limit: account.rate_limit,
-        paused_seconds: account.paused_seconds,
-    });
-    Ok(())
+    let mut collection = Collection::default();
+    parts.into_iter().for_each(|part| collection.add(part.part));
+    Ok(collection)
 }
 
+impl Connected {
+    /// The source's name.
+    pub fn name(&self) -> SourceName {
+        match self {
+            Connected::Session(session) => session.name(),
+            Connected::Failed(scope, _) => scope.source,
+        }
+    }
+
+    /// Why it could not be connected, if it could not.
+    pub fn error(&self) -> Option<&ConnectError> {
+        match self {
+            Connected::Session(_) => None,
+            Connected::Failed(_, error) => Some(error),
+        }
+    }
+
+    /// What is missing, if it could not be connected.
+    pub fn scope(&self) -> Option<&Scope> {
+        match self {
+            Connected::Session(_) => None,
+            Connected::Failed(scope, _) => Some(scope),
+        }
+    }
+
+    /// The session, if it was connected.
+    pub fn session(&self) -> Option<&dyn Session> {
+        match self {
+            Connected::Session(session) => Some(&**session),
+            Connected::Failed(..) => None,
+        }
+    }
+}
+
+/// One source's share.
 struct Gathering<'a> {
     source: SourceName,
     screen: &'a Screen,
-    spool: &'a mut Spool,
     env: &'a Env,
     reporter: &'a dyn Reporter,
-    collection: &'a mut Collection,
+    part: Collection,
     tally: Tally,
+    discovered: u64,
+    in_scope: u64,
+    /// Where the artifacts are that a question will be about, and the rule by which those were left out that are
+    /// nowhere.
+    pending: HashMap<String, Result<u32, &'static str>>,
 }
 
-impl Gathering<'_> {
+impl<'a> Gathering<'a> {
+    fn new(
+        source: SourceName,
+        screen: &'a Screen,
+        env: &'a Env,
+        reporter: &'a dyn Reporter,
+    ) -> Gathering<'a> {
+        Gathering {
+            source,
+            screen,
+            env,
+            reporter,
+            part: Collection::default(),
+            tally: Tally::default(),
+            discovered: 0,
+            in_scope: 0,
+            pending: HashMap::new(),
+        }
+    }
+
+    fn take(&mut self, item: Found, spool: &mut Spool) -> io::Result<()> {
+        match item {
+            Found::Population { discovered, in_scope, expected, text } => {
+                (self.discovered, self.in_scope) = (discovered.unwrap_or(0), in_scope);
+                self.reporter.event(Event::Population { source: self.source, expected, text: &text });
+            }
+            Found::Warned(warning) => self.warn(warning, true),
+            Found::Observed(observation, warnings) => self.observed(observation, warnings, spool)?,
+            Found::Asked(question) => self.asked(question),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, session: &dyn Session) {
+        let (source, tally) = (self.source, self.tally);
+        let account = session.account();
+        self.reporter.event(Event::Collected {
+            source,
+            tally,
+            requests: account.requests,
+            rate_limit: account.rate_limit.as_ref(),
+        });
+        self.part.sources.push(SourceRun {
+            name: source.id().to_string(),
+            api_url: account.api_url,
+            identity: account.identity,
+            discovered: self.discovered,
+            in_scope: self.in_scope,
+            requested: tally.requested,
+            collected: tally.collected,
+            not_found: tally.not_found,
+            denied: tally.denied,
+            failed: tally.failed,
+            requests: account.requests,
+            retries: account.retries,
+            revalidated: 0,
+            rate_limit: account.rate_limit,
+            paused_seconds: account.paused_seconds,
+        });
+    }
+
+    /// What is missing because the source could not be connected: one error, and a check of each rule that says so.
+    fn unconnected(&mut self, scope: &Scope, error: &ConnectError) {
+        let message = self.clean(&error.message);
+        let subject: Arc<str> = self.clean(&scope.subject).into();
+        for rule in &scope.rules {
+            let seen = Seen::Failed(Failed {
+                reason: &reason::CONNECTION_FAILED,
+                message: message.clone(),
+                status: None,
+                request_id: None,
+            });
+            let subject = Arc::clone(&subject);
+            let observation = Observation { source: self.source, rule, subject, exempt: None, seen };
+            self.part.checks.extend(evaluate::check(&observation, Evidence::None));
+        }
+        let missing = u64::try_from(scope.rules.len()).unwrap_or(u64::MAX);
+        self.part.unconnected = true;
+        self.part.errors.push(ErrorRecord {
+            code: reason::CONNECTION_FAILED.code.to_string(),
+            message,
+            source: self.source.id().to_string(),
+            subject: subject.to_string(),
+            status: None,
+            request_id: None,
+        });
+        self.part.sources.push(SourceRun {
+            name: self.source.id().to_string(),
+            api_url: scope.api_url.clone(),
+            identity: Identity { login: None, scopes: "not connected".to_string() },
+            discovered: 0,
+            in_scope: 0,
+            requested: missing,
+            collected: 0,
+            not_found: 0,
+            denied: 0,
+            failed: missing,
+            requests: error.requests,
+            retries: 0,
+            revalidated: 0,
+            rate_limit: None,
+            paused_seconds: 0,
+        });
+    }
+
     fn warn(&mut self, mut warning: Warning, show: bool) {
         warning.message = self.clean(&warning.message);
         warning.subject = warning.subject.map(|subject| self.clean(&subject));
         if show {
             self.reporter.event(Event::Warning(&warning));
         }
-        self.collection.warnings.push(warning);
+        self.part.warnings.push(warning);
     }
 
     /// A text without what must not be in a bundle: names and messages are the host's too.
@@ -127,7 +278,12 @@ impl Gathering<'_> {
         self.screen.redact(text).into_owned()
     }
 
-    fn observed(&mut self, mut observation: Observation, warnings: Vec<Warning>) -> io::Result<()> {
+    fn observed(
+        &mut self,
+        mut observation: Observation,
+        warnings: Vec<Warning>,
+        spool: &mut Spool,
+    ) -> io::Result<()> {
         let warned = !warnings.is_empty();
         for warning in warnings {
             self.warn(warning, true);
@@ -136,35 +292,73 @@ impl Gathering<'_> {
         if subject != *observation.subject {
             observation.subject = subject.into();
         }
-        let mut number = None;
-        let mut written = None;
+        let mut evidence = Evidence::None;
+        let mut place = None;
+        let mut asked_later = false;
         if let Seen::Artifact { artifact, .. } = &observation.seen {
+            let path = artifact.path().to_string();
             match self.forbidden(artifact, &observation.subject) {
                 Some(rule) => {
-                    let filename = self.clean(artifact.path().as_str());
-                    written = Some(filename.clone());
+                    let filename = self.clean(&path);
+                    asked_later = artifact.record().judge().is_none();
+                    if asked_later {
+                        self.pending.insert(path, Err(rule));
+                    }
                     let warning = Warning {
-                        code: Reason::ExcludedByPolicy.code().to_string(),
+                        code: reason::EXCLUDED_BY_POLICY.code.to_string(),
                         message: format!("{filename} was left out as forbidden data (rule {rule})"),
                         source: Some(self.source.id().to_string()),
                         subject: Some(observation.subject.to_string()),
                     };
                     // Told as what came of the look.
                     self.warn(warning, false);
-                    self.collection.excluded.push(Excluded { filename, rule: rule.to_string() });
+                    let excluded = Excluded { filename: filename.clone(), rule: rule.to_string() };
+                    self.part.excluded.push(excluded);
+                    place = Some(filename);
                     observation.seen = Seen::Withheld { rule };
                 }
                 None => {
-                    written = Some(artifact.path().to_string());
-                    number = Some(self.spool(&observation)?);
+                    evidence = Evidence::One(self.spool(&observation, spool)?);
+                    place = Some(path);
                 }
             }
         }
-        self.count(&observation, written.as_deref().unwrap_or_default(), warned);
-        let mut check = evaluate::check(&observation, number);
-        check.verdict.actual = check.verdict.actual.map(|actual| self.clean(&actual));
-        self.collection.checks.push(check);
+        let path = place.unwrap_or_default();
+        self.count(&observation, &path, warned);
+        if matches!(observation.seen, Seen::Withheld { .. }) && asked_later {
+            return Ok(());
+        }
+        let number = evidence.numbers().first().copied();
+        match (evaluate::check(&observation, evidence), number) {
+            (Some(check), _) => self.checked(check),
+            // What it shows is asked later, together with others.
+            (None, Some(number)) => drop(self.pending.insert(path, Ok(number))),
+            (None, None) => {}
+        }
         Ok(())
+    }
+
+    fn checked(&mut self, mut check: Check) {
+        check.verdict.actual = check.verdict.actual.map(|actual| self.clean(&actual));
+        self.part.checks.push(check);
+    }
+
+    /// A check over artifacts that are in the spool already. If one of them was left out, what it showed is not used.
+    fn asked(&mut self, question: Question) {
+        let Question { rule, subject, facts, evidence } = question;
+        let places: Vec<_> = evidence.iter().filter_map(|path| self.pending.get(path.as_str())).collect();
+        let verdict = match places.iter().find_map(|place| place.err()) {
+            Some(left_out_by) => evaluate::withheld(left_out_by),
+            None => facts.judge(),
+        };
+        let numbers: Vec<u32> = places.iter().filter_map(|place| place.ok()).collect();
+        let evidence = match numbers.as_slice() {
+            [] => Evidence::None,
+            [number] => Evidence::One(*number),
+            _ => Evidence::Many(numbers.into()),
+        };
+        let subject = self.clean(&subject).into();
+        self.checked(Check { rule, source: self.source, subject, verdict, evidence });
     }
 
     /// The rule by which `artifact` must be left out. What is merely suspicious becomes a warning: leaving out
@@ -192,7 +386,7 @@ impl Gathering<'_> {
         None
     }
 
-    fn spool(&mut self, observation: &Observation) -> io::Result<u32> {
+    fn spool(&mut self, observation: &Observation, spool: &mut Spool) -> io::Result<u32> {
         let Seen::Artifact { artifact, request } = &observation.seen else {
             return Err(io::Error::other("only an artifact can be spooled"));
         };
@@ -201,7 +395,7 @@ impl Gathering<'_> {
             source: self.source.id().to_string(),
             artifact_type: artifact.record().artifact_type().to_string(),
             collected_at: self.env.stamp(),
-            controls: vec![observation.control.id().to_string()],
+            controls: vec![observation.rule.control.id().to_string()],
             checksum: String::new(),
             size_bytes: 0,
             subject: observation.subject.to_string(),
@@ -212,12 +406,12 @@ impl Gathering<'_> {
                 request_id: request.request_id.as_deref().map(|id| self.clean(id)),
             },
         };
-        self.spool.add_artifact(artifact.path(), artifact.bytes(), row)
+        spool.add_artifact(artifact.path(), artifact.bytes(), row)
     }
 
     fn count(&mut self, observation: &Observation, path: &str, warned: bool) {
         self.tally.requested += 1;
-        self.collection.answered |= !matches!(observation.seen, Seen::Failed(_));
+        self.part.answered |= !matches!(observation.seen, Seen::Failed(_));
         let outcome = match &observation.seen {
             Seen::Artifact { artifact, .. } => {
                 self.tally.collected += 1;
@@ -239,7 +433,7 @@ impl Gathering<'_> {
             Seen::Failed(failed) => {
                 self.tally.failed += 1;
                 let record = ErrorRecord {
-                    code: failed.reason.code().to_string(),
+                    code: failed.reason.code.to_string(),
                     message: self.clean(&failed.message),
                     source: self.source.id().to_string(),
                     subject: observation.subject.to_string(),
@@ -247,8 +441,8 @@ impl Gathering<'_> {
                     request_id: failed.request_id.as_deref().map(|id| self.clean(id)),
                 };
                 // One problem of discovery holds up every control that looks at repositories: it is one error.
-                if self.collection.errors.last() != Some(&record) {
-                    self.collection.errors.push(record);
+                if self.part.errors.last() != Some(&record) {
+                    self.part.errors.push(record);
                 }
                 Outcome::Failed(&failed.message)
             }
@@ -257,3 +451,6 @@ impl Gathering<'_> {
         self.reporter.event(Event::Observed { source: self.source, subject, outcome });
     }
 }
+
+#[cfg(test)]
+mod tests;

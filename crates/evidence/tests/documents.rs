@@ -15,9 +15,9 @@ use clap::{CommandFactory as _, Parser as _};
 use evidence::cli::Cli;
 use evidence::control::Control;
 use evidence::error::Exit;
-use evidence::evaluate::{Check, Rule, Status, Verdict};
+use evidence::evaluate::{Check, Evidence, Reason, Rule, Status, Verdict, reason};
 use evidence::hint;
-use evidence::observation::{Reason, SourceName};
+use evidence::source::{self, KINDS, Kind};
 
 /// Flags of other programs that documents show.
 const FOREIGN_FLAGS: &[&str] = &["--format"];
@@ -112,20 +112,51 @@ fn same<T: Ord + std::fmt::Debug>(documented: BTreeSet<T>, real: BTreeSet<T>, wh
     assert!(invented.is_empty(), "{what}: documented and not in the program: {invented:?}");
 }
 
+/// The page of a source.
+fn page(kind: &Kind) -> String {
+    format!("docs/sources/{}.md", kind.name.id())
+}
+
+fn codes(reasons: &[&Reason]) -> BTreeSet<String> {
+    reasons.iter().map(|reason| reason.code.to_string()).collect()
+}
+
+#[test]
+fn every_code_is_unique() {
+    let reasons: Vec<&str> = source::reasons().map(|reason| reason.code).collect();
+    assert_eq!(reasons.iter().collect::<BTreeSet<_>>().len(), reasons.len(), "{reasons:?}");
+    let rules: Vec<&str> = source::rules().map(|rule| rule.code).collect();
+    assert_eq!(rules.iter().collect::<BTreeSet<_>>().len(), rules.len(), "{rules:?}");
+    let names: BTreeSet<&str> = KINDS.iter().map(|kind| kind.name.id()).collect();
+    assert_eq!(names.len(), KINDS.len());
+}
+
 #[test]
 fn every_reason_has_a_row() {
-    let documented = first_cells(&read("docs/controls.md"), "Reason").into_iter().collect();
-    let real = Reason::ALL.iter().map(|reason| reason.code().to_string()).collect();
-    same(documented, real, "reasons");
+    let documented = |page: &str| first_cells(&read(page), "Reason").into_iter().collect();
+    same(documented("docs/controls.md"), codes(reason::SHARED), "reasons");
+    for kind in KINDS {
+        let own = page(kind);
+        // A page may repeat what a shared reason means there.
+        let shared = codes(reason::SHARED);
+        let documented = documented(&own);
+        same(documented.difference(&shared).cloned().collect(), codes(kind.reasons), &own);
+    }
 }
 
 #[test]
 fn every_rule_and_every_control_has_a_heading() {
-    let headings = headings(&read("docs/controls.md"));
-    let rules = headings.iter().filter(|heading| heading.starts_with('`'));
-    let rules = rules.map(|heading| heading.trim_matches('`').to_string()).collect();
-    same(rules, Rule::ALL.iter().map(|rule| rule.code().to_string()).collect(), "rules");
-    let controls = headings.iter().filter(|heading| heading.starts_with("CC")).cloned().collect();
+    for kind in KINDS {
+        let headings = headings(&read(&page(kind)));
+        let rules = headings.iter().filter(|heading| heading.starts_with('`'));
+        let rules = rules.map(|heading| heading.trim_matches('`').to_string()).collect();
+        same(rules, kind.rules.iter().map(|rule| rule.code.to_string()).collect(), &page(kind));
+        for rule in kind.rules {
+            assert!(kind.served.contains(&rule.control), "{}", rule.code);
+        }
+    }
+    let controls = headings(&read("docs/controls.md"));
+    let controls = controls.into_iter().filter(|heading| heading.starts_with("CC")).collect();
     let real = Control::ALL.iter().map(|control| format!("{} {}", control.id(), control.title())).collect();
     same(controls, real, "controls");
 }
@@ -178,35 +209,50 @@ fn every_exit_code_has_a_row() {
     }
 }
 
-#[test]
-fn every_warning_has_a_row() {
-    let documented = first_cells(&read("docs/sources/codehost.md"), "Code").into_iter().collect();
-    let mut real = BTreeSet::new();
-    for (_, text) in sources("crates/evidence/src") {
+/// The codes of warnings that stand in these files.
+fn warning_codes(files: &[(PathBuf, String)]) -> BTreeSet<String> {
+    let mut codes = BTreeSet::new();
+    for (_, text) in files {
         let text = text.split("#[cfg(test)]").next().unwrap();
-        for call in ["warn(", "warning(", "code: "] {
+        for call in ["warn(", "warning(", "Warning { code: ", "let code = "] {
             for (at, _) in text.match_indices(call) {
                 if let Some(rest) = text[at + call.len()..].trim_start().strip_prefix('"') {
-                    real.insert(rest.split('"').next().unwrap().to_string());
+                    codes.insert(rest.split('"').next().unwrap().to_string());
                 }
             }
         }
+        for (at, _) in text.match_indices("Warning {\n") {
+            if let Some(rest) = text[at + 10..].trim_start().strip_prefix("code: \"") {
+                codes.insert(rest.split('"').next().unwrap().to_string());
+            }
+        }
     }
-    // These warnings take the code of their reason.
-    assert!(read("crates/evidence/src/collection.rs").contains("code: Reason::ExcludedByPolicy.code()"));
-    let look = read("crates/evidence/src/source/codehost/look.rs");
-    assert_eq!(look.matches("warning(reason.code()").count(), 2);
-    for reason in [
-        Reason::BranchMissing,
-        Reason::BranchUnprotected,
-        Reason::Blocked,
-        Reason::ExcludedByPolicy,
-        Reason::PlanLimit,
-        Reason::SsoRequired,
-    ] {
-        real.insert(reason.code().to_string());
+    codes
+}
+
+#[test]
+fn every_warning_has_a_row() {
+    let (of_sources, others): (Vec<_>, Vec<_>) = sources("crates/evidence/src")
+        .into_iter()
+        .partition(|(path, _)| path.components().any(|part| part.as_os_str() == "source"));
+    let mut real = warning_codes(&others);
+    // This one takes the code of its reason.
+    assert!(read("crates/evidence/src/collection.rs").contains("code: reason::EXCLUDED_BY_POLICY.code"));
+    real.insert(reason::EXCLUDED_BY_POLICY.code.to_string());
+    same(first_cells(&read("docs/controls.md"), "Code").into_iter().collect(), real, "warnings");
+    for kind in KINDS {
+        let folder = root().join("crates/evidence/src/source").join(kind.name.id());
+        let own: Vec<_> = of_sources.iter().filter(|(path, _)| path.starts_with(&folder)).cloned().collect();
+        let mut real = warning_codes(&own);
+        if kind.name.id() == "codehost" {
+            // These warnings take the code of their reason.
+            let look = read("crates/evidence/src/source/codehost/look.rs");
+            assert_eq!(look.matches("warning(reason.code").count(), 2);
+            let reasons = ["branch_missing", "branch_unprotected", "blocked", "plan_limit", "sso_required"];
+            real.extend(reasons.map(str::to_string));
+        }
+        same(first_cells(&read(&page(kind)), "Code").into_iter().collect(), real, &page(kind));
     }
-    same(documented, real, "warnings");
 }
 
 /// The sources below a directory.
@@ -228,60 +274,92 @@ fn sources(directory: &str) -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn the_table_of_hints_is_in_step() {
+fn the_tables_of_hints_are_in_step() {
+    let shared = hints(reason::SHARED, &source::rules().collect::<Vec<_>>());
+    generated("docs/controls.md", "hints", &shared);
+    for kind in KINDS {
+        generated(&page(kind), "hints", &hints(kind.reasons, kind.rules));
+    }
+}
+
+#[test]
+fn the_table_of_rules_is_in_step() {
+    let mut table = String::from("| Control | Source | Rule | Expected |\n|---|---|---|---|\n");
+    for control in Control::ALL {
+        for kind in KINDS {
+            for rule in kind.rules.iter().filter(|rule| rule.control == *control) {
+                let (name, code) = (kind.name.id(), rule.code);
+                table.push_str(&format!(
+                    "| {} | `{name}` | [`{code}`](sources/{name}.md#{code}) | {} |\n",
+                    control.id(),
+                    rule.expected
+                ));
+            }
+        }
+    }
+    generated("docs/controls.md", "rules", &table);
+}
+
+/// What the hints for these reasons say.
+fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
     let mut table = String::from(
         "| For reason | Rule | Severity | Category | Title | What to do |\n|---|---|---|---|---|---|\n",
     );
-    for reason in Reason::ALL {
+    for reason in reasons {
         // Rules that give the same advice share a row.
         let mut rows: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        for rule in Rule::ALL {
-            if let Some(advice) = hint::advice(&example(*rule, *reason)) {
-                let word = |value: String| value.trim_matches('"').to_string();
-                let severity = word(serde_json::to_string(&advice.severity).unwrap());
-                let category = word(serde_json::to_string(&advice.category).unwrap());
-                let row = format!("{severity} | {category} | {} | {}", advice.title, advice.remediation);
-                rows.entry(row).or_default().push(rule.code());
+        for rule in rules {
+            if let Some(advice) = hint::advice(&example(rule, reason)) {
+                rows.entry(in_cells(&advice)).or_default().push(rule.code);
             }
         }
-        for (row, rules) in rows {
-            let rules = if rules.len() == Rule::ALL.len() {
+        for (row, codes) in rows {
+            let codes = if codes.len() == rules.len() {
                 "any".to_string()
             } else {
-                rules.iter().map(|rule| format!("`{rule}`")).collect::<Vec<_>>().join(", ")
+                codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ")
             };
-            table.push_str(&format!("| `{}` | {rules} | {row} |\n", reason.code()));
+            table.push_str(&format!("| `{}` | {codes} | {row} |\n", reason.code));
         }
     }
-    let (begin, end) = ("<!-- generated: hints -->\n", "<!-- end: hints -->\n");
-    let before = read("docs/controls.md");
-    let (head, rest) = before.split_once(begin).expect("the begin marker");
-    let (_, tail) = rest.split_once(end).expect("the end marker");
+    for rule in rules.iter().filter(|_| reasons.iter().all(|reason| **reason != reason::OK)) {
+        if let Some(advice) = &rule.improvement {
+            table.push_str(&format!("| `ok` | `{}` | {} |\n", rule.code, in_cells(advice)));
+        }
+    }
+    table
+}
+
+fn in_cells(advice: &evidence::evaluate::Advice) -> String {
+    let word = |value: String| value.trim_matches('"').to_string();
+    let severity = word(serde_json::to_string(&advice.severity).unwrap());
+    let category = word(serde_json::to_string(&advice.category).unwrap());
+    format!("{severity} | {category} | {} | {}", advice.title, advice.remediation)
+}
+
+/// Compares the part of a page between its markers, or rewrites it.
+fn generated(page: &str, name: &str, table: &str) {
+    let (begin, end) = (format!("<!-- generated: {name} -->\n"), format!("<!-- end: {name} -->\n"));
+    let before = read(page);
+    let (head, rest) = before.split_once(&begin).unwrap_or_else(|| panic!("{page}: no {begin}"));
+    let (_, tail) = rest.split_once(&end).unwrap_or_else(|| panic!("{page}: no {end}"));
     let after = format!("{head}{begin}\n{table}\n{end}{tail}");
     if before == after {
         return;
     }
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(root().join("docs/controls.md"), after).unwrap();
+        fs::write(root().join(page), after).unwrap();
         return;
     }
-    panic!("docs/controls.md is out of step with the code; run the tests once with UPDATE_DOCS=1");
+    panic!("{page} is out of step with the code; run the tests once with UPDATE_DOCS=1");
 }
 
-/// A check with this rule and reason; one that passes is the one that has a hint.
-fn example(rule: Rule, reason: Reason) -> Check {
-    let (control, ok) = match rule {
-        Rule::TwoFactorRequired => (Control::Cc6_1, false),
-        Rule::CodeownersDefaultRule => (Control::Cc6_6, false),
-        Rule::BranchProtection => (Control::Cc7_2, true),
-    };
-    let (status, improvable) = match reason {
-        Reason::Ok => (Status::Pass, ok),
-        Reason::Archived => (Status::NotApplicable, false),
-        _ => (Status::Fail, false),
-    };
-    let verdict = Verdict { status, reason, actual: None, improvable };
-    Check { control, rule, source: SourceName::CodeHost, subject: "acme/web".into(), verdict, evidence: None }
+/// A check with this rule and reason that did not pass.
+fn example(rule: &'static Rule, reason: &'static Reason) -> Check {
+    let status = if *reason == reason::OK { Status::Pass } else { Status::Fail };
+    let verdict = Verdict { status, reason, actual: None, improvable: false };
+    let source = KINDS[0].name;
+    Check { rule, source, subject: "acme/web".into(), verdict, evidence: Evidence::None }
 }
 
 /// The anchor of a heading, as code hosts make it.

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::assemble::{self, RunContext};
 use crate::cli::CollectArgs;
-use crate::collection::{self, Collection};
+use crate::collection::{self, Collection, Connected};
 use crate::config::Config;
 use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
@@ -17,7 +17,7 @@ use crate::interrupt::Interrupt;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::screen::Screen;
 use crate::signing;
-use crate::source::{self, ConnectError, Session, Source};
+use crate::source::{self, ConnectError, ConnectErrorKind, Session, Source, Surroundings};
 use crate::spool::Spool;
 
 /// The configuration that `verify` finds by itself.
@@ -45,8 +45,11 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     check_source_date_epoch(env)?;
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     check_upload(args, &config, env)?;
-    let sources = source::from_config(&config, env, &reporter, args.dry_run);
-    let screen = Arc::new(screen(&sources)?);
+    let surroundings =
+        Surroundings { env: env.clone(), reporter: Arc::clone(&reporter), dry_run: args.dry_run };
+    let sources = source::from_config(&config, &surroundings);
+    let organization = organization(&sources);
+    let screen = Arc::new(screen(&sources));
     reporter.screen(&screen);
     if let Some(message) = &signing.warning {
         reporter.event(Event::Warning(&own_warning("signing_key_readable", message)));
@@ -66,15 +69,11 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
 
     // 2. Connection testing, and 3. artifact collection.
     let gathered = runtime.block_on(interruptible(&interrupt, async {
-        let sessions = connect(sources, &screen, &*reporter).await?;
-        let mut collection = Collection::default();
-        for session in &sessions {
-            collection::gather(&**session, &screen, &mut spool, env, &*reporter, &mut collection)
-                .await
-                .map_err(failed)?;
-        }
-        let organization = sessions.first().map(|session| session.organization().to_string());
-        Ok((collection, organization.unwrap_or_default()))
+        let connected = connect(sources, &screen, &*reporter).await?;
+        let first = || connected.iter().find_map(Connected::session);
+        let organization = organization.or_else(|| first().map(|session| session.organization().to_string()));
+        let gathered = collection::gather(&connected, &screen, &mut spool, env, &*reporter).await;
+        Ok((gathered.map_err(failed)?, organization.unwrap_or_default()))
     }));
     // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
     runtime.shutdown_background();
@@ -128,10 +127,12 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     Ok(exit)
 }
 
-/// What the collection means for the exit code. An artifact that is missing outweighs one that was left out;
-/// non-compliance is not an error.
+/// What the collection means for the exit code. A source that could not be connected outweighs an artifact that is
+/// missing, and that one that was left out; non-compliance is not an error.
 fn outcome(collection: &Collection) -> Exit {
-    if !collection.errors.is_empty() {
+    if collection.unconnected {
+        Exit::Connection
+    } else if !collection.errors.is_empty() {
         Exit::Collection
     } else if !collection.excluded.is_empty() {
         Exit::Policy
@@ -151,33 +152,53 @@ async fn interruptible<T>(
     }
 }
 
-/// Connects every source; all the failures are told, not only the first.
+/// Connects every source, side by side. One that fails does not stop the others, unless it is a matter of the
+/// configuration, or none is left; all the failures are told, not only the first.
 async fn connect(
     sources: Vec<Box<dyn Source>>,
-    screen: &Screen,
+    screen: &Arc<Screen>,
     reporter: &dyn Reporter,
-) -> Result<Vec<Box<dyn Session>>, Error> {
-    let attempts = futures_util::future::join_all(sources.into_iter().map(Source::connect)).await;
-    let mut sessions = Vec::new();
-    let mut errors = Vec::new();
-    for attempt in attempts {
-        match attempt {
-            Ok(session) => sessions.push(session),
-            Err(error) => errors.push(fit_to_print(error, screen)),
+) -> Result<Vec<Connected>, Error> {
+    let attempts = sources.into_iter().map(|source| {
+        let scope = source.scope();
+        let attempt = source.connect(Arc::clone(screen));
+        async move { (scope, attempt.await) }
+    });
+    let mut connected = Vec::new();
+    for (scope, attempt) in futures_util::future::join_all(attempts).await {
+        connected.push(match attempt {
+            Ok(session) => Connected::Session(session),
+            Err(error) => Connected::Failed(scope, fit_to_print(error, screen)),
+        });
+    }
+    let errors = || connected.iter().filter_map(Connected::error);
+    let misconfigured = errors().any(|error| error.kind == ConnectErrorKind::Configuration);
+    let none_left = connected.iter().all(|source| source.error().is_some());
+    for source in &connected {
+        match source {
+            Connected::Session(session) => tell(&**session, reporter),
+            Connected::Failed(..) if misconfigured || none_left => {}
+            Connected::Failed(_, error) => reporter.event(Event::Unconnected(error)),
         }
     }
-    for session in &sessions {
-        let account = session.account();
-        reporter.event(Event::Connected {
-            source: session.name(),
-            organization: session.organization(),
-            api_url: &account.api_url,
-            identity: &session.identity(),
-            rate_limit: account.rate_limit.as_ref(),
-        });
-        session.warnings().iter().for_each(|warning| reporter.event(Event::Warning(warning)));
-    }
-    if errors.is_empty() { Ok(sessions) } else { Err(Error::Connect(errors)) }
+    if misconfigured || none_left { Err(Error::Connect(errors().cloned().collect())) } else { Ok(connected) }
+}
+
+fn tell(session: &dyn Session, reporter: &dyn Reporter) {
+    let account = session.account();
+    reporter.event(Event::Connected {
+        source: session.name(),
+        organization: session.organization(),
+        api_url: &account.api_url,
+        identity: &session.identity(),
+        rate_limit: account.rate_limit.as_ref(),
+    });
+    session.warnings().iter().for_each(|warning| reporter.event(Event::Warning(warning)));
+}
+
+/// The organization the bundle is about: the first that a source of the configuration names.
+fn organization(sources: &[Box<dyn Source>]) -> Option<String> {
+    sources.iter().find_map(|source| source.scope().organization)
 }
 
 /// The error without what must not be printed: it quotes the host, and a host may quote the token.
@@ -191,38 +212,41 @@ async fn dry_run(
     sources: Vec<Box<dyn Source>>,
     config: &Config,
     env: &Env,
-    screen: &Screen,
+    screen: &Arc<Screen>,
     reporter: &dyn Reporter,
 ) -> Result<Exit, Error> {
-    let sessions = connect(sources, screen, reporter).await?;
-    let mut plans = Vec::new();
-    for session in &sessions {
-        let plan = session.plan().await.map_err(|error| Error::Connect(vec![fit_to_print(error, screen)]))?;
-        plans.push((session.name(), plan));
+    let connected = connect(sources, screen, reporter).await?;
+    let plans = connected.iter().map(|source| async move {
+        match source {
+            Connected::Session(session) => (session.name(), session.plan().await),
+            Connected::Failed(scope, error) => (scope.source, Err(error.clone())),
+        }
+    });
+    let plans = futures_util::future::join_all(plans).await;
+    let plans: Vec<_> = plans
+        .into_iter()
+        .map(|(source, plan)| (source, plan.map_err(|error| fit_to_print(error, screen))))
+        .collect();
+    if let [(_, Err(error))] = plans.as_slice() {
+        return Err(Error::Connect(vec![error.clone()]));
     }
     reporter.event(Event::Planned {
         plans: &plans,
+        missing: &connected.iter().filter_map(Connected::scope).collect::<Vec<_>>(),
         max_size_bytes: config.bundle.max_size_bytes,
         now: env.clock.now(),
     });
-    Ok(Exit::Success)
+    let all = plans.iter().all(|(_, plan)| plan.is_ok());
+    Ok(if all { Exit::Success } else { Exit::Connection })
 }
 
-/// The screen looks for the credentials in use, whatever they look like.
-fn screen(sources: &[Box<dyn Source>]) -> Result<Screen, Error> {
-    let mut credentials = Vec::new();
-    let mut errors = Vec::new();
-    for source in sources {
-        match source.credentials() {
-            Ok(own) => credentials.extend(own),
-            Err(error) => errors.push(error),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(Error::Connect(errors));
-    }
+/// The screen looks for the credentials in use, whatever they look like. Those that are missing or wrong are told by
+/// the connection test.
+fn screen(sources: &[Box<dyn Source>]) -> Screen {
+    let credentials: Vec<String> =
+        sources.iter().filter_map(|source| source.credentials().ok()).flatten().collect();
     let credentials: Vec<&str> = credentials.iter().map(String::as_str).collect();
-    Ok(Screen::new(&credentials))
+    Screen::new(&credentials)
 }
 
 /// `--upload` must be possible before anything is collected for it.

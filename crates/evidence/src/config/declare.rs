@@ -7,26 +7,26 @@ use crate::control::Control;
 
 /// A key of the configuration.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(crate) struct Key {
     /// Its name in the file.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// What happens when it is left out.
-    pub(super) presence: Presence,
+    pub(crate) presence: Presence,
     /// What it may hold.
-    pub(super) shape: Shape,
+    pub(crate) shape: Shape,
     /// One line that says what it is for.
-    pub(super) summary: &'static str,
+    pub(crate) summary: &'static str,
     /// The rule its value must keep, beyond its type; may be empty.
-    pub(super) rule: &'static str,
+    pub(crate) rule: &'static str,
     /// A value as it would be written in the file; empty for sections.
-    pub(super) example: &'static str,
+    pub(crate) example: &'static str,
     /// Other names people write for it.
-    pub(super) synonyms: &'static [&'static str],
+    pub(crate) synonyms: &'static [&'static str],
 }
 
 /// What happens when a key is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Presence {
+pub(crate) enum Presence {
     /// It must be there.
     Required,
     /// Nothing: the value is optional.
@@ -39,7 +39,7 @@ pub(super) enum Presence {
 
 /// The value of a key that was left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum DefaultValue {
+pub(crate) enum DefaultValue {
     /// Text.
     Text(&'static str),
     /// A boolean.
@@ -52,7 +52,7 @@ pub(super) enum DefaultValue {
 
 /// What a key may hold.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
+pub(crate) enum Shape {
     /// Text of a format.
     Text(Format),
     /// `true` or `false`.
@@ -85,11 +85,11 @@ pub(super) enum Shape {
 }
 
 /// The shortest time-out, in seconds: one millisecond.
-pub(super) const MIN_SECONDS: f64 = 0.001;
+pub(crate) const MIN_SECONDS: f64 = 0.001;
 
 /// What a text may be. `format` says how each is checked.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Format {
+pub(crate) enum Format {
     /// One of these words.
     Choice(&'static [&'static str]),
     /// A control, out of those that can be served here.
@@ -112,35 +112,35 @@ pub(super) enum Format {
 
 /// A mapping with known keys.
 #[derive(Debug)]
-pub(super) struct Section {
+pub(crate) struct Section {
     /// Its dotted path; empty for the whole file.
-    pub(super) path: &'static str,
+    pub(crate) path: &'static str,
     /// One line that says what it is for.
-    pub(super) summary: &'static str,
+    pub(crate) summary: &'static str,
     /// Its keys, in the order the documentation lists them.
-    pub(super) keys: &'static [&'static Key],
+    pub(crate) keys: &'static [&'static Key],
     /// Keys of which exactly one must be there; may be empty.
-    pub(super) exactly_one: &'static [&'static Key],
+    pub(crate) exactly_one: &'static [&'static Key],
     /// Names that will mean something one day: writing them is an error that says so.
-    pub(super) planned: &'static [Planned],
+    pub(crate) planned: &'static [Planned],
     /// Whether at least one key must be there.
-    pub(super) not_empty: bool,
+    pub(crate) not_empty: bool,
 }
 
 /// A name that is known but means nothing yet.
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(crate) struct Planned {
     /// The name.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Other names people write for it.
-    pub(super) synonyms: &'static [&'static str],
+    pub(crate) synonyms: &'static [&'static str],
     /// What to say.
-    pub(super) message: &'static str,
+    pub(crate) message: &'static str,
 }
 
 impl DefaultValue {
     /// The value as it is written in the file.
-    pub(super) fn yaml(self) -> String {
+    pub(crate) fn yaml(self) -> String {
         match self {
             DefaultValue::Text(text) | DefaultValue::Empty(text) => text.to_owned(),
             DefaultValue::Boolean(value) => value.to_string(),
@@ -151,7 +151,7 @@ impl DefaultValue {
 
 impl Section {
     /// Names its keys.
-    pub(super) fn keys_in_words(&self) -> String {
+    pub(crate) fn keys_in_words(&self) -> String {
         match self.keys {
             [only] => format!("the only key here is `{}`", only.name),
             keys => {
@@ -162,11 +162,12 @@ impl Section {
     }
 
     /// Names what it cannot do without.
-    pub(super) fn needs_in_words(&self) -> String {
+    pub(crate) fn needs_in_words(&self) -> String {
         let required = self.keys.iter().filter(|key| key.presence == Presence::Required);
-        let mut names: Vec<&str> = required.map(|key| key.name).collect();
+        let names: Vec<&str> = required.map(|key| key.name).collect();
         if names.is_empty() && self.exactly_one.is_empty() {
-            names = self.keys.iter().map(|key| key.name).collect();
+            let any: Vec<&str> = self.keys.iter().map(|key| key.name).collect();
+            return super::suggest::alternatives(&any);
         }
         let one: Vec<&str> = self.exactly_one.iter().map(|key| key.name).collect();
         let words = [super::suggest::list(&names), super::suggest::alternatives(&one)];
@@ -174,14 +175,14 @@ impl Section {
     }
 
     /// The key of this name.
-    pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().copied().find(|key| key.name == name)
     }
 }
 
 impl Key {
     /// What to do about a value that is missing or wrong, when nothing better is known.
-    pub(super) fn way_out(&self) -> Option<String> {
+    pub(crate) fn way_out(&self) -> Option<String> {
         match self.presence {
             Presence::Required => None,
             Presence::Optional => Some("or remove the key".to_owned()),
@@ -193,14 +194,14 @@ impl Key {
     }
 
     /// The dotted path of this key in a section.
-    pub(super) fn path_in(&self, section: &Section) -> String {
+    pub(crate) fn path_in(&self, section: &Section) -> String {
         super::path::join(section.path, self.name)
     }
 }
 
 impl Shape {
     /// The sections below this one.
-    pub(super) fn section(&self) -> Option<&'static Section> {
+    pub(crate) fn section(&self) -> Option<&'static Section> {
         match self {
             Shape::Section(section) => Some(section),
             _ => None,
@@ -209,7 +210,7 @@ impl Shape {
 }
 
 /// This section and all below it, outermost first.
-pub(super) fn sections(section: &'static Section) -> Vec<&'static Section> {
+pub(crate) fn sections(section: &'static Section) -> Vec<&'static Section> {
     let below = section.keys.iter().filter_map(|key| key.shape.section()).flat_map(sections);
     std::iter::once(section).chain(below).collect()
 }

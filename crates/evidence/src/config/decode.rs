@@ -17,39 +17,39 @@ use super::{file, format, path, suggest, wrong_type};
 use crate::env::Env;
 
 /// The longest name of a tag, in bytes.
-pub(super) const MAX_TAG_NAME: usize = 128;
+pub(crate) const MAX_TAG_NAME: usize = 128;
 
 /// The longest value of a tag, in bytes.
-pub(super) const MAX_TAG_VALUE: usize = 256;
+pub(crate) const MAX_TAG_VALUE: usize = 256;
 
 /// What decoding needs at hand.
-pub(super) struct Decoder<'run, 'text> {
+pub(crate) struct Decoder<'run, 'text> {
     /// Where problems go.
-    pub(super) problems: Problems<'text>,
+    pub(crate) problems: Problems<'text>,
     /// The environment: `HOME`, and what overrides the file.
-    pub(super) env: &'run Env,
+    pub(crate) env: &'run Env,
 }
 
 /// A value and where it is.
 #[derive(Debug, Clone)]
-pub(super) struct Placed<T> {
+pub(crate) struct Placed<T> {
     /// The value.
-    pub(super) value: T,
+    pub(crate) value: T,
     /// Where it is; nowhere for a default.
-    pub(super) place: Place,
+    pub(crate) place: Place,
     /// Its dotted path.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 /// The keys of one section as the file has them.
-pub(super) struct Fields {
+pub(crate) struct Fields {
     path: String,
     entries: Vec<(&'static Key, Entry)>,
     place: Place,
 }
 
 /// `"*"`, or what is listed.
-pub(super) enum Everything<T> {
+pub(crate) enum Everything<T> {
     /// `"*"`
     All,
     /// The entries.
@@ -168,14 +168,14 @@ impl Decoder<'_, '_> {
     }
 
     /// The section below this key, if it is there and is a mapping.
-    pub(super) fn section(&mut self, fields: &Fields, key: &'static Key) -> Option<Fields> {
+    pub(crate) fn section(&mut self, fields: &Fields, key: &'static Key) -> Option<Fields> {
         let (entry, path) = fields.get(key)?;
         let section = key.shape.section()?;
         self.open(section, &entry.value, Place::Bytes(entry.key_bytes.clone()), path)
     }
 
     /// A text.
-    pub(super) fn text(&mut self, fields: &Fields, key: &'static Key) -> Option<Placed<String>> {
+    pub(crate) fn text(&mut self, fields: &Fields, key: &'static Key) -> Option<Placed<String>> {
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Text(text)) = key.presence else { return None };
             let path = path::join(&fields.path, key.name);
@@ -208,13 +208,13 @@ impl Decoder<'_, '_> {
     }
 
     /// A path, with `~` expanded.
-    pub(super) fn path(&mut self, fields: &Fields, key: &'static Key) -> Option<PathBuf> {
+    pub(crate) fn path(&mut self, fields: &Fields, key: &'static Key) -> Option<PathBuf> {
         let text = self.text(fields, key)?;
         self.expand(text)
     }
 
     /// A list of paths, each with `~` expanded.
-    pub(super) fn paths(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<PathBuf>> {
+    pub(crate) fn paths(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<PathBuf>> {
         let texts = self.list(fields, key)?;
         texts.into_iter().map(|text| self.expand(text)).collect()
     }
@@ -238,7 +238,7 @@ impl Decoder<'_, '_> {
     }
 
     /// A boolean.
-    pub(super) fn boolean(&mut self, fields: &Fields, key: &'static Key) -> Option<bool> {
+    pub(crate) fn boolean(&mut self, fields: &Fields, key: &'static Key) -> Option<bool> {
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Boolean(value)) = key.presence else { return None };
             return Some(value);
@@ -252,7 +252,7 @@ impl Decoder<'_, '_> {
     }
 
     /// A whole number.
-    pub(super) fn integer<T: TryFrom<i64>>(&mut self, fields: &Fields, key: &'static Key) -> Option<T> {
+    pub(crate) fn integer<T: TryFrom<i64>>(&mut self, fields: &Fields, key: &'static Key) -> Option<T> {
         let Shape::Integer { minimum, maximum } = key.shape else { return None };
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
@@ -272,7 +272,7 @@ impl Decoder<'_, '_> {
     }
 
     /// A duration given in seconds.
-    pub(super) fn seconds(&mut self, fields: &Fields, key: &'static Key) -> Option<Duration> {
+    pub(crate) fn seconds(&mut self, fields: &Fields, key: &'static Key) -> Option<Duration> {
         let Shape::Seconds { maximum } = key.shape else { return None };
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
@@ -298,7 +298,7 @@ impl Decoder<'_, '_> {
     }
 
     /// A list of texts without repetition; empty if the key is absent and that is its default.
-    pub(super) fn list(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Placed<String>>> {
+    pub(crate) fn list(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Placed<String>>> {
         let Some((entry, path)) = fields.get(key) else {
             return matches!(key.presence, Presence::Default(DefaultValue::Empty(_))).then(Vec::new);
         };
@@ -314,7 +314,7 @@ impl Decoder<'_, '_> {
     }
 
     /// `"*"`, or a list of texts without repetition.
-    pub(super) fn everything_or_list(
+    pub(crate) fn everything_or_list(
         &mut self,
         fields: &Fields,
         key: &'static Key,
@@ -376,7 +376,7 @@ impl Decoder<'_, '_> {
     }
 
     /// Free names with free texts.
-    pub(super) fn tags(&mut self, fields: &Fields, key: &'static Key) -> Option<BTreeMap<String, String>> {
+    pub(crate) fn tags(&mut self, fields: &Fields, key: &'static Key) -> Option<BTreeMap<String, String>> {
         let Some((entry, path)) = fields.get(key) else { return Some(BTreeMap::new()) };
         let entries = match &entry.value.value {
             Value::Map(entries) => entries,
@@ -425,8 +425,18 @@ impl Decoder<'_, '_> {
 
 impl Fields {
     /// Whether the file has this key.
-    pub(super) fn has(&self, key: &'static Key) -> bool {
+    pub(crate) fn has(&self, key: &'static Key) -> bool {
         self.get(key).is_some()
+    }
+
+    /// Where the section is.
+    pub(crate) fn place(&self) -> Place {
+        self.place.clone()
+    }
+
+    /// Its dotted path.
+    pub(crate) fn path(&self) -> String {
+        self.path.clone()
     }
 
     /// Where the key itself is.

@@ -1,12 +1,14 @@
 //! The file as a whole: `framework`, `controls`, `sources`, `bundle`, `upload`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::declare::{Format, Key, Presence, Section, Shape, sections};
 use super::decode::{Decoder, Fields};
 use super::problem::Complaint;
-use super::{BundleConfig, Config, Sources, UploadConfig, bundle, secret, source, suggest, upload};
+use super::{BundleConfig, Config, UploadConfig, bundle, secret, sources, suggest, upload};
 use crate::control::{Control, Framework};
+use crate::source::Configured;
 
 static FRAMEWORK: Key = Key {
     name: "framework",
@@ -31,8 +33,8 @@ static CONTROLS: Key = Key {
 static SOURCES: Key = Key {
     name: "sources",
     presence: Presence::Required,
-    shape: Shape::Section(&source::SECTION),
-    summary: source::SECTION.summary,
+    shape: Shape::Section(&sources::SECTION),
+    summary: sources::SECTION.summary,
     rule: "at least one",
     example: "",
     synonyms: &["connectors", "providers"],
@@ -59,7 +61,7 @@ static UPLOAD: Key = Key {
 };
 
 /// The whole file.
-pub(super) static SECTION: Section = Section {
+pub(crate) static SECTION: Section = Section {
     path: "",
     summary: "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
     keys: &[&FRAMEWORK, &CONTROLS, &SOURCES, &BUNDLE, &UPLOAD],
@@ -72,13 +74,13 @@ pub(super) static SECTION: Section = Section {
 struct Parts {
     framework: Framework,
     controls: Vec<Control>,
-    sources: Sources,
+    sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,
 }
 
 /// The configuration, if the file has no problem.
-pub(super) fn decode(
+pub(crate) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     path: &Path,
@@ -93,8 +95,9 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Parts> {
     // Each part is read before any is asked for, so that all their problems are found.
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
-    let sources =
-        decoder.section(fields, &SOURCES).map(|fields| source::decode(decoder, &fields, controls.as_deref()));
+    let sources = decoder
+        .section(fields, &SOURCES)
+        .map(|fields| sources::decode(decoder, &fields, controls.as_deref()));
     let bundle = decoder.section(fields, &BUNDLE).map(|fields| bundle::decode(decoder, &fields));
     let upload = decoder.section(fields, &UPLOAD).map(|fields| upload::decode(decoder, &fields));
     Some(Parts {
@@ -107,7 +110,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Parts> {
 }
 
 /// A list of controls, in the order documents list them.
-pub(super) fn controls(
+pub(crate) fn controls(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     key: &'static Key,
@@ -119,7 +122,7 @@ pub(super) fn controls(
 }
 
 /// What to say about a key that a section does not have, and the key of the section it was meant to be, if any.
-pub(super) fn advice(section: &'static Section, name: &str) -> (String, Option<&'static Key>) {
+pub(crate) fn advice(section: &'static Section, name: &str) -> (String, Option<&'static Key>) {
     let lower = name.to_ascii_lowercase().replace('-', "_");
     let named = |synonyms: &[&str]| synonyms.contains(&lower.as_str());
     if let Some(key) = section.keys.iter().find(|key| named(key.synonyms)) {
@@ -161,6 +164,6 @@ fn meant(key: &Key) -> String {
 }
 
 /// The complaint about a file with no value at all.
-pub(super) fn no_settings() -> Complaint {
+pub(crate) fn no_settings() -> Complaint {
     Complaint::new("the file has no settings").help("`evidence init` writes a commented one to start from")
 }

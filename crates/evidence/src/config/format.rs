@@ -14,13 +14,13 @@ use crate::control::Control;
 const MAX_TEXT_BYTES: usize = 4096;
 
 /// The longest name of an organization or a repository, in characters.
-pub(super) const MAX_NAME: usize = 100;
+pub(crate) const MAX_NAME: usize = 100;
 
 /// The longest branch name, in bytes.
-pub(super) const MAX_BRANCH: usize = 255;
+pub(crate) const MAX_BRANCH: usize = 255;
 
 /// Checks a text against its format.
-pub(super) fn check(format: Format, text: &str) -> Result<(), Complaint> {
+pub(crate) fn check(format: Format, text: &str) -> Result<(), Complaint> {
     if let Format::Variable = format {
         return variable(text);
     }
@@ -51,7 +51,7 @@ pub(super) fn check(format: Format, text: &str) -> Result<(), Complaint> {
 }
 
 /// What a text of this format is, for "expected ...".
-pub(super) fn noun(format: Format) -> String {
+pub(crate) fn noun(format: Format) -> String {
     match format {
         Format::Choice(choices) => suggest::alternatives(choices),
         Format::Control(_) => "a control".to_owned(),
@@ -66,7 +66,7 @@ pub(super) fn noun(format: Format) -> String {
 }
 
 /// How to write a text of this format, where quotes around something else would not do.
-pub(super) fn hint(format: Format) -> Option<String> {
+pub(crate) fn hint(format: Format) -> Option<String> {
     match format {
         Format::Choice(choices) => Some(format!("supported: {}", suggest::alternatives(choices))),
         Format::Control(served) => {
@@ -81,7 +81,7 @@ pub(super) fn hint(format: Format) -> Option<String> {
 }
 
 /// Whether two texts of this format mean the same; case does not count for names on the code host.
-pub(super) fn same(format: Format, one: &str, other: &str) -> bool {
+pub(crate) fn same(format: Format, one: &str, other: &str) -> bool {
     match format {
         Format::Repository | Format::Organization => one.eq_ignore_ascii_case(other),
         _ => one == other,
@@ -104,7 +104,7 @@ fn choice(choices: &[&str], text: &str) -> Result<(), Complaint> {
 }
 
 /// The control of this name, if it is one of those served here.
-pub(super) fn control(served: &[Control], text: &str) -> Result<Control, Complaint> {
+pub(crate) fn control(served: &[Control], text: &str) -> Result<Control, Complaint> {
     let names: Vec<&str> = served.iter().map(|control| control.id()).collect();
     let listed = suggest::list(&names);
     match Control::from_id(text) {
@@ -175,7 +175,7 @@ fn name(what: &str, text: &str) -> Result<(), Complaint> {
 }
 
 /// The two names in `org/repo`.
-pub(super) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
+pub(crate) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
     if text == "*" {
         return Err(Complaint::new("`*` cannot be one entry among others")
             .help("for every repository of the organization write `repos: \"*\"`, without a list"));
@@ -242,7 +242,7 @@ fn branch(text: &str) -> Result<(), Complaint> {
 ///
 /// The library reads more than people mean by a URL (`https:host`, back slashes, addresses as one number); what is
 /// written in unusual ways is refused, so that what is checked is what is read.
-pub(super) fn url(text: &str) -> Result<Url, Complaint> {
+pub(crate) fn url(text: &str) -> Result<Url, Complaint> {
     const IN_FULL: &str = "write it in full, for example `https://host.example/api`";
     let lower = text.to_ascii_lowercase();
     if text.contains('@') {

@@ -4,30 +4,30 @@
 //! reads a secret: the file only ever *names* environment variables.
 //!
 //! A file passes through `read` (bounded bytes), `yaml` (a tree with positions) and `decode`, which walks the tree
-//! along the keys declared in `file`, `bundle`, `upload` and `source`. The schema, the template and the reference are
+//! along the keys declared in `file`, `bundle`, `upload` and beside each source. The schema, the template and the reference are
 //! made from the same declarations.
 
 mod bundle;
-mod declare;
-mod decode;
-mod file;
-mod format;
+pub(crate) mod declare;
+pub(crate) mod decode;
+pub(crate) mod file;
+pub(crate) mod format;
 mod path;
-mod problem;
+pub(crate) mod problem;
 mod read;
 mod reference;
 mod render;
 mod schema;
-mod secret;
-mod source;
+pub(crate) mod secret;
+pub(crate) mod sources;
 mod suggest;
 mod template;
 mod upload;
 mod wrong_type;
 mod yaml;
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -40,6 +40,7 @@ pub use self::schema::schema;
 pub use self::template::template;
 use crate::control::{Control, Framework};
 use crate::env::Env;
+use crate::source::Configured;
 
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]
@@ -52,55 +53,12 @@ pub struct Config {
     pub framework: Framework,
     /// `controls`: at least one, unique, in the order of [`Control::ALL`].
     pub controls: Vec<Control>,
-    /// `sources`: at least one.
-    pub sources: Sources,
+    /// `sources`: at least one, in the order of [`KINDS`](crate::source::KINDS).
+    pub sources: Vec<Arc<dyn Configured>>,
     /// `bundle`
     pub bundle: BundleConfig,
     /// `upload`: required only with `--upload`.
     pub upload: Option<UploadConfig>,
-}
-
-/// `sources`: which sources are configured.
-#[derive(Debug, Clone)]
-pub struct Sources {
-    /// `sources.codehost`
-    pub codehost: Option<CodeHostConfig>,
-}
-
-/// `sources.codehost`
-#[derive(Debug, Clone)]
-pub struct CodeHostConfig {
-    /// `token_env`: the name of the variable that holds the token.
-    pub token_env: String,
-    /// `org`: the organization.
-    pub org: String,
-    /// `repos`
-    pub repos: Repositories,
-    /// `branch`: the branch whose protection is read, in every repository.
-    pub branch: String,
-    /// `controls` of this source, or the top-level list as far as this source serves it.
-    pub controls: Vec<Control>,
-    /// `rate_limit_pause`: wait for the reset when the limit is nearly used up.
-    pub rate_limit_pause: bool,
-    /// `timeout_seconds` of one request.
-    pub timeout: Duration,
-    /// `api_url`: base of the API, https (or loopback), no trailing slash. `CODEHOST_API_URL` overrides it.
-    pub api_url: Url,
-    /// `max_concurrency`: requests in flight, 1 to 100.
-    pub max_concurrency: NonZeroUsize,
-    /// `requests_per_minute`; 0 means unpaced.
-    pub requests_per_minute: u32,
-    /// `ca_file`: further root certificates, PEM.
-    pub ca_file: Option<PathBuf>,
-}
-
-/// `sources.codehost.repos`
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Repositories {
-    /// `"*"`: every repository that discovery lists.
-    All,
-    /// Names without the organization, in the order of the file, unique under ASCII case folding.
-    Listed(Vec<String>),
 }
 
 /// `bundle`
@@ -158,6 +116,11 @@ pub struct UploadConfig {
 }
 
 impl Config {
+    /// The configuration of one source, if the file has it.
+    pub fn source<T: Configured + 'static>(&self) -> Option<&T> {
+        self.sources.iter().find_map(|source| source.as_any().downcast_ref())
+    }
+
     /// Reads and validates a configuration file.
     ///
     /// # Errors

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 /// What is printed in place of a value that may be a secret.
-pub(super) const HIDDEN: &str = "(hidden)";
+pub(crate) const HIDDEN: &str = "(hidden)";
 
 /// How a token of a well-known service begins, and nothing else does.
 const TOKEN_PREFIXES: &[&str] = &[
@@ -54,7 +54,7 @@ const SECRET_WORDS: &[&str] = &[
 ];
 
 /// Whether the text holds something that has the form of a secret.
-pub(super) fn contains_secret(text: &str) -> bool {
+pub(crate) fn contains_secret(text: &str) -> bool {
     !find(text).is_empty()
 }
 
@@ -62,7 +62,7 @@ pub(super) fn contains_secret(text: &str) -> bool {
 ///
 /// Wider than [`contains_secret`]: the parts of a name are words, and long parts with digits among their letters are
 /// not.
-pub(super) fn may_be_secret(text: &str) -> bool {
+pub(crate) fn may_be_secret(text: &str) -> bool {
     contains_secret(text)
         || text.split(|character: char| !character.is_ascii_alphanumeric()).any(|part| {
             let has = |class: fn(&char) -> bool| part.chars().any(|character| class(&character));
@@ -78,18 +78,18 @@ fn is_dense(text: &str) -> bool {
 }
 
 /// Whether a key of this name would hold a secret (`token`, `api_key`, but not `token_env`).
-pub(super) fn names_secret(key: &str) -> bool {
+pub(crate) fn names_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase().replace('-', "_");
     !key.ends_with("_env") && !key.ends_with("_path") && SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
 /// The text for a message: quoted, short, without control characters, hidden if it has the form of a secret.
-pub(super) fn quote(value: &str) -> String {
+pub(crate) fn quote(value: &str) -> String {
     format!("`{}`", plain(value))
 }
 
 /// Like [`quote`], without the quotes.
-pub(super) fn plain(value: &str) -> String {
+pub(crate) fn plain(value: &str) -> String {
     /// Characters shown of a long value.
     const SHOWN: usize = 60;
     if contains_secret(value) {
@@ -109,7 +109,7 @@ fn escape(character: char) -> Vec<char> {
 }
 
 /// The text with every secret, and the given bytes, replaced by `*` of the same length in bytes.
-pub(super) fn mask(text: &str, hidden: &[Range<usize>]) -> String {
+pub(crate) fn mask(text: &str, hidden: &[Range<usize>]) -> String {
     let mut ranges = find(text);
     ranges.extend_from_slice(hidden);
     ranges.sort_by_key(|range| range.start);

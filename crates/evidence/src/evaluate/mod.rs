@@ -1,156 +1,162 @@
-//! Judges observations against controls: pure functions over what was read, one file per control.
+//! Judges what was seen: the engine. What a source's evidence must show is declared beside the source, as [`Rule`]s
+//! and pure functions; here they are applied and folded into the outcome of each control.
 //!
 //! A check passes or fails only on a setting that was read. Whatever was not read is `not_verifiable`, with the
 //! reason; nothing here guesses, and nothing here asks a host.
 
-mod cc6_1;
-mod cc6_6;
-mod cc7_2;
-pub mod codeowners;
+pub mod reason;
 
+use std::fmt;
 use std::sync::Arc;
 
 pub use evidence_bundle::document::{Counts, Status};
+pub use reason::{Advice, Reason};
 
 use crate::control::Control;
-use crate::observation::{Observation, Reason, Record, Seen, SourceName};
+use crate::observation::{Observation, Seen, SourceName};
 
-/// The rules that checks apply; one heading each in `docs/controls.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
-    /// CC6.1: the organization requires two-factor authentication.
-    TwoFactorRequired,
-    /// CC6.6: a CODEOWNERS file assigns an owner to every file.
-    CodeownersDefaultRule,
-    /// CC7.2: changes to the branch need a review and status checks, from administrators too.
-    BranchProtection,
-}
-
-impl Rule {
-    /// Every rule.
-    pub const ALL: &'static [Rule] =
-        &[Rule::TwoFactorRequired, Rule::CodeownersDefaultRule, Rule::BranchProtection];
-
+/// What a check applies; one heading each in `docs/controls.md`.
+#[derive(Debug, Clone, Copy)]
+pub struct Rule {
     /// The code in documents.
-    pub fn code(self) -> &'static str {
-        match self {
-            Rule::TwoFactorRequired => "two-factor-required",
-            Rule::CodeownersDefaultRule => "codeowners-default-rule",
-            Rule::BranchProtection => "branch-protection",
-        }
-    }
-
+    pub code: &'static str,
+    /// The control it belongs to.
+    pub control: Control,
     /// What the rule wants, in words.
-    pub fn expected(self) -> &'static str {
-        match self {
-            Rule::TwoFactorRequired => "two-factor authentication is required of every member",
-            Rule::CodeownersDefaultRule => {
-                "a CODEOWNERS file in the root or in .github/ with a default rule that has an owner"
-            }
-            Rule::BranchProtection => {
-                "at least 1 approving review, at least one required status check, enforced for administrators"
-            }
-        }
-    }
+    pub expected: &'static str,
+    /// What to grant so that it can be judged: the advice when the credentials may not see it.
+    pub permission: &'static str,
+    /// What is recommended beyond passing, if anything.
+    pub improvement: Option<Advice>,
+}
 
-    /// The rule by which the code host's evidence for `control` is judged.
-    fn of(control: Control) -> Rule {
-        match control {
-            Control::Cc6_1 => Rule::TwoFactorRequired,
-            Control::Cc6_6 => Rule::CodeownersDefaultRule,
-            Control::Cc7_2 => Rule::BranchProtection,
-        }
+impl PartialEq for Rule {
+    /// Codes are unique: a test compares them all.
+    fn eq(&self, other: &Rule) -> bool {
+        self.code == other.code
     }
 }
 
-/// What a rule says about a record.
+impl Eq for Rule {}
+
+/// What a rule says about a setting that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Pass, fail or not verifiable.
+    /// Pass, fail, not verifiable or not applicable.
     pub status: Status,
     /// Why.
-    pub reason: Reason,
-    /// What was found, in words; nothing in it that the record does not hold.
+    pub reason: &'static Reason,
+    /// What was found, in words; nothing in it that was not read.
     pub actual: Option<String>,
     /// The criteria hold, and there is a recommendation beyond them.
     pub improvable: bool,
 }
 
 impl Verdict {
-    fn new(status: Status, reason: Reason, actual: impl Into<String>) -> Verdict {
+    fn new(status: Status, reason: &'static Reason, actual: impl Into<String>) -> Verdict {
         Verdict { status, reason, actual: Some(actual.into()), improvable: false }
     }
 
-    fn pass(actual: impl Into<String>) -> Verdict {
-        Verdict::new(Status::Pass, Reason::Ok, actual)
+    /// The criteria hold.
+    pub fn pass(actual: impl Into<String>) -> Verdict {
+        Verdict::new(Status::Pass, &reason::OK, actual)
     }
 
-    fn fail(reason: Reason, actual: impl Into<String>) -> Verdict {
+    /// A criterion does not hold, for certain.
+    pub fn fail(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
         Verdict::new(Status::Fail, reason, actual)
     }
 
-    fn unknown(reason: Reason, actual: impl Into<String>) -> Verdict {
+    /// What was read does not tell.
+    pub fn unknown(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
         Verdict::new(Status::NotVerifiable, reason, actual)
+    }
+
+    /// There is nothing the rule could be about.
+    pub fn not_applicable(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
+        Verdict::new(Status::NotApplicable, reason, actual)
+    }
+}
+
+/// What several artifacts show together. Judged by a pure function.
+pub trait Facts: fmt::Debug + Send {
+    /// What the rule says about them.
+    fn judge(&self) -> Verdict;
+}
+
+/// The artifacts a check rests on: their numbers in the spool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Evidence {
+    /// None: there was nothing to read, or it was not read.
+    None,
+    /// One, as for most checks.
+    One(u32),
+    /// Several.
+    Many(Box<[u32]>),
+}
+
+impl Evidence {
+    /// The numbers.
+    pub fn numbers(&self) -> &[u32] {
+        match self {
+            Evidence::None => &[],
+            Evidence::One(number) => std::slice::from_ref(number),
+            Evidence::Many(numbers) => numbers,
+        }
     }
 }
 
 /// One rule applied to one subject.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// The control it belongs to.
-    pub control: Control,
     /// The rule.
-    pub rule: Rule,
+    pub rule: &'static Rule,
     /// Whose observation it judges.
     pub source: SourceName,
     /// What it is about.
     pub subject: Arc<str>,
     /// The outcome.
     pub verdict: Verdict,
-    /// The artifact it rests on: its number in the spool.
-    pub evidence: Option<u32>,
+    /// What it rests on.
+    pub evidence: Evidence,
 }
 
-/// Judges one observation. `evidence` is the number of its artifact in the spool, if it has one.
-pub fn check(observation: &Observation, evidence: Option<u32>) -> Check {
-    Check {
-        control: observation.control,
-        rule: Rule::of(observation.control),
+impl Check {
+    /// The control it belongs to.
+    pub fn control(&self) -> Control {
+        self.rule.control
+    }
+}
+
+/// Judges one observation; `None` if its artifact is judged together with others.
+pub fn check(observation: &Observation, evidence: Evidence) -> Option<Check> {
+    Some(Check {
+        rule: observation.rule,
         source: observation.source,
         subject: Arc::clone(&observation.subject),
-        verdict: judge(observation),
+        verdict: judge(observation)?,
         evidence,
-    }
+    })
 }
 
-fn judge(observation: &Observation) -> Verdict {
+fn judge(observation: &Observation) -> Option<Verdict> {
     let verdict = match &observation.seen {
-        Seen::Artifact { artifact, .. } => judge_record(artifact.record()),
-        Seen::Nothing { reason, detail } => Verdict::fail(*reason, detail.clone()),
-        Seen::Denied { reason, detail } => Verdict::unknown(*reason, detail.clone()),
-        Seen::Withheld { rule } => {
-            Verdict::unknown(Reason::ExcludedByPolicy, format!("the artifact matched the rule {rule}"))
-        }
+        Seen::Artifact { artifact, .. } => artifact.record().judge()?,
+        Seen::Nothing { reason, detail } => Verdict::fail(reason, detail.clone()),
+        Seen::Denied { reason, detail } => Verdict::unknown(reason, detail.clone()),
+        Seen::Withheld { rule } => withheld(rule),
         Seen::Failed(failed) => Verdict::unknown(failed.reason, failed.message.clone()),
     };
-    if observation.archived {
-        // Nothing can be changed in an archived repository, whatever its settings say. What was read stays told.
-        return Verdict {
-            status: Status::NotApplicable,
-            reason: Reason::Archived,
-            improvable: false,
-            ..verdict
-        };
+    if let Some(reason) = observation.exempt {
+        // Nothing can be changed there, whatever its settings say. What was read stays told.
+        return Some(Verdict { status: Status::NotApplicable, reason, improvable: false, ..verdict });
     }
-    verdict
+    Some(verdict)
 }
 
-fn judge_record(record: &Record) -> Verdict {
-    match record {
-        Record::OrganizationSettings(settings) => cc6_1::judge(settings),
-        Record::BranchProtection(protection) => cc7_2::judge(protection),
-        Record::Codeowners(file) => cc6_6::judge(file),
-    }
+/// What can be said of a setting whose artifact was left out by `rule` of the screen.
+pub fn withheld(rule: &str) -> Verdict {
+    Verdict::unknown(&reason::EXCLUDED_BY_POLICY, format!("the artifact matched the rule {rule}"))
 }
 
 /// The outcome of one control.
@@ -161,7 +167,7 @@ pub struct ControlResult {
     /// Fail if any check fails, else not verifiable if any is, else pass; without any check, not verifiable.
     pub status: Status,
     /// The reason of the first check that has this status.
-    pub reason: Reason,
+    pub reason: &'static Reason,
     /// Its checks.
     pub counts: Counts,
 }
@@ -169,8 +175,8 @@ pub struct ControlResult {
 /// Folds checks into the outcome of `control`.
 pub fn control_result<'a>(control: Control, checks: impl Iterator<Item = &'a Check>) -> ControlResult {
     let mut counts = Counts::default();
-    let mut first: [Option<Reason>; 4] = [None; 4];
-    for check in checks.filter(|check| check.control == control) {
+    let mut first: [Option<&'static Reason>; 4] = [None; 4];
+    for check in checks.filter(|check| check.control() == control) {
         counts.add(check.verdict.status);
         let rank = rank(check.verdict.status);
         if let Some(first) = first.get_mut(rank) {
@@ -178,7 +184,7 @@ pub fn control_result<'a>(control: Control, checks: impl Iterator<Item = &'a Che
         }
     }
     let strongest = ORDER.iter().zip(first).find_map(|(status, reason)| Some((*status, reason?)));
-    let (status, reason) = strongest.unwrap_or((Status::NotVerifiable, Reason::NoEvidence));
+    let (status, reason) = strongest.unwrap_or((Status::NotVerifiable, &reason::NO_EVIDENCE));
     ControlResult { control, status, reason, counts }
 }
 
@@ -198,74 +204,78 @@ fn rank(status: Status) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::observation::Failed;
 
-    fn with(status: Status, reason: Reason) -> Check {
-        Check {
-            control: Control::Cc7_2,
-            rule: Rule::BranchProtection,
-            source: SourceName::CodeHost,
-            subject: "acme/web".into(),
-            verdict: Verdict { status, reason, actual: None, improvable: false },
-            evidence: None,
-        }
+    const SOURCE: SourceName = SourceName::new("made-up");
+    static ARCHIVED: Reason = Reason { code: "archived", advice: None };
+    static UNPROTECTED: Reason = Reason { code: "unprotected", advice: None };
+    static RULE: Rule = Rule {
+        code: "made-up",
+        control: Control::Cc7_2,
+        expected: "something",
+        permission: "Grant it.",
+        improvement: None,
+    };
+
+    fn with(status: Status, reason: &'static Reason) -> Check {
+        let verdict = Verdict { status, reason, actual: None, improvable: false };
+        Check { rule: &RULE, source: SOURCE, subject: "acme/web".into(), verdict, evidence: Evidence::None }
     }
 
     /// Every set of statuses: 2^4 cases, the whole domain.
     #[test]
     fn a_control_is_its_worst_check() {
         let kinds = [
-            with(Status::Pass, Reason::Ok),
-            with(Status::NotApplicable, Reason::Archived),
-            with(Status::NotVerifiable, Reason::PermissionDenied),
-            with(Status::Fail, Reason::BranchUnprotected),
+            with(Status::Pass, &reason::OK),
+            with(Status::NotApplicable, &ARCHIVED),
+            with(Status::NotVerifiable, &reason::PERMISSION_DENIED),
+            with(Status::Fail, &UNPROTECTED),
         ];
         for set in 0..16_usize {
             let checks: Vec<Check> =
                 (0..4).filter(|bit| set & (1 << bit) != 0).map(|bit| kinds[bit].clone()).collect();
             let result = control_result(Control::Cc7_2, checks.iter());
             let expected = match set {
-                0 => (Status::NotVerifiable, Reason::NoEvidence),
-                set if set & 8 != 0 => (Status::Fail, Reason::BranchUnprotected),
-                set if set & 4 != 0 => (Status::NotVerifiable, Reason::PermissionDenied),
-                set if set & 1 != 0 => (Status::Pass, Reason::Ok),
-                _ => (Status::NotApplicable, Reason::Archived),
+                0 => (Status::NotVerifiable, &reason::NO_EVIDENCE),
+                set if set & 8 != 0 => (Status::Fail, &UNPROTECTED),
+                set if set & 4 != 0 => (Status::NotVerifiable, &reason::PERMISSION_DENIED),
+                set if set & 1 != 0 => (Status::Pass, &reason::OK),
+                _ => (Status::NotApplicable, &ARCHIVED),
             };
             assert_eq!((result.status, result.reason), expected, "set {set:04b}");
             let counts = result.counts;
             let total = counts.pass + counts.fail + counts.not_verifiable + counts.not_applicable;
             assert_eq!(total, checks.len() as u64);
             let other = control_result(Control::Cc6_1, checks.iter());
-            assert_eq!((other.status, other.reason), (Status::NotVerifiable, Reason::NoEvidence));
+            assert_eq!((other.status, other.reason), (Status::NotVerifiable, &reason::NO_EVIDENCE));
         }
     }
 
     #[test]
     fn what_was_not_read_neither_passes_nor_fails() {
-        let failed = crate::observation::Failed {
-            reason: Reason::HostError,
+        let failed = Failed {
+            reason: &reason::HOST_ERROR,
             message: "HTTP 502".to_string(),
             status: Some(502),
             request_id: None,
         };
         let unread = [
-            Seen::Denied { reason: Reason::PermissionDenied, detail: "Not Found".to_string() },
+            Seen::Denied { reason: &reason::PERMISSION_DENIED, detail: "Not Found".to_string() },
             Seen::Withheld { rule: "private-key" },
             Seen::Failed(failed),
         ];
         for seen in unread {
-            for control in Control::ALL {
-                for archived in [false, true] {
-                    let observation = Observation {
-                        source: SourceName::CodeHost,
-                        control: *control,
-                        subject: "acme".into(),
-                        archived,
-                        seen: seen.clone(),
-                    };
-                    let status = check(&observation, None).verdict.status;
-                    let expected = if archived { Status::NotApplicable } else { Status::NotVerifiable };
-                    assert_eq!(status, expected);
-                }
+            for exempt in [None, Some(&ARCHIVED)] {
+                let observation = Observation {
+                    source: SOURCE,
+                    rule: &RULE,
+                    subject: "acme".into(),
+                    exempt,
+                    seen: seen.clone(),
+                };
+                let status = check(&observation, Evidence::None).unwrap().verdict.status;
+                let expected = if exempt.is_some() { Status::NotApplicable } else { Status::NotVerifiable };
+                assert_eq!(status, expected);
             }
         }
     }

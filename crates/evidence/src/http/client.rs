@@ -1,4 +1,4 @@
-//! Sends one GET and keeps asking, politely, until there is an answer that stands.
+//! Sends one request and keeps asking, politely, until there is an answer that stands.
 //!
 //! A refusal is an answer: it comes back as [`Reply::Refused`] for the source to interpret. A [`Failure`] means that
 //! there is no answer: the attempts are used up, the limit is, or the host said something that cannot be understood.
@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
+use reqwest::header::{HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
-use serde::Deserialize;
-use url::Url;
 
+use super::concurrency::Ticket;
 use super::gate::{Gate, Lesson};
-use super::quota::{Reading, Status};
+use super::quota::Status;
 use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
-use super::retry::{Answer, Class, Refusal, Verdict, classify, http_date, verdict};
-use super::token::Token;
+use super::request::{Answer, Dialect, Meaning, Method, ParseError, Request};
+use super::retry::{Class, Refusal, Verdict, verdict};
 use crate::env::Clock;
+use crate::observation::SourceName;
 use crate::report::{Event, Reporter, WaitReason};
 
 /// How many redirects within the host's own origin are followed: the number browsers settled on is 20, clients of
@@ -39,8 +39,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// How a client behaves.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Base of the API, without a trailing slash in its path.
-    pub base: Url,
+    /// Whose client it is, for what is told of its waits and requests.
+    pub source: SourceName,
     /// Time for one request, from connecting to the last byte.
     pub timeout: Duration,
     /// Requests in flight.
@@ -51,47 +51,38 @@ pub struct Settings {
     pub rate_limit_pause: bool,
     /// Further root certificates, PEM.
     pub roots: Vec<u8>,
-    /// Headers of every request, beside `Accept`, `Authorization` and `User-Agent`.
-    pub headers: &'static [(&'static str, &'static str)],
+    /// Plain HTTP on loopback: needs neither a proxy nor the machine's certificates, which a bare container does not
+    /// have.
+    pub plain: bool,
 }
 
-/// Which representation is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Accept {
-    /// The API's JSON.
-    Json,
-    /// A file's own bytes.
-    Raw,
-}
-
-impl Accept {
-    fn media_type(self) -> HeaderValue {
-        HeaderValue::from_static(match self {
-            Accept::Json => "application/vnd.github+json",
-            Accept::Raw => "application/vnd.github.raw+json",
-        })
-    }
-}
-
-/// Reads the body of a good answer. `Err` says why it is not what was asked for.
-pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, serde_json::Error> + Sync);
+/// Reads the body of a good answer.
+pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, ParseError> + Sync);
 
 /// A client of one host.
 pub struct Client {
     http: reqwest::Client,
+    dialect: Arc<dyn Dialect>,
     settings: Settings,
     gate: Gate,
     clock: Clock,
     reporter: Arc<dyn Reporter>,
+    counts: Arc<Counts>,
+}
+
+/// What a client and its siblings have sent.
+#[derive(Default)]
+struct Counts {
     requests: AtomicU64,
     retries: AtomicU64,
 }
 
 /// What one exchange brought.
 struct Exchange {
-    meta: Meta,
+    status: u16,
+    headers: HeaderMap,
+    redirected_to: Option<String>,
     body: Body,
-    answer_parts: Parts,
 }
 
 enum Body {
@@ -100,50 +91,24 @@ enum Body {
     Broken(String),
 }
 
-impl Body {
-    /// Empty, or beginning like an object or a list.
-    fn may_be_json(&self) -> bool {
-        let Body::Complete(bytes) = self else { return false };
-        bytes.iter().find(|byte| !byte.is_ascii_whitespace()).is_none_or(|byte| b"{[".contains(byte))
-    }
-}
-
-struct Parts {
-    retry_after: Option<String>,
-    reading: Reading,
-    is_json: bool,
-}
-
-#[derive(Deserialize, Default)]
-struct ErrorDocument {
-    message: Option<String>,
-    /// Some old answers say `error` instead.
-    error: Option<serde_json::Value>,
-    documentation_url: Option<String>,
-}
-
 impl Client {
-    /// A client for `settings.base` that sends `token`.
+    /// A client that speaks `dialect`.
     ///
     /// # Errors
     ///
     /// If the root certificates cannot be used; the text says which.
     pub fn new(
         settings: Settings,
-        token: &Token,
+        dialect: Arc<dyn Dialect>,
         clock: Clock,
         reporter: Arc<dyn Reporter>,
     ) -> Result<Client, String> {
         let mut headers = HeaderMap::new();
-        let authorization = token.header().ok_or("the token cannot stand in a header")?;
-        headers.insert(AUTHORIZATION, authorization);
         headers.insert(USER_AGENT, HeaderValue::from_static(concat!("evidence/", env!("CARGO_PKG_VERSION"))));
-        for (name, value) in settings.headers {
-            headers.insert(*name, HeaderValue::from_static(value));
-        }
-        let origin = settings.base.origin();
-        let redirects = Policy::custom(move |attempt| {
-            if attempt.previous().len() > MAXIMUM_REDIRECTS || attempt.url().origin() != origin {
+        let redirects = Policy::custom(|attempt| {
+            let within =
+                attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
+            if attempt.previous().len() > MAXIMUM_REDIRECTS || !within {
                 attempt.stop()
             } else {
                 attempt.follow()
@@ -157,9 +122,7 @@ impl Client {
             .pool_max_idle_per_host(settings.max_concurrency.get())
             .tcp_nodelay(true)
             .referer(false);
-        if settings.base.scheme() == "http" {
-            // Only loopback may be http. It needs neither a proxy nor the machine's certificates, which a bare
-            // container does not have.
+        if settings.plain {
             builder = builder.no_proxy().tls_certs_only([]);
         } else if !settings.roots.is_empty() {
             let roots = reqwest::Certificate::from_pem_bundle(&settings.roots)
@@ -176,26 +139,34 @@ impl Client {
             )
         })?;
         let gate = Gate::new(&settings);
-        let (requests, retries) = (AtomicU64::new(0), AtomicU64::new(0));
-        Ok(Client { http, settings, gate, clock, reporter, requests, retries })
+        Ok(Client { http, dialect, settings, gate, clock, reporter, counts: Arc::default() })
     }
 
-    /// Base of the API.
-    pub fn base(&self) -> &Url {
-        &self.settings.base
+    /// A client of another host of the same provider: the same settings and counts, and a gate of its own, so that
+    /// what one host refuses does not close the others.
+    pub fn sibling(&self, dialect: Arc<dyn Dialect>) -> Client {
+        Client {
+            http: self.http.clone(),
+            dialect,
+            settings: self.settings.clone(),
+            gate: Gate::new(&self.settings),
+            clock: self.clock.clone(),
+            reporter: Arc::clone(&self.reporter),
+            counts: Arc::clone(&self.counts),
+        }
     }
 
-    /// Requests sent so far, retries included.
+    /// Requests sent so far by this client and its siblings, retries included.
     pub fn requests(&self) -> u64 {
-        self.requests.load(Ordering::Relaxed)
+        self.counts.requests.load(Ordering::Relaxed)
     }
 
-    /// Requests that were sent again.
+    /// Requests that were sent again, by this client and its siblings.
     pub fn retries(&self) -> u64 {
-        self.retries.load(Ordering::Relaxed)
+        self.counts.retries.load(Ordering::Relaxed)
     }
 
-    /// How long limits held requests back.
+    /// How long limits held this client's requests back.
     pub fn paused(&self) -> SignedDuration {
         self.gate.paused()
     }
@@ -205,28 +176,36 @@ impl Client {
         self.gate.status()
     }
 
-    /// The address of `segments` below the base; every segment is percent-encoded, `/` included.
-    pub fn url<'a>(&self, segments: impl IntoIterator<Item = &'a str>) -> Url {
-        let mut url = self.settings.base.clone();
-        // A base that cannot have path segments (mailto:) is refused by the configuration.
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(segments);
-        }
-        url
-    }
-
-    /// Asks for `url` until there is an answer that stands.
+    /// Asks until there is an answer that stands.
     ///
-    /// `limit` bounds the body in bytes; `parse` reads it. A body that is broken JSON counts as a fault of the host
-    /// and is asked for again; JSON of another shape than documented is not.
+    /// `limit` bounds the body in bytes; `parse` reads it. A body that is broken counts as a fault of the host and is
+    /// asked for again; one of another shape than documented is not.
     ///
     /// # Errors
     ///
     /// A [`Failure`] if there is no answer.
-    pub async fn get<T>(
+    pub async fn send<T>(
         &self,
-        url: &Url,
-        accept: Accept,
+        request: &Request,
+        limit: usize,
+        parse: Parse<'_, T>,
+    ) -> Result<Reply<T>, Failure> {
+        self.send_for(request, false, limit, parse).await
+    }
+
+    /// Like [`Client::send`], for a file's own bytes, whatever they are.
+    ///
+    /// # Errors
+    ///
+    /// A [`Failure`] if there is no answer.
+    pub async fn raw(&self, request: &Request, limit: usize) -> Result<Reply<Vec<u8>>, Failure> {
+        self.send_for(request, true, limit, &|bytes| Ok(bytes.to_vec())).await
+    }
+
+    async fn send_for<T>(
+        &self,
+        request: &Request,
+        raw: bool,
         limit: usize,
         parse: Parse<'_, T>,
     ) -> Result<Reply<T>, Failure> {
@@ -239,14 +218,16 @@ impl Client {
                 // What the host said to this very request tells more than that nothing more may be asked.
                 Err(failure) => return Err(refused.unwrap_or(failure)),
             };
-            self.requests.fetch_add(1, Ordering::Relaxed);
+            self.counts.requests.fetch_add(1, Ordering::Relaxed);
             if attempt > 1 {
-                self.retries.fetch_add(1, Ordering::Relaxed);
+                self.counts.retries.fetch_add(1, Ordering::Relaxed);
             }
-            let exchanged = self.exchange(url, accept, limit).await;
+            let exchanged = self.exchange(request, limit).await;
             let now = self.clock.now();
             let (class, outcome) = match exchanged {
-                Ok(exchange) => self.understand(exchange, attempt, limit, parse, ticket, now),
+                Ok(exchange) => {
+                    self.understand(exchange, &Asked { request, attempt, raw, limit, ticket, now }, parse)
+                }
                 Err(text) => {
                     self.gate.leave(ticket, None, now);
                     let failure =
@@ -254,7 +235,7 @@ impl Client {
                     (Class::Transport, Err(failure))
                 }
             };
-            self.report(url, attempt, &outcome);
+            self.report(request, attempt, &outcome);
             let failure = match outcome {
                 Ok(reply) => return Ok(reply),
                 Err(failure) => failure,
@@ -274,8 +255,8 @@ impl Client {
                     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
                     let until = self.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
                     if wait > SHOWN_WAIT {
-                        let reason = WaitReason::HostFault;
-                        self.reporter.event(Event::Waiting { reason, until, left: wait });
+                        let (source, reason) = (self.settings.source, WaitReason::HostFault);
+                        self.reporter.event(Event::Waiting { source, reason, until, left: wait });
                     }
                     self.clock.sleep_until(until).await;
                 }
@@ -285,138 +266,110 @@ impl Client {
         }
     }
 
-    async fn exchange(&self, url: &Url, accept: Accept, limit: usize) -> Result<Exchange, String> {
-        let request = self.http.get(url.clone()).header(ACCEPT, accept.media_type());
-        let mut response = request.send().await.map_err(|error| describe(&error, self.settings.timeout))?;
+    async fn exchange(&self, request: &Request, limit: usize) -> Result<Exchange, String> {
+        let mut authorized = request.clone();
+        self.dialect.authorize(&mut authorized, self.clock.now())?;
+        let Request { method, url, headers, body, .. } = authorized;
+        let builder = match method {
+            Method::Get => self.http.get(url),
+            Method::Post => self.http.post(url).body(body),
+        };
+        let sent = builder.headers(headers).send().await;
+        let mut response = sent.map_err(|error| describe(&error, self.settings.timeout))?;
         let status = response.status().as_u16();
-        let headers = response.headers();
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string);
-        let number = |name: &str| text(name).and_then(|value| value.trim().parse::<i64>().ok());
-        let content_type = text("content-type").unwrap_or_default().to_ascii_lowercase();
-        let redirected_to = (response.url() != url).then(|| self.relative(response.url()));
-        let mut meta = Meta {
-            path: self.relative(url),
-            status,
-            etag: text("etag"),
-            request_id: text("x-github-request-id"),
-            scopes: text("x-oauth-scopes"),
-            token_expiration: text("github-authentication-token-expiration"),
-            sso: text("x-github-sso"),
-            links: headers
-                .get_all("link")
-                .iter()
-                .filter_map(|v| v.to_str().ok().map(str::to_string))
-                .collect(),
-            redirected_to,
-            received_at: Timestamp::UNIX_EPOCH,
-        };
+        let mut redirected_to = (*response.url() != request.url).then(|| path_and_query(response.url()));
         if (300..400).contains(&status) {
-            meta.redirected_to = text("location");
+            redirected_to = text(response.headers(), "location");
         }
-        let mut answer_parts = Parts {
-            retry_after: text("retry-after"),
-            reading: Reading {
-                limit: number("x-ratelimit-limit").and_then(|value| u64::try_from(value).ok()),
-                remaining: number("x-ratelimit-remaining").and_then(|value| u64::try_from(value).ok()),
-                reset: number("x-ratelimit-reset"),
-                date: text("date").as_deref().and_then(http_date),
-            },
-            is_json: content_type.contains("json") || (status == 200 && accept == Accept::Raw),
-        };
-        let body = read_body(&mut response, if status == 200 { limit } else { ERROR_BODY_LIMIT }).await;
-        // What the body is decides, rather than what it is called: some hosts name no type, or plain text. A page
-        // of HTML is nobody's answer to this question.
-        answer_parts.is_json |= !content_type.contains("html") && body.may_be_json();
-        meta.received_at = self.clock.now();
-        Ok(Exchange { meta, body, answer_parts })
+        let limit = if status == 200 { limit } else { ERROR_BODY_LIMIT };
+        let body = read_body(&mut response, limit).await;
+        let headers = std::mem::take(response.headers_mut());
+        Ok(Exchange { status, headers, redirected_to, body })
     }
 
     /// Turns an exchange into a reply or a failure, and lets the gate learn from it.
     fn understand<T>(
         &self,
         exchange: Exchange,
-        attempt: u32,
-        limit: usize,
+        asked: &Asked<'_>,
         parse: Parse<'_, T>,
-        ticket: super::concurrency::Ticket,
-        now: Timestamp,
     ) -> (Class, Result<Reply<T>, Failure>) {
-        let Exchange { meta, body, answer_parts } = exchange;
-        let document = match &body {
-            Body::Complete(bytes) if meta.status != 200 && answer_parts.is_json => {
-                serde_json::from_slice::<ErrorDocument>(bytes).unwrap_or_default()
-            }
-            _ => ErrorDocument::default(),
+        let Exchange { status, headers, redirected_to, body } = exchange;
+        let complete = match &body {
+            Body::Complete(bytes) => Some(bytes.as_slice()),
+            Body::TooLarge | Body::Broken(_) => None,
         };
-        let message = document
-            .message
-            .or_else(|| document.error.and_then(|error| error.as_str().map(str::to_string)))
-            .map(|message| one_line(&message));
-        let mut class = classify(&Answer {
-            status: meta.status,
-            retry_after: answer_parts.retry_after.as_deref(),
-            remaining: answer_parts.reading.remaining,
-            reset: answer_parts.reading.reset,
-            date: answer_parts.reading.date,
-            sso_required: meta.sso.as_deref().is_some_and(|sso| sso.trim_start().starts_with("required")),
-            message: message.as_deref(),
-            documentation_url: document.documentation_url.as_deref(),
-            is_json: answer_parts.is_json,
+        let Meaning { mut class, code, message, request_id, reading } = self.dialect.understand(&Answer {
+            status,
+            headers: &headers,
+            body: complete,
+            raw: asked.raw,
+            now: asked.now,
         });
+        let meta = Meta {
+            path: asked.request.label.clone(),
+            status,
+            etag: text(&headers, "etag"),
+            request_id: request_id.clone(),
+            headers: Box::new(headers),
+            redirected_to,
+            received_at: asked.now,
+        };
         let fail = |kind| {
             Err(Failure {
                 kind,
-                status: Some(meta.status),
-                request_id: meta.request_id.clone(),
-                attempts: attempt,
+                status: Some(status),
+                request_id: request_id.clone(),
+                attempts: asked.attempt,
             })
         };
         let outcome = match (class, body) {
             (Class::Success, Body::Complete(bytes)) => match parse(&bytes) {
-                Ok(value) => Ok(Reply::Good(Answered { value, meta: meta.clone() })),
-                Err(error) if error.is_data() => {
-                    fail(FailureKind::UnexpectedShape(one_line(&error.to_string())))
-                }
-                Err(error) => {
+                Ok(value) => Ok(Reply::Good(Answered { value, meta })),
+                Err(ParseError::Shape(text)) => fail(FailureKind::UnexpectedShape(one_line(&text))),
+                Err(ParseError::Broken(text)) => {
                     class = Class::HostFault { retry_after: None };
-                    fail(FailureKind::HostFault(format!("the answer is broken JSON: {error}")))
+                    fail(FailureKind::HostFault(format!("the answer is {}", one_line(&text))))
                 }
             },
             (Class::Success, Body::Broken(text)) => {
                 class = Class::Transport;
                 fail(FailureKind::Transport(text))
             }
-            (Class::Success, Body::TooLarge) => fail(FailureKind::TooLarge { limit }),
+            (Class::Success, Body::TooLarge) => fail(FailureKind::TooLarge { limit: asked.limit }),
             (Class::HostFault { .. } | Class::Transport, _) => {
-                fail(FailureKind::HostFault(fault_text(meta.status, message.as_deref())))
+                fail(FailureKind::HostFault(fault_text(status, message.as_deref())))
             }
             (Class::PrimaryLimit { reset }, _) => {
-                fail(FailureKind::RateLimited { limit: answer_parts.reading.limit, reset })
+                fail(FailureKind::RateLimited { limit: reading.limit, reset })
             }
             (Class::SecondaryLimit { .. }, _) => fail(FailureKind::SecondaryLimit),
+            (Class::Throttled { .. }, _) => {
+                fail(FailureKind::Throttled(message.unwrap_or_else(|| format!("HTTP {status}"))))
+            }
             (Class::Redirect, _) => fail(FailureKind::Redirect(match &meta.redirected_to {
                 Some(location) => format!("refused to follow a redirect to {}", one_line(location)),
                 None => "the host redirects without saying where".to_string(),
             })),
             (class, _) => {
                 if class == Class::Unauthorized || class == Class::Forbidden(Refusal::LoginAttempts) {
-                    // Every further bad try prolongs the lock-out of the token's owner.
-                    let text = message.clone().unwrap_or_else(|| format!("HTTP {}", meta.status));
+                    // Every further bad try prolongs the lock-out of the credential's owner.
+                    let text = message.clone().unwrap_or_else(|| format!("HTTP {status}"));
                     let kind = FailureKind::Unauthorized(text);
-                    self.gate.close(Failure { status: Some(meta.status), ..Failure::local(kind) });
+                    self.gate.close(Failure { status: Some(status), ..Failure::local(kind) });
                 }
-                Ok(Reply::Refused(Refused { class, message, meta: meta.clone() }))
+                Ok(Reply::Refused(Refused { class, code, message, meta }))
             }
         };
-        let rest = match (class, verdict(class, attempt, 0.0)) {
+        let rest = match (class, verdict(class, asked.attempt, 0.0)) {
             (Class::SecondaryLimit { .. }, Verdict::RetryAfter(rest)) => Some(rest),
             _ => None,
         };
-        self.gate.leave(ticket, Some(&Lesson { class, reading: answer_parts.reading, rest }), now);
+        self.gate.leave(asked.ticket, Some(&Lesson { class, reading, rest }), asked.now);
         (class, outcome)
     }
 
-    fn report<T>(&self, url: &Url, attempt: u32, outcome: &Result<Reply<T>, Failure>) {
+    fn report<T>(&self, request: &Request, attempt: u32, outcome: &Result<Reply<T>, Failure>) {
         if !self.reporter.wants_debug() {
             return;
         }
@@ -425,17 +378,33 @@ impl Client {
             Ok(Reply::Refused(refused)) => format!("{} {}", refused.meta.status, refused.text()),
             Err(failure) => failure.to_string(),
         };
-        self.reporter.event(Event::Request { path: &self.relative(url), result: &result, attempt });
+        let method = match request.method {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        };
+        let (source, path) = (self.settings.source, request.label.as_str());
+        self.reporter.event(Event::Request { source, method, path, result: &result, attempt });
     }
+}
 
-    /// Path and query of `url` below the base.
-    fn relative(&self, url: &Url) -> String {
-        let base = self.settings.base.path().trim_end_matches('/');
-        let path = url.path().strip_prefix(base).unwrap_or(url.path());
-        match url.query() {
-            Some(query) => format!("{path}?{query}"),
-            None => path.to_string(),
-        }
+/// One attempt at a request.
+struct Asked<'a> {
+    request: &'a Request,
+    attempt: u32,
+    raw: bool,
+    limit: usize,
+    ticket: Ticket,
+    now: Timestamp,
+}
+
+fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string)
+}
+
+fn path_and_query(url: &url::Url) -> String {
+    match url.query() {
+        Some(query) => format!("{}?{query}", url.path()),
+        None => url.path().to_string(),
     }
 }
 

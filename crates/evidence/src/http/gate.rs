@@ -15,6 +15,7 @@ use super::quota::{Admit, Quota};
 use super::reply::{Failure, FailureKind};
 use super::retry::Class;
 use crate::env::Clock;
+use crate::observation::SourceName;
 use crate::report::{Event, Reporter, WaitReason};
 
 /// Fewer remaining requests than this, and the run waits for the reset (specification, "Pause threshold").
@@ -33,6 +34,7 @@ pub(super) struct Gate {
     /// Ends a wait that has lost its purpose.
     closed: Notify,
     pause: bool,
+    source: SourceName,
 }
 
 struct State {
@@ -80,6 +82,7 @@ impl Gate {
             free: Notify::new(),
             closed: Notify::new(),
             pause: settings.rate_limit_pause,
+            source: settings.source,
         }
     }
 
@@ -112,14 +115,15 @@ impl Gate {
             if now >= until {
                 break;
             }
-            reporter.event(Event::Waiting { reason, until, left: until.duration_since(now) });
+            let (source, left) = (self.source, until.duration_since(now));
+            reporter.event(Event::Waiting { source, reason, until, left });
             let step = now.checked_add(COUNTDOWN_STEP).unwrap_or(until);
             tokio::select! {
                 () = clock.sleep_until(step.min(until)) => {}
                 () = self.closed.notified() => break,
             }
         }
-        reporter.event(Event::WaitOver);
+        reporter.event(Event::WaitOver(self.source));
         let mut state = self.lock();
         state.paused += clock.now().duration_since(begun);
     }
@@ -192,6 +196,9 @@ impl State {
                         SignedDuration::try_from(rest).ok().and_then(|rest| now.checked_add(rest).ok());
                     self.held_until = self.held_until.max(until);
                 }
+            }
+            Class::Throttled { .. } => {
+                self.concurrency.refused(ticket);
             }
             Class::Success | Class::NotModified | Class::NotFound => self.concurrency.succeeded(ticket),
             _ => {}

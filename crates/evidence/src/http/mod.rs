@@ -3,8 +3,10 @@
 //! The parts that decide (`link`, `retry`, `quota`, `pace`, `concurrency`) are pure: they are given headers and
 //! times, and never send, sleep or read a clock. `gate` holds their state for all workers; `client` sends.
 //!
-//! What this room never does: send anything but GET, follow a redirect away from the host's origin, print a token,
-//! or read more of a body than the caller allows.
+//! How hosts differ is a `Dialect` (see `request`), which each source brings.
+//!
+//! What this room never does: send anything but GET and questions by POST, follow a redirect away from the host's
+//! origin, print a token, or read more of a body than the caller allows.
 
 pub mod client;
 pub mod concurrency;
@@ -13,9 +15,9 @@ pub mod link;
 pub mod pace;
 pub mod quota;
 pub mod reply;
+pub mod request;
 pub mod retry;
-mod token;
 
-pub use client::{Accept, Client, Settings};
+pub use client::{Client, Settings};
 pub use reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
-pub use token::Token;
+pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};

@@ -4,8 +4,10 @@
 
 use std::fmt;
 
+use evidence_bundle::document::RequestRecord;
 use evidence_bundle::text::Printable;
 use jiff::Timestamp;
+use reqwest::header::HeaderMap;
 
 use super::retry::Class;
 
@@ -15,26 +17,37 @@ const MESSAGE_LIMIT: usize = 500;
 /// Where an answer came from: what the manifest says of a request.
 #[derive(Debug, Clone, Default)]
 pub struct Meta {
-    /// Path and query as asked, relative to the base.
+    /// What was asked: path and query below the API's base, or the name of the action.
     pub path: String,
     /// HTTP status.
     pub status: u16,
     /// `ETag`
     pub etag: Option<String>,
-    /// `X-GitHub-Request-Id`
+    /// By which the host knows the request.
     pub request_id: Option<String>,
-    /// `X-OAuth-Scopes`: absent for tokens that have no scopes in this sense.
-    pub scopes: Option<String>,
-    /// `github-authentication-token-expiration`
-    pub token_expiration: Option<String>,
-    /// `X-GitHub-SSO`
-    pub sso: Option<String>,
-    /// `Link`, every one.
-    pub links: Vec<String>,
+    /// The answer's headers; boxed, since an answer is moved about and they are large.
+    pub headers: Box<HeaderMap>,
     /// Where the answer came from if the host redirected.
     pub redirected_to: Option<String>,
     /// When the answer was complete, by this machine's clock.
     pub received_at: Timestamp,
+}
+
+impl Meta {
+    /// The header as text, if it is there and is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// What the manifest says of the request.
+    pub fn record(&self) -> RequestRecord {
+        RequestRecord {
+            path: self.path.clone(),
+            status: self.status,
+            etag: self.etag.clone(),
+            request_id: self.request_id.clone(),
+        }
+    }
 }
 
 /// A good answer.
@@ -51,6 +64,8 @@ pub struct Answered<T> {
 pub struct Refused {
     /// What it means.
     pub class: Class,
+    /// The host's code for it, if it has codes.
+    pub code: Option<String>,
     /// The host's message, if it gave one: one line, bounded.
     pub message: Option<String>,
     /// Where it came from.
@@ -106,6 +121,8 @@ pub enum FailureKind {
     },
     /// The secondary limit held through all attempts.
     SecondaryLimit,
+    /// The host was asked too fast, through all attempts.
+    Throttled(String),
     /// The token stopped being accepted, so nothing more was asked.
     Unauthorized(String),
     /// The body is longer than this endpoint's largest honest answer.
@@ -121,7 +138,7 @@ pub enum FailureKind {
 
 impl Failure {
     /// A failure of a request that was not sent.
-    pub(super) fn local(kind: FailureKind) -> Failure {
+    pub fn local(kind: FailureKind) -> Failure {
         Failure { kind, status: None, request_id: None, attempts: 0 }
     }
 }
@@ -146,8 +163,9 @@ impl fmt::Display for Failure {
                 }
             }
             FailureKind::SecondaryLimit => f.write_str("the host's secondary rate limit did not lift")?,
+            FailureKind::Throttled(text) => write!(f, "the host asks for fewer requests: {text}")?,
             FailureKind::Unauthorized(text) => {
-                write!(f, "not asked: the host has stopped accepting the token ({text})")?;
+                write!(f, "not asked: the host has stopped accepting the credentials ({text})")?;
             }
             FailureKind::TooLarge { limit } => {
                 write!(f, "the answer is larger than {limit} bytes, more than this call ever needs")?;

@@ -1,9 +1,7 @@
-//! What an answer means, and whether to ask again.
+//! Whether to ask again, and when.
 //!
-//! Pure: [`classify`] turns the status, a few headers and the host's message into a [`Class`], and [`verdict`] turns
-//! the class and the number of attempts into what to do. Neither sends, waits nor reads a clock, so both are tested
-//! over their whole domain. A message is compared as a whole phrase or from its beginning and without regard to
-//! case; nothing is concluded from a number that happens to occur in a text.
+//! Pure: a dialect says what an answer means, as a [`Class`], and [`verdict`] turns the class and the number of
+//! attempts into what to do. It never sends, waits nor reads a clock, so it is tested over its whole domain.
 
 use std::time::Duration;
 
@@ -23,30 +21,6 @@ const SECONDARY_WAIT: Duration = Duration::from_secs(60);
 
 /// The wait after the first fault of the host or the connection; it doubles with every attempt.
 const FAULT_WAIT: Duration = Duration::from_secs(1);
-
-/// The parts of an answer that decide what it means.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Answer<'a> {
-    /// The HTTP status.
-    pub status: u16,
-    /// The `Retry-After` header as sent: seconds or an HTTP date.
-    pub retry_after: Option<&'a str>,
-    /// The number in `X-RateLimit-Remaining`.
-    pub remaining: Option<u64>,
-    /// The number in `X-RateLimit-Reset`: seconds since 1970, by the host's clock.
-    pub reset: Option<i64>,
-    /// The `Date` header in seconds since 1970 (see [`http_date`]).
-    pub date: Option<i64>,
-    /// Whether `X-GitHub-SSO` begins with `required`.
-    pub sso_required: bool,
-    /// `message` of an error document.
-    pub message: Option<&'a str>,
-    /// `documentation_url` of an error document.
-    pub documentation_url: Option<&'a str>,
-    /// Whether the content type is the one that was asked for: JSON, or for a file's raw content whatever the host
-    /// sends. Error documents are always JSON.
-    pub is_json: bool,
-}
 
 /// What an answer means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -78,14 +52,19 @@ pub enum Class {
         /// Seconds to wait.
         retry_after: Option<u64>,
     },
+    /// The host was asked too fast for a moment: a limit per second, as cloud providers have. It may say how many
+    /// seconds to wait; otherwise a few are enough.
+    Throttled {
+        /// Seconds to wait.
+        retry_after: Option<u64>,
+    },
     /// The host or something before it failed: 408, any 5xx, or an answer that is not the kind that was asked for,
     /// such as an error page in HTML. A 503 may say how many seconds to wait.
     HostFault {
         /// Seconds to wait.
         retry_after: Option<u64>,
     },
-    /// No usable answer arrived: refused or reset connection, time-out, truncated body. [`classify`] never returns
-    /// this, since there is nothing to classify.
+    /// No usable answer arrived: refused or reset connection, time-out, truncated body.
     Transport,
     /// Any other status: the host says something this client did not expect and cannot act on.
     Unexpected,
@@ -125,98 +104,6 @@ pub enum Verdict {
     WaitForReset,
 }
 
-/// What an answer means. Total: every status has a class.
-pub fn classify(answer: &Answer<'_>) -> Class {
-    match answer.status {
-        200 if !answer.is_json => Class::HostFault { retry_after: None },
-        200 | 204 => Class::Success,
-        301 | 302 | 303 | 307 | 308 => Class::Redirect,
-        304 => Class::NotModified,
-        401 => Class::Unauthorized,
-        403 | 429 => classify_refusal(answer),
-        // The host says "not found" in JSON. A page that says so is a wrong address or a proxy, and reading it as
-        // "there is no such file" would invent a finding.
-        404 if !answer.is_json => Class::HostFault { retry_after: None },
-        404 => Class::NotFound,
-        408 | 500..=599 => Class::HostFault { retry_after: retry_after_seconds(answer) },
-        410 => Class::Gone,
-        451 => Class::Blocked,
-        _ => Class::Unexpected,
-    }
-}
-
-/// A 403 or 429: one of the limits, or a refusal.
-///
-/// The order is the point. What the host says in words comes first, then `Retry-After`, then the counter: a refusal
-/// that happened to spend the last request also has zero remaining, and must not be waited for and asked again.
-fn classify_refusal(answer: &Answer<'_>) -> Class {
-    let retry_after = retry_after_seconds(answer);
-    if says_secondary_limit(answer) {
-        return Class::SecondaryLimit { retry_after };
-    }
-    if says_primary_limit(answer) {
-        return Class::PrimaryLimit { reset: answer.reset.or_else(|| after_date(answer, retry_after)) };
-    }
-    if answer.retry_after.is_some() {
-        return Class::SecondaryLimit { retry_after };
-    }
-    if let Some(refusal) = known_refusal(answer) {
-        return refusal;
-    }
-    if answer.remaining == Some(0) {
-        return Class::PrimaryLimit { reset: answer.reset };
-    }
-    if answer.status == 429 {
-        return Class::SecondaryLimit { retry_after };
-    }
-    Class::Forbidden(if answer.is_json { Refusal::Permission } else { Refusal::Intermediary })
-}
-
-fn says_primary_limit(answer: &Answer<'_>) -> bool {
-    begins(message(answer), "api rate limit exceeded")
-}
-
-fn says_secondary_limit(answer: &Answer<'_>) -> bool {
-    let documentation = answer.documentation_url.unwrap_or_default().trim_end_matches('/');
-    contains(message(answer), "secondary rate limit")
-        || contains(message(answer), "abuse detection")
-        || ends(documentation, "secondary-rate-limits")
-        || ends(documentation, "#abuse-rate-limits")
-}
-
-/// The refusals whose text or header is known.
-fn known_refusal(answer: &Answer<'_>) -> Option<Class> {
-    let text = message(answer);
-    let refusal = if answer.sso_required || contains(text, "organization saml enforcement") {
-        Refusal::SsoRequired
-    } else if begins(text, "maximum number of login attempts exceeded") {
-        Refusal::LoginAttempts
-    } else if begins(text, "repository access blocked") {
-        return Some(Class::Blocked);
-    } else if ORGANIZATION_POLICIES.iter().any(|phrase| contains(text, phrase)) {
-        Refusal::OrganizationPolicy
-    } else if begins(text, "upgrade to ") {
-        Refusal::PlanLimit
-    } else if begins(text, "this api returns blobs up to") {
-        Refusal::TooLarge
-    } else if begins(text, "resource not accessible by ") || begins(text, "must have ") {
-        Refusal::Permission
-    } else {
-        return None;
-    };
-    Some(Class::Forbidden(refusal))
-}
-
-/// Phrases, in lower case, of refusals that shut out a token or an address as a whole.
-const ORGANIZATION_POLICIES: &[&str] = &[
-    "ip allow list enabled",
-    "forbids access via a personal access token",
-    "forbids access via a fine-grained personal access token",
-    "has enabled oauth app access restrictions",
-    "account was suspended",
-    "account is suspended",
-];
-
 /// What to do about an answer of this class.
 ///
 /// `attempt` is how often the request has been sent, this answer included: 1 after the first answer. `jitter` is a
@@ -238,8 +125,12 @@ pub fn verdict(class: Class, attempt: u32, jitter: f64) -> Verdict {
         Class::PrimaryLimit { .. } => return Verdict::WaitForReset,
         Class::SecondaryLimit { retry_after: Some(seconds) } => asked_for(seconds),
         Class::SecondaryLimit { retry_after: None } => doubled(SECONDARY_WAIT, attempt),
-        Class::HostFault { retry_after: Some(seconds) } => asked_for(seconds).max(backoff(attempt, jitter)),
-        Class::HostFault { retry_after: None } | Class::Transport => backoff(attempt, jitter),
+        Class::Throttled { retry_after: Some(seconds) } | Class::HostFault { retry_after: Some(seconds) } => {
+            asked_for(seconds).max(backoff(attempt, jitter))
+        }
+        Class::Throttled { retry_after: None }
+        | Class::HostFault { retry_after: None }
+        | Class::Transport => backoff(attempt, jitter),
     };
     Verdict::RetryAfter(wait.min(LONGEST_WAIT))
 }
@@ -259,20 +150,16 @@ fn doubled(first: Duration, attempt: u32) -> Duration {
     first.saturating_mul(2u32.saturating_pow(attempt.saturating_sub(1))).min(LONGEST_WAIT)
 }
 
-/// The seconds that `Retry-After` asks for, if it can be understood (RFC 9110, section 10.2.3). A date is measured
+/// The seconds that a `Retry-After` asks for, if it can be understood (RFC 9110, section 10.2.3). A date is measured
 /// from the answer's own `Date`, since the clock of this machine may be wrong; one in the past is zero seconds.
-fn retry_after_seconds(answer: &Answer<'_>) -> Option<u64> {
-    let text = answer.retry_after?.trim();
+pub fn retry_after_seconds(text: &str, date: Option<i64>) -> Option<u64> {
+    let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         // Only overflow can fail here, and that is a very long time.
         return Some(text.parse().unwrap_or(u64::MAX));
     }
-    let wait = http_date(text)?.saturating_sub(answer.date?);
+    let wait = http_date(text)?.saturating_sub(date?);
     Some(u64::try_from(wait).unwrap_or(0))
-}
-
-fn after_date(answer: &Answer<'_>, seconds: Option<u64>) -> Option<i64> {
-    Some(answer.date?.saturating_add(i64::try_from(seconds?).unwrap_or(i64::MAX)))
 }
 
 /// Reads an HTTP date in any of the three forms of RFC 9110, section 5.6.7, as seconds since 1970.
@@ -284,26 +171,6 @@ pub fn http_date(text: &str) -> Option<i64> {
         let civil: DateTime = strtime::parse(form, date).ok()?.to_datetime().ok()?;
         Offset::UTC.to_timestamp(civil).ok().map(Timestamp::as_second)
     })
-}
-
-fn message<'a>(answer: &Answer<'a>) -> &'a str {
-    answer.message.unwrap_or_default().trim()
-}
-
-/// The texts compared here are ASCII, so bytes are compared; all in one pass, without a copy.
-fn begins(text: &str, phrase: &str) -> bool {
-    text.as_bytes().get(..phrase.len()).is_some_and(|start| start.eq_ignore_ascii_case(phrase.as_bytes()))
-}
-
-fn ends(text: &str, phrase: &str) -> bool {
-    let start = text.len().checked_sub(phrase.len());
-    start
-        .and_then(|start| text.as_bytes().get(start..))
-        .is_some_and(|end| end.eq_ignore_ascii_case(phrase.as_bytes()))
-}
-
-fn contains(text: &str, phrase: &str) -> bool {
-    text.as_bytes().windows(phrase.len()).any(|window| window.eq_ignore_ascii_case(phrase.as_bytes()))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::control::{Control, Framework};
 use crate::evaluate::ControlResult;
 use crate::observation::SourceName;
 use crate::screen::Screen;
-use crate::source::Plan;
+use crate::source::{ConnectError, Plan, Scope};
 
 /// Something worth telling.
 #[derive(Debug)]
@@ -49,20 +49,20 @@ pub enum Event<'a> {
         /// The limit, if the host has one.
         rate_limit: Option<&'a RateLimitRecord>,
     },
+    /// A source could not be connected; the others go on.
+    Unconnected(&'a ConnectError),
     /// Something the manifest also says.
     Warning(&'a Warning),
-    /// The collection of a source begins.
-    Collecting(SourceName),
-    /// Discovery is over.
+    /// The collection of these sources begins, side by side.
+    Collecting(&'a [SourceName]),
+    /// It is known what there is to look at.
     Population {
         /// Which source.
         source: SourceName,
-        /// Repositories that discovery listed.
-        discovered: Option<u64>,
-        /// Repositories in scope.
-        in_scope: u64,
         /// Looks that will follow.
         expected: u64,
+        /// The same in words; empty if there is nothing to tell.
+        text: &'a str,
     },
     /// One look is over.
     Observed {
@@ -75,15 +75,21 @@ pub enum Event<'a> {
     },
     /// A request has an answer or failed.
     Request {
-        /// Path and query.
+        /// Whose.
+        source: SourceName,
+        /// Its method.
+        method: &'a str,
+        /// Path and query, or the name of the action.
         path: &'a str,
         /// Status and message, or what went wrong.
         result: &'a str,
         /// Which attempt it was.
         attempt: u32,
     },
-    /// Everybody waits.
+    /// Everybody who asks this source waits.
     Waiting {
+        /// Which source.
+        source: SourceName,
         /// For what.
         reason: WaitReason,
         /// Until when.
@@ -92,7 +98,7 @@ pub enum Event<'a> {
         left: SignedDuration,
     },
     /// The wait is over.
-    WaitOver,
+    WaitOver(SourceName),
     /// The collection of a source is over: the rate-limit status report.
     Collected {
         /// Which source.
@@ -123,8 +129,10 @@ pub enum Event<'a> {
     },
     /// What a collection would take.
     Planned {
-        /// Each source and its plan.
-        plans: &'a [(SourceName, Plan)],
+        /// Each source and its plan, or why there is none.
+        plans: &'a [(SourceName, Result<Plan, ConnectError>)],
+        /// What would be missing of the sources that could not be connected.
+        missing: &'a [&'a Scope],
         /// The largest allowed bundle in bytes.
         max_size_bytes: u64,
         /// The time now.

@@ -3,7 +3,7 @@
 //! On a terminal there are colours and a bar that moves also while everybody waits; elsewhere plain lines. A warning
 //! that repeats is shown a few times and then counted: the bundle has every one.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use anstyle::{AnsiColor, Style};
 use evidence_bundle::document::{RateLimitRecord, Status};
 use evidence_bundle::text::Printable;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use jiff::{SignedDuration, Timestamp};
 
 use super::format::{bytes, counted, duration, thousands};
@@ -20,7 +20,7 @@ use crate::control::Control;
 use crate::evaluate::ControlResult;
 use crate::observation::SourceName;
 use crate::screen::Screen;
-use crate::source::Plan;
+use crate::source::{ConnectError, Plan, Scope};
 
 /// How often a warning of one kind is shown; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;
@@ -48,11 +48,24 @@ pub struct Terminal {
 #[derive(Default)]
 struct State {
     section: Option<&'static str>,
+    /// The bars of the sources that are being collected, one below the other.
+    bars: Option<MultiProgress>,
+    /// The sources that are being collected, in the order of all outputs; empty before and after.
+    collecting: Vec<Progress>,
+    /// How often each kind of warning of each source occurred.
+    kinds: BTreeMap<(String, String), u64>,
+}
+
+/// One source's progress.
+struct Progress {
+    source: SourceName,
     bar: Option<ProgressBar>,
     looked: u64,
     expected: u64,
-    /// How often each kind of warning occurred.
-    kinds: HashMap<String, u64>,
+    done: bool,
+    /// Lines that wait until it is this source's turn: sources are collected side by side, and told one after the
+    /// other.
+    lines: Vec<String>,
     wait_line: Option<(Timestamp, i64)>,
 }
 
@@ -85,10 +98,32 @@ impl Terminal {
             // Nobody reads a closed pipe; the run goes on.
             let _ = writeln!(anstream::stderr(), "{line}");
         };
-        match &state.bar {
-            Some(bar) => bar.suspend(write),
+        match &state.bars {
+            Some(bars) => bars.suspend(write),
             None => write(),
         }
+    }
+
+    /// A line of one source: at once if it is its turn, else when it is.
+    fn in_turn(&self, state: &mut State, source: &str, line: String) {
+        let first_waits = state.collecting.iter().position(|progress| !progress.done).unwrap_or(0);
+        let own = state.collecting.iter().position(|progress| progress.source.id() == source);
+        match own.filter(|own| *own > first_waits).and_then(|own| state.collecting.get_mut(own)) {
+            Some(progress) => progress.lines.push(line),
+            None => self.line(state, &line),
+        }
+    }
+
+    /// Tells what waited for the sources before it.
+    fn turn(&self, state: &mut State) {
+        let mut lines = Vec::new();
+        for progress in &mut state.collecting {
+            lines.append(&mut progress.lines);
+            if !progress.done {
+                break;
+            }
+        }
+        lines.iter().for_each(|line| self.line(state, line));
     }
 
     fn section(&self, state: &mut State, title: &'static str) {
@@ -100,23 +135,25 @@ impl Terminal {
     }
 
     /// `  codehost   warn   text`
-    fn item(&self, state: &State, source: &str, style: Style, word: &str, text: &str) {
-        self.line(state, &format!("  {source:<9} {style}{word:<5}{style:#}  {text}"));
+    fn item(&self, state: &mut State, source: &str, style: Style, word: &str, text: &str) {
+        self.in_turn(state, source, format!("  {source:<9} {style}{word:<5}{style:#}  {text}"));
     }
 
     fn kind(&self, state: &mut State, source: &str, style: Style, word: &str, code: &str, text: &str) {
-        let count = state.kinds.entry(format!("{word} {code}")).or_default();
+        let count = state.kinds.entry((source.to_string(), format!("{word} {code}"))).or_default();
         *count += 1;
         if self.verbose || *count <= SHOWN_PER_KIND {
             self.item(state, source, style, word, text);
         }
     }
 
-    /// Says how often the kinds that stopped being shown occurred.
+    /// Says how often the kinds of this source that stopped being shown occurred.
     fn suppressed(&self, state: &mut State, source: &str) {
-        let mut kinds: Vec<(String, u64)> = state.kinds.drain().collect();
-        kinds.sort();
-        for (kind, count) in kinds {
+        let kinds = std::mem::take(&mut state.kinds);
+        let (own, others) = kinds.into_iter().partition(|((whose, _), _)| whose == source);
+        state.kinds = others;
+        let own: BTreeMap<(String, String), u64> = own;
+        for ((_, kind), count) in own {
             if !self.verbose && count > SHOWN_PER_KIND {
                 let (word, code) = kind.split_once(' ').unwrap_or((&kind, ""));
                 let more = thousands(count - SHOWN_PER_KIND);
@@ -135,34 +172,37 @@ impl Terminal {
         self.kind(&mut state, source, YELLOW, "warn", &warning.code, &self.safe(&text));
     }
 
-    fn population(&self, source: SourceName, discovered: Option<u64>, in_scope: u64, expected: u64) {
+    /// One line for each source, moving on a terminal.
+    fn collecting(&self, sources: &[SourceName]) {
         let mut state = self.state();
-        state.expected = expected;
-        if expected == 0 && discovered.is_none() {
-            return;
+        sources.iter().for_each(|source| self.suppressed(&mut state, source.id()));
+        self.section(&mut state, "Collection");
+        let bars = self.is_terminal.then(MultiProgress::new);
+        state.collecting = sources.iter().map(|source| Progress::new(*source, bars.as_ref())).collect();
+        state.bars = bars;
+    }
+
+    fn population(&self, source: SourceName, expected: u64, text: &str) {
+        let mut state = self.state();
+        if !text.is_empty() {
+            let text = self.safe(text);
+            self.item(&mut state, source.id(), DIM, "", &text);
         }
-        let repositories = counted(in_scope, "repository", "repositories");
-        let found = if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
-        self.item(&state, source.id(), DIM, "", &format!("{repositories} {found}"));
-        if self.is_terminal && expected > 0 {
-            let bar = ProgressBar::new(expected);
-            let style =
-                ProgressStyle::with_template("  {prefix:<9} {bar:30} {human_pos} of {human_len}  {msg}")
-                    .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸ "));
-            bar.set_prefix(source.id());
-            state.bar = Some(bar);
+        if let Some(progress) = state.progress(source) {
+            progress.expected = expected;
+            if let Some(bar) = &progress.bar {
+                bar.set_length(expected);
+            }
         }
     }
 
     fn observed(&self, source: SourceName, subject: &str, outcome: Outcome<'_>) {
         let mut state = self.state();
-        state.looked += 1;
         match outcome {
             Outcome::Written { path, bytes: size } => {
                 if self.verbose {
                     self.item(
-                        &state,
+                        &mut state,
                         source.id(),
                         DIM,
                         "file",
@@ -181,22 +221,50 @@ impl Terminal {
             }
             Outcome::Excluded { path, rule } => {
                 let text = format!("{} left out: forbidden data (rule {rule})", self.safe(path));
-                self.item(&state, source.id(), RED, "drop", &text);
+                self.item(&mut state, source.id(), RED, "drop", &text);
             }
             Outcome::Failed(message) => {
                 let text = self.safe(&format!("{subject}: {message}"));
                 self.kind(&mut state, source.id(), RED, "error", "errors", &text);
             }
         }
-        if let Some(bar) = &state.bar {
+        let Some(progress) = state.progress(source) else { return };
+        progress.looked += 1;
+        if let Some(bar) = &progress.bar {
             bar.inc(1);
-        } else if state.looked.is_multiple_of(LOOKS_PER_LINE) && !self.is_terminal {
-            let text = format!("{} of {}", thousands(state.looked), thousands(state.expected));
-            self.item(&state, source.id(), DIM, "", &text);
+        } else if progress.looked.is_multiple_of(LOOKS_PER_LINE) {
+            let text = format!("{} of {}", thousands(progress.looked), thousands(progress.expected));
+            self.item(&mut state, source.id(), DIM, "", &text);
         }
     }
 
-    fn waiting(&self, reason: WaitReason, until: Timestamp, left: SignedDuration) {
+    /// A source that could not be connected: what failed, and what to do.
+    fn unconnected(&self, error: &ConnectError) {
+        let mut state = self.state();
+        self.section(&mut state, "Connections");
+        let source = error.source.id();
+        self.item(&mut state, source, RED, "error", &self.safe(&error.message));
+        for help in &error.help {
+            self.item(&mut state, source, DIM, "", &self.safe(help));
+        }
+    }
+
+    /// What a bundle would lack of a source that has no plan.
+    fn not_planned(&self, error: &ConnectError, scope: Option<&Scope>) -> String {
+        let source = error.source.id();
+        let message = self.safe(&error.message);
+        let mut text = format!("  {source:<9} {RED}{:<14}{RED:#} {message}\n", "not connected");
+        let rules = scope.map(|scope| scope.rules.as_slice()).unwrap_or_default();
+        let missing: Vec<String> =
+            rules.iter().map(|rule| format!("{} {}", rule.control.id(), rule.code)).collect();
+        if !missing.is_empty() {
+            let line = format!("  {:<9} {:<14} {}, all not_verifiable\n", "", "missing", missing.join(", "));
+            text.push_str(&line);
+        }
+        text
+    }
+
+    fn waiting(&self, source: SourceName, reason: WaitReason, until: Timestamp, left: SignedDuration) {
         // Rounded up: "0 s" is no wait.
         let left = SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0));
         let mut state = self.state();
@@ -207,29 +275,35 @@ impl Terminal {
             WaitReason::Pace => return,
         };
         let clock = until.strftime("%H:%M:%SZ");
-        if let Some(bar) = &state.bar {
-            bar.set_message(format!("waiting {} until {clock}: {what}", duration(left)));
-            return;
-        }
         let minute = left.as_secs() / WAIT_LINE_SECONDS;
-        if state.wait_line.is_none_or(|(shown, at)| shown != until || minute < at) {
-            state.wait_line = Some((until, minute));
-            let text = format!("waiting {} until {clock}: {what} (Ctrl-C stops)", duration(left));
-            self.item(&state, "", YELLOW, "wait", &text);
+        if let Some(progress) = state.progress(source) {
+            if let Some(bar) = &progress.bar {
+                bar.set_message(format!("waiting {} until {clock}: {what}", duration(left)));
+                return;
+            }
+            if !progress.wait_line.is_none_or(|(shown, at)| shown != until || minute < at) {
+                return;
+            }
+            progress.wait_line = Some((until, minute));
         }
+        // Not in turn: that a run waits is worth knowing while it waits.
+        let text = format!("waiting {} until {clock}: {what} (Ctrl-C stops)", duration(left));
+        self.line(&state, &format!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text}", source.id(), "wait"));
     }
 
-    fn wait_over(&self) {
+    fn wait_over(&self, source: SourceName) {
         let mut state = self.state();
-        state.wait_line = None;
-        if let Some(bar) = &state.bar {
-            bar.set_message("");
+        if let Some(progress) = state.progress(source) {
+            progress.wait_line = None;
+            if let Some(bar) = &progress.bar {
+                bar.set_message("");
+            }
         }
     }
 
     fn collected(&self, source: SourceName, tally: Tally, requests: u64, rate: Option<&RateLimitRecord>) {
         let mut state = self.state();
-        if let Some(bar) = state.bar.take() {
+        if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.take()) {
             bar.finish_and_clear();
         }
         self.suppressed(&mut state, source.id());
@@ -243,11 +317,19 @@ impl Terminal {
         parts
             .extend(rest.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", thousands(*n))));
         let (style, word) = if tally.failed > 0 { (RED, "part") } else { (GREEN, "done") };
-        self.item(&state, source.id(), style, word, &parts.join(", "));
+        self.item(&mut state, source.id(), style, word, &parts.join(", "));
         let limit =
             rate_text(rate).map_or_else(|| "no rate limit".to_string(), |text| format!("rate limit: {text}"));
         let text = format!("{}; {limit}", counted(requests, "request", "requests"));
-        self.item(&state, source.id(), DIM, "", &text);
+        self.item(&mut state, source.id(), DIM, "", &text);
+        if let Some(progress) = state.progress(source) {
+            progress.done = true;
+        }
+        self.turn(&mut state);
+        if state.collecting.iter().all(|progress| progress.done) {
+            state.collecting.clear();
+            state.bars = None;
+        }
     }
 
     fn judged(&self, results: &[ControlResult]) {
@@ -267,7 +349,7 @@ impl Terminal {
                 .filter(|(n, _)| *n > 0)
                 .map(|(n, what)| format!("{} {what}", thousands(*n)))
                 .collect();
-            let detail = if parts.is_empty() { result.reason.code().to_string() } else { parts.join(", ") };
+            let detail = if parts.is_empty() { result.reason.code.to_string() } else { parts.join(", ") };
             let line = format!(
                 "  {:<6} {style}{word:<14}{style:#}  {:<32} {DIM}{detail}{DIM:#}",
                 result.control.id(),
@@ -301,11 +383,25 @@ impl Terminal {
         );
     }
 
-    fn planned(&self, plans: &[(SourceName, Plan)], max_size_bytes: u64, now: Timestamp) {
+    fn planned(
+        &self,
+        plans: &[(SourceName, Result<Plan, ConnectError>)],
+        missing: &[&Scope],
+        max_size_bytes: u64,
+        now: Timestamp,
+    ) {
         let mut out = anstream::stdout();
         let mut text = format!("{BOLD}Dry run: nothing was collected, no bundle was written{BOLD:#}\n");
         let mut total = 0;
         for (source, plan) in plans {
+            let plan = match plan {
+                Ok(plan) => plan,
+                Err(error) => {
+                    let scope = missing.iter().find(|scope| scope.source == *source);
+                    text.push_str(&self.not_planned(error, scope.copied()));
+                    continue;
+                }
+            };
             let kinds = plan
                 .artifacts
                 .iter()
@@ -377,17 +473,38 @@ fn status_word(status: Status) -> (Style, &'static str) {
     }
 }
 
+impl State {
+    fn progress(&mut self, source: SourceName) -> Option<&mut Progress> {
+        self.collecting.iter_mut().find(|progress| progress.source == source)
+    }
+}
+
+impl Progress {
+    fn new(source: SourceName, bars: Option<&MultiProgress>) -> Progress {
+        let bar = bars.map(|bars| {
+            let bar = bars.add(ProgressBar::new(0));
+            let style =
+                ProgressStyle::with_template("  {prefix:<9} {bar:30} {human_pos} of {human_len}  {msg}")
+                    .unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("━╸ "));
+            bar.set_prefix(source.id());
+            bar
+        });
+        Progress { source, bar, looked: 0, expected: 0, done: false, lines: Vec::new(), wait_line: None }
+    }
+}
+
 impl Reporter for Terminal {
     fn event(&self, event: Event<'_>) {
         match event {
             Event::Configured { path, framework, controls } => {
-                let state = self.state();
+                let mut state = self.state();
                 let controls = controls.iter().map(|control| control.id()).collect::<Vec<_>>().join(" ");
                 let version = env!("CARGO_PKG_VERSION");
                 self.line(&state, &format!("{BOLD}evidence {version}{BOLD:#}  {framework}  {controls}"));
                 if self.verbose {
                     self.item(
-                        &state,
+                        &mut state,
                         "config",
                         DIM,
                         "debug",
@@ -398,30 +515,25 @@ impl Reporter for Terminal {
             }
             Event::Debug(text) => {
                 if self.verbose {
-                    let state = self.state();
-                    self.item(&state, "", DIM, "debug", &self.safe(text));
+                    let mut state = self.state();
+                    self.item(&mut state, "", DIM, "debug", &self.safe(text));
                 }
             }
             Event::Connected { source, organization, api_url, identity, rate_limit } => {
                 let mut state = self.state();
                 self.section(&mut state, "Connections");
                 let text = format!("{organization} at {api_url}, {identity}");
-                self.item(&state, source.id(), GREEN, "ok", &self.safe(&text));
+                self.item(&mut state, source.id(), GREEN, "ok", &self.safe(&text));
                 if let Some(text) = rate_text(rate_limit) {
-                    self.item(&state, source.id(), DIM, "", &format!("rate limit: {text}"));
+                    self.item(&mut state, source.id(), DIM, "", &format!("rate limit: {text}"));
                 }
             }
             Event::Warning(warning) => self.warning(warning),
-            Event::Collecting(source) => {
-                let mut state = self.state();
-                self.suppressed(&mut state, source.id());
-                self.section(&mut state, "Collection");
-            }
-            Event::Population { source, discovered, in_scope, expected } => {
-                self.population(source, discovered, in_scope, expected);
-            }
+            Event::Unconnected(error) => self.unconnected(error),
+            Event::Collecting(sources) => self.collecting(sources),
+            Event::Population { source, expected, text } => self.population(source, expected, text),
             Event::Observed { source, subject, outcome } => self.observed(source, subject, outcome),
-            Event::Request { path, result, attempt } => {
+            Event::Request { source, method, path, result, attempt } => {
                 if self.verbose {
                     let mut state = self.state();
                     if state.section.is_none() {
@@ -429,12 +541,12 @@ impl Reporter for Terminal {
                         self.section(&mut state, "Connections");
                     }
                     let again = if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
-                    let text = self.safe(&format!("GET {path} {result}{again}"));
-                    self.item(&state, "", DIM, "debug", &text);
+                    let text = self.safe(&format!("{method} {path} {result}{again}"));
+                    self.item(&mut state, source.id(), DIM, "debug", &text);
                 }
             }
-            Event::Waiting { reason, until, left } => self.waiting(reason, until, left),
-            Event::WaitOver => self.wait_over(),
+            Event::Waiting { source, reason, until, left } => self.waiting(source, reason, until, left),
+            Event::WaitOver(source) => self.wait_over(source),
             Event::Collected { source, tally, requests, rate_limit } => {
                 self.collected(source, tally, requests, rate_limit);
             }
@@ -444,7 +556,9 @@ impl Reporter for Terminal {
                 let config = config.map(shown);
                 self.delivered(&shown(path), bytes, artifacts, controls, complete, config.as_deref());
             }
-            Event::Planned { plans, max_size_bytes, now } => self.planned(plans, max_size_bytes, now),
+            Event::Planned { plans, missing, max_size_bytes, now } => {
+                self.planned(plans, missing, max_size_bytes, now);
+            }
         }
     }
 

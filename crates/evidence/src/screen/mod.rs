@@ -15,7 +15,7 @@ mod patterns;
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
@@ -56,9 +56,17 @@ struct Inner {
     own: Vec<Vec<u8>>,
     /// What each text of the prefilter stands for.
     needles: Vec<Needle>,
+    /// Credentials that came into being during the run, and what finds them.
+    learned: RwLock<Learned>,
     /// Finds all key words and own credentials in one pass. Without it every rule is tried everywhere: slower, and
     /// the same findings.
     prefilter: Option<AhoCorasick>,
+}
+
+#[derive(Default)]
+struct Learned {
+    forms: Vec<Vec<u8>>,
+    finder: Option<AhoCorasick>,
 }
 
 #[derive(Clone, Copy)]
@@ -97,7 +105,18 @@ impl Screen {
             .kind(Some(AhoCorasickKind::DFA))
             .build(texts)
             .ok();
-        Screen(Arc::new(Inner { rules, own, needles, prefilter }))
+        Screen(Arc::new(Inner { rules, own, needles, learned: RwLock::default(), prefilter }))
+    }
+
+    /// Looks for `secret` too from now on: a credential that came into being during the run, such as an access token.
+    pub fn learn(&self, secret: &str) {
+        let mut learned = self.0.learned.write().unwrap_or_else(PoisonError::into_inner);
+        for form in own::forms(secret) {
+            if !learned.forms.contains(&form) {
+                learned.forms.push(form);
+            }
+        }
+        learned.finder = AhoCorasick::new(&learned.forms).ok();
     }
 
     /// Everything in the text that looks like a credential, in the order of the text. A guess inside a certain
@@ -107,6 +126,7 @@ impl Screen {
             Some(prefilter) => self.0.search_near(prefilter, text),
             None => self.0.search_everywhere(text),
         };
+        self.0.search_learned(text, &mut findings);
         findings.sort_by_key(|finding| {
             (finding.start, Reverse(finding.confidence), Reverse(finding.end), finding.rule)
         });
@@ -196,6 +216,14 @@ impl Inner {
             }
         }
         findings
+    }
+
+    fn search_learned(&self, text: &[u8], findings: &mut Vec<Finding>) {
+        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(finder) = &learned.finder {
+            findings
+                .extend(finder.find_overlapping_iter(text).map(|hit| own_finding(hit.start(), hit.end())));
+        }
     }
 
     fn search_everywhere(&self, text: &[u8]) -> Vec<Finding> {

@@ -1,42 +1,106 @@
 //! Sources: where evidence comes from.
 //!
+//! Everything about a source is in its folder: its configuration, its calls, what answers mean, its artifacts, its
+//! rules and the reasons of its checks. [`KINDS`] is the one list of them.
+//!
 //! A [`Source`] is configured, a [`Session`] is connected: nothing can be collected before the connection test,
-//! because only the test makes a session. A source reads; it never judges, screens, writes files or prints.
+//! because only the test makes a session. A source reads; it never screens, writes files or prints, and its rules are
+//! pure functions that are applied by `evaluate`.
 //!
 //! These are traits because the sources of one run are of different kinds and are kept in one list.
 
+pub mod altcloud;
+pub mod cloud;
 pub mod codehost;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
 use evidence_bundle::document::{Identity, RateLimitRecord, Warning};
+use evidence_bundle::path::BundlePath;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use crate::config::Config;
+use crate::config::declare::Key;
+use crate::config::decode::{Decoder, Fields};
 use crate::control::Control;
 use crate::env::Env;
+use crate::evaluate::{Facts, Reason, Rule, reason};
 use crate::observation::{Observation, Seen, SourceName};
 use crate::report::Reporter;
+use crate::screen::Screen;
 
-/// The configured sources, in the order of all outputs. A new source is one more line here.
-pub fn from_config(
-    config: &Config,
-    env: &Env,
-    reporter: &Arc<dyn Reporter>,
-    dry_run: bool,
-) -> Vec<Box<dyn Source>> {
-    let mut sources: Vec<Box<dyn Source>> = Vec::new();
-    if let Some(codehost) = &config.sources.codehost {
-        sources.push(Box::new(codehost::CodeHost::new(
-            codehost.clone(),
-            env.clone(),
-            reporter.clone(),
-            dry_run,
-        )));
-    }
-    sources
+/// Declares the sources: the list, and the keys of their sections in the same order.
+macro_rules! kinds {
+    ($($folder:ident),+ $(,)?) => {
+        /// Every source, in the order of all outputs.
+        pub static KINDS: &[&Kind] = &[$(&$folder::KIND),+];
+        /// Their keys in the configuration.
+        pub(crate) static KEYS: &[&Key] = &[$(&$folder::config::KEY),+];
+    };
+}
+
+// A new source is its folder and its name here.
+kinds![codehost, cloud, altcloud];
+
+/// What the tool must know of a source before one is configured.
+pub struct Kind {
+    /// Its name.
+    pub name: SourceName,
+    /// The controls it can serve.
+    pub served: &'static [Control],
+    /// Its rules, in the order of the controls.
+    pub rules: &'static [&'static Rule],
+    /// The reasons that only its checks have.
+    pub reasons: &'static [&'static Reason],
+    /// Reads its section of the configuration; the list is the top-level `controls`, if it is good.
+    pub(crate) decode: Decode,
+}
+
+/// See [`Kind::decode`].
+pub(crate) type Decode = fn(&mut Decoder<'_, '_>, &Fields, Option<&[Control]>) -> Option<Arc<dyn Configured>>;
+
+/// Every rule of every source.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    KINDS.iter().flat_map(|kind| kind.rules.iter().copied())
+}
+
+/// Every reason, the shared ones first.
+pub fn reasons() -> impl Iterator<Item = &'static Reason> {
+    reason::SHARED.iter().copied().chain(KINDS.iter().flat_map(|kind| kind.reasons.iter().copied()))
+}
+
+/// The section of one source in a valid configuration.
+pub trait Configured: fmt::Debug + Send + Sync {
+    /// Which source.
+    fn kind(&self) -> &'static Kind;
+
+    /// The controls it is collected for.
+    fn controls(&self) -> &[Control];
+
+    /// The source.
+    fn source(&self, surroundings: &Surroundings) -> Box<dyn Source>;
+
+    /// For [`Config::source`].
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// What a source may use of the run around it.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// Variables and clock.
+    pub env: Env,
+    /// Who is told of waits and requests.
+    pub reporter: Arc<dyn Reporter>,
+    /// Whether this is a dry run, which never waits for a rate limit.
+    pub dry_run: bool,
+}
+
+/// The configured sources, in the order of all outputs.
+pub fn from_config(config: &Config, surroundings: &Surroundings) -> Vec<Box<dyn Source>> {
+    config.sources.iter().map(|source| source.source(surroundings)).collect()
 }
 
 /// A configured source.
@@ -51,8 +115,37 @@ pub trait Source: Send {
     /// If a credential's variable is not set or cannot be one.
     fn credentials(&self) -> Result<Vec<String>, ConnectError>;
 
-    /// The connection test: credentials, authentication, permissions, rate limit.
-    fn connect(self: Box<Self>) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>>;
+    /// What is known before the connection test: what would be missing without it.
+    fn scope(&self) -> Scope;
+
+    /// The connection test: credentials, authentication, permissions, rate limit. What it learns that must not be
+    /// shown, such as temporary credentials, it tells `screen`.
+    fn connect(
+        self: Box<Self>,
+        screen: Arc<Screen>,
+    ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>>;
+}
+
+/// What a source is about, as far as its configuration tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scope {
+    /// Which source.
+    pub source: SourceName,
+    /// The organization, if the configuration names one.
+    pub organization: Option<String>,
+    /// What its checks are about as long as nothing more is known: the organization, or what stands for it.
+    pub subject: String,
+    /// Base of the API.
+    pub api_url: String,
+    /// The rules that would be applied.
+    pub rules: Vec<&'static Rule>,
+}
+
+impl Scope {
+    /// The rules of `kind` for `controls`.
+    pub fn rules_for(kind: &Kind, controls: &[Control]) -> Vec<&'static Rule> {
+        kind.rules.iter().copied().filter(|rule| controls.contains(&rule.control)).collect()
+    }
 }
 
 /// A source that has passed its connection test.
@@ -85,19 +178,37 @@ pub trait Session: Send + Sync {
 /// One item of a collection.
 #[derive(Debug)]
 pub enum Found {
-    /// Discovery is over.
+    /// It is known what there is to look at.
     Population {
-        /// Repositories that discovery listed; `None` if there was no discovery.
+        /// What discovery listed; `None` if there was no discovery.
         discovered: Option<u64>,
-        /// Repositories in scope.
+        /// What is in scope.
         in_scope: u64,
         /// Observations that will follow.
         expected: u64,
+        /// The same in words, such as `14 repositories found by discovery`; empty if there is nothing to tell.
+        text: String,
     },
     /// Something was looked at.
     Observed(Observation, Vec<Warning>),
+    /// What several artifacts show together, or one of several things that one artifact shows. All of them were
+    /// observed before.
+    Asked(Question),
     /// Something worth saying that is no observation.
     Warned(Warning),
+}
+
+/// A check over artifacts that were observed before.
+#[derive(Debug)]
+pub struct Question {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// What it is about.
+    pub subject: Arc<str>,
+    /// What the artifacts show.
+    pub facts: Box<dyn Facts>,
+    /// Where they are in the bundle.
+    pub evidence: Vec<BundlePath>,
 }
 
 impl Found {
@@ -163,6 +274,8 @@ pub struct ConnectError {
     pub message: String,
     /// What to do, a line each.
     pub help: Vec<String>,
+    /// Requests sent until then, retries included.
+    pub requests: u64,
 }
 
 /// The kinds of connection problems that differ in their exit code.

@@ -1,7 +1,8 @@
 //! Servers of the same family that differ from the public one: pages without `Link`, answers that name no type,
 //! repositories that have moved. Nothing may be left out silently, and nothing read into what was not said.
 
-use evidence::observation::{Reason, Seen};
+use evidence::evaluate::reason;
+use evidence::observation::Seen;
 use sandbox::replay::{Recording, Replay};
 use serde_json::{Value, json};
 
@@ -120,7 +121,7 @@ fn a_refusal_after_a_redirect_is_about_somebody_elses_repository() {
         .unwrap();
     let collected = collect(&server.url(), &["controls: [CC7.2]"]).unwrap();
     assert!(
-        matches!(&collected.observations[0].seen, Seen::Denied { reason: Reason::NotFound, .. }),
+        matches!(&collected.observations[0].seen, Seen::Denied { reason, .. } if **reason == reason::NOT_FOUND),
         "{:?}",
         collected.observations
     );

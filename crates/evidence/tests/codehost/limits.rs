@@ -206,7 +206,7 @@ fn requests_start_and_results_appear_in_the_specifications_order() {
     let order: Vec<String> = collected
         .observations
         .iter()
-        .map(|observation| format!("{} {}", observation.control, observation.subject))
+        .map(|observation| format!("{} {}", observation.rule.control, observation.subject))
         .collect();
     let name = |number: usize| format!("acme/service-{number:02}");
     let expected: Vec<String> = std::iter::once("CC6.1 acme".to_string())

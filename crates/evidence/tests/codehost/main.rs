@@ -25,7 +25,7 @@ use evidence::error::Exit;
 use evidence::observation::Observation;
 use evidence::report::{Event, Reporter, WaitReason};
 use evidence::screen::Screen;
-use evidence::source::{Account, ConnectError, Found};
+use evidence::source::{Account, ConnectError, Found, Surroundings};
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::DEMO_TOKEN;
@@ -66,7 +66,7 @@ struct Waits(Mutex<Vec<(WaitReason, Timestamp, SignedDuration)>>);
 
 impl Reporter for Waits {
     fn event(&self, event: Event<'_>) {
-        if let Event::Waiting { reason, until, left } = event {
+        if let Event::Waiting { reason, until, left, .. } = event {
             let mut waits = self.0.lock().unwrap();
             if waits.last().is_none_or(|(_, last, _)| *last != until) {
                 waits.push((reason, until, left));
@@ -91,8 +91,9 @@ fn collect(url: &str, extra: &[&str]) -> Result<Collected, ConnectError> {
     let reporter: Arc<dyn Reporter> = waits.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let source = evidence::source::from_config(&config, &env, &reporter, false).remove(0);
-        let session = source.connect().await?;
+        let surroundings = Surroundings { env: env.clone(), reporter, dry_run: false };
+        let source = evidence::source::from_config(&config, &surroundings).remove(0);
+        let session = source.connect(Arc::new(Screen::new(&[]))).await?;
         let mut observations = Vec::new();
         let mut items = session.collect();
         while let Some(item) = items.next().await {

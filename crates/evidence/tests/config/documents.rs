@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use evidence::config::{KeySource, Repositories, reference, template};
+use evidence::config::{KeySource, reference, template};
+use evidence::source::codehost::config::{CodeHostConfig, Repositories};
 use proptest::prelude::*;
 
 use super::{accept, refuse};
@@ -14,7 +15,7 @@ const SAMPLE: &str = include_str!("documented-sample.yaml");
 #[test]
 fn the_template_is_valid_as_it_is() {
     let config = accept(template("acme", "~/keys/signing-key.pem"));
-    let host = config.sources.codehost.unwrap();
+    let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.org, "acme");
     assert_eq!(host.repos, Repositories::All);
     assert_eq!(config.controls.len(), 3);
@@ -44,9 +45,11 @@ fn the_template_is_valid_with_everything_uncommented() {
         })
         .collect();
     assert!(uncommented >= 20, "only {uncommented} settings");
+    // A role is only for this mode; the template has the other one.
+    let text = text.replace("mode: env", "mode: assume_role");
     let config = accept(&text);
     assert!(config.upload.is_some());
-    assert!(config.sources.codehost.unwrap().ca_file.is_some());
+    assert!(config.source::<CodeHostConfig>().cloned().unwrap().ca_file.is_some());
 }
 
 #[test]
@@ -63,7 +66,7 @@ proptest! {
     ) {
         prop_assume!(org != "." && org != "..");
         let config = accept(template(&org, &path));
-        prop_assert_eq!(config.sources.codehost.unwrap().org, org);
+        prop_assert_eq!(config.source::<CodeHostConfig>().cloned().unwrap().org, org);
         prop_assert_eq!(config.bundle.signing.key, KeySource::File(PathBuf::from(path)));
     }
 }
@@ -74,7 +77,7 @@ fn words_that_yaml_takes_for_something_else_are_quoted() {
         let text = template(org, "key.pem");
         match org {
             "." | "~" => drop(refuse(&text)),
-            _ => assert_eq!(accept(&text).sources.codehost.unwrap().org, org),
+            _ => assert_eq!(accept(&text).source::<CodeHostConfig>().cloned().unwrap().org, org),
         }
     }
 }

@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use evidence::config::{Config, ConfigError, KeySource, Repositories};
+use evidence::config::{Config, ConfigError, KeySource};
 use evidence::control::{Control, Framework};
 use evidence::env::{Clock, Env};
+use evidence::source::codehost::config::{CodeHostConfig, Repositories};
 
 use super::{MINIMAL, accept, refuse, with_host_line};
 
@@ -22,7 +23,7 @@ fn what_is_left_out_has_the_documented_default() {
     assert_eq!(config.controls, Control::ALL);
     assert_eq!(config.path, Path::new("evidence.yaml"));
     assert_eq!(config.sha256.len(), 64);
-    let host = config.sources.codehost.unwrap();
+    let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.token_env, "CODEHOST_TOKEN");
     assert_eq!(host.repos, Repositories::All);
     assert_eq!(host.branch, "main");
@@ -56,7 +57,7 @@ fn what_is_left_out_has_the_documented_default() {
 fn what_is_given_is_taken() {
     let config = accept(include_str!("valid/complete.yaml"));
     assert_eq!(config.controls, [Control::Cc6_1, Control::Cc7_2]);
-    let host = config.sources.codehost.unwrap();
+    let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.token_env, "ACME_TOKEN");
     assert_eq!(host.org, "Acme");
     assert_eq!(host.repos, Repositories::Listed(vec!["web".to_owned(), "api.v2".to_owned()]));
@@ -90,7 +91,7 @@ fn what_is_given_is_taken() {
 #[test]
 fn anchors_aliases_and_merges_are_read() {
     let config = accept(include_str!("valid/anchors.yaml"));
-    let host = config.sources.codehost.unwrap();
+    let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.branch, "trunk");
     assert_eq!(host.controls, Control::ALL);
     assert_eq!(config.bundle.signing.key, KeySource::File(PathBuf::from("acme")));
@@ -101,14 +102,15 @@ fn a_source_may_collect_a_control_the_top_level_does_not_name() {
     let text = with_host_line("controls: [CC7.2]").replace("[CC6.1, CC6.6, CC7.2]", "[CC6.1]");
     let config = accept(text);
     assert_eq!(config.controls, [Control::Cc6_1]);
-    assert_eq!(config.sources.codehost.unwrap().controls, [Control::Cc7_2]);
+    assert_eq!(config.source::<CodeHostConfig>().cloned().unwrap().controls, [Control::Cc7_2]);
 }
 
 #[test]
 fn the_environment_overrides_the_address_of_the_api() {
     let text = with_host_line("api_url: https://code.example.com");
     let url = |variables: &[(&str, &str)]| {
-        with_env(variables, &text).map(|config| config.sources.codehost.unwrap().api_url.to_string())
+        with_env(variables, &text)
+            .map(|config| config.source::<CodeHostConfig>().cloned().unwrap().api_url.to_string())
     };
     assert_eq!(url(&[]).unwrap(), "https://code.example.com/");
     assert_eq!(url(&[("CODEHOST_API_URL", "")]).unwrap(), "https://code.example.com/");
@@ -174,7 +176,11 @@ fn a_home_directory_that_is_not_known_is_said() {
 fn names_of_branches_follow_git() {
     for good in ["main", "release/1.2", "feature-x_y", "ünïcode", "v1.0", "a@b", "users/me/x"] {
         assert_eq!(
-            accept(with_host_line(&format!("branch: \"{good}\""))).sources.codehost.unwrap().branch,
+            accept(with_host_line(&format!("branch: \"{good}\"")))
+                .source::<CodeHostConfig>()
+                .cloned()
+                .unwrap()
+                .branch,
             good
         );
     }
@@ -192,7 +198,7 @@ fn booleans_are_those_of_yaml_1_2() {
     for (text, value) in [("true", true), ("True", true), ("TRUE", true), ("false", false), ("False", false)]
     {
         let config = accept(with_host_line(&format!("rate_limit_pause: {text}")));
-        assert_eq!(config.sources.codehost.unwrap().rate_limit_pause, value);
+        assert_eq!(config.source::<CodeHostConfig>().cloned().unwrap().rate_limit_pause, value);
     }
     for text in ["yes", "no", "on", "off", "y", "0", "tRUE", "\"true\""] {
         refuse(with_host_line(&format!("rate_limit_pause: {text}")));
@@ -210,7 +216,11 @@ fn names_of_variables_are_not_taken_for_secrets() {
         "Sk_Translations_Of_The_Year",
     ] {
         assert_eq!(
-            accept(with_host_line(&format!("token_env: {name}"))).sources.codehost.unwrap().token_env,
+            accept(with_host_line(&format!("token_env: {name}")))
+                .source::<CodeHostConfig>()
+                .cloned()
+                .unwrap()
+                .token_env,
             name
         );
     }

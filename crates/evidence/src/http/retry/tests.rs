@@ -1,216 +1,10 @@
 use super::*;
-use proptest::prelude::*;
 
 const DATE: i64 = 1_782_587_558;
 
-fn json(status: u16) -> Answer<'static> {
-    Answer { status, is_json: true, date: Some(DATE), ..Answer::default() }
-}
-
-fn refused(message: &str) -> Answer<'_> {
-    Answer { message: Some(message), ..json(403) }
-}
-
 const SECONDARY: Class = Class::SecondaryLimit { retry_after: None };
 const FAULT: Class = Class::HostFault { retry_after: None };
-
-/// What every status means when nothing but the status is known.
-#[test]
-fn every_status_has_a_class() {
-    for status in 0..=1_000 {
-        let expected = match status {
-            200 | 204 => Class::Success,
-            301 | 302 | 303 | 307 | 308 => Class::Redirect,
-            304 => Class::NotModified,
-            401 => Class::Unauthorized,
-            403 => Class::Forbidden(Refusal::Permission),
-            404 => Class::NotFound,
-            408 => FAULT,
-            410 => Class::Gone,
-            429 => SECONDARY,
-            451 => Class::Blocked,
-            500..=599 => FAULT,
-            _ => Class::Unexpected,
-        };
-        assert_eq!(classify(&json(status)), expected, "{status}");
-    }
-}
-
-#[test]
-fn every_status_that_is_not_json() {
-    for status in 0..=1_000 {
-        let page = Answer { is_json: false, ..json(status) };
-        let expected = match status {
-            200 | 404 => FAULT,
-            403 => Class::Forbidden(Refusal::Intermediary),
-            _ => classify(&json(status)),
-        };
-        assert_eq!(classify(&page), expected, "{status}");
-    }
-}
-
-/// What the headers of a limit do to every status: nothing, except to 403 and 429.
-#[test]
-fn a_spent_limit_spoils_no_other_answer() {
-    for status in 0..=1_000 {
-        let spent = Answer { remaining: Some(0), reset: Some(DATE + 60), ..json(status) };
-        let expected = match status {
-            403 | 429 => Class::PrimaryLimit { reset: Some(DATE + 60) },
-            _ => classify(&json(status)),
-        };
-        assert_eq!(classify(&spent), expected, "{status}");
-
-        let later = Answer { retry_after: Some("7"), ..json(status) };
-        let expected = match status {
-            403 | 429 => Class::SecondaryLimit { retry_after: Some(7) },
-            408 | 500..=599 => Class::HostFault { retry_after: Some(7) },
-            _ => classify(&json(status)),
-        };
-        assert_eq!(classify(&later), expected, "{status}");
-    }
-}
-
-#[test]
-fn the_texts_of_refusals() {
-    use Refusal::*;
-    let table = [
-        ("Resource not accessible by personal access token", Class::Forbidden(Permission)),
-        ("Resource not accessible by integration", Class::Forbidden(Permission)),
-        ("Must have admin rights to Repository.", Class::Forbidden(Permission)),
-        ("Must have push access to repository", Class::Forbidden(Permission)),
-        ("something new", Class::Forbidden(Permission)),
-        (
-            "Upgrade to a paid plan or make this repository public to enable this feature.",
-            Class::Forbidden(PlanLimit),
-        ),
-        (
-            "Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.",
-            Class::Forbidden(SsoRequired),
-        ),
-        (
-            "`org` forbids access via a personal access token (classic). Please use an app.",
-            Class::Forbidden(OrganizationPolicy),
-        ),
-        (
-            "The 'org' organization forbids access via a fine-grained personal access tokens if the token's lifetime is greater than 90 days.",
-            Class::Forbidden(OrganizationPolicy),
-        ),
-        (
-            "Although you appear to have the correct authorization credentials, the `org` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.",
-            Class::Forbidden(OrganizationPolicy),
-        ),
-        (
-            "Although you appear to have the correct authorization credentials, the `org` organization has enabled OAuth App access restrictions, meaning that data access to third-parties is limited.",
-            Class::Forbidden(OrganizationPolicy),
-        ),
-        ("Sorry. Your account was suspended", Class::Forbidden(OrganizationPolicy)),
-        (
-            "Maximum number of login attempts exceeded. Please try again later.",
-            Class::Forbidden(LoginAttempts),
-        ),
-        (
-            "This API returns blobs up to 1 MB in size. The requested blob is too large",
-            Class::Forbidden(TooLarge),
-        ),
-        ("Repository access blocked", Class::Blocked),
-    ];
-    for (text, class) in table {
-        assert_eq!(classify(&refused(text)), class, "{text}");
-        let upper = text.to_uppercase();
-        assert_eq!(classify(&refused(&upper)), class, "{upper}");
-        // A refusal that happens to spend the last request is still a refusal, if its text is known.
-        let last = Answer { remaining: Some(0), reset: Some(DATE + 60), ..refused(text) };
-        let expected =
-            if text == "something new" { Class::PrimaryLimit { reset: Some(DATE + 60) } } else { class };
-        assert_eq!(classify(&last), expected, "{text}");
-        // With requests to spare the counter says nothing.
-        let plenty = Answer { remaining: Some(4_000), reset: Some(DATE + 60), ..refused(text) };
-        assert_eq!(classify(&plenty), class, "{text}");
-    }
-}
-
-#[test]
-fn single_sign_on_is_known_by_its_header() {
-    let answer = Answer { sso_required: true, remaining: Some(0), ..refused("") };
-    assert_eq!(classify(&answer), Class::Forbidden(Refusal::SsoRequired));
-}
-
-#[test]
-fn the_texts_of_limits() {
-    let reset = Some(DATE + 1_800);
-    let primary = [
-        "API rate limit exceeded for user ID 1234. If you reach out to support for help, please include the request ID.",
-        "API rate limit exceeded for installation ID 5.",
-        "API Rate Limit Exceeded for 1.2.3.4",
-        "  api rate limit exceeded",
-    ];
-    let secondary = [
-        "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
-        "You have triggered an abuse detection mechanism. Please wait a few minutes before you try again.",
-        "You have triggered an abuse detection mechanism and have been temporarily blocked from content creation. Please retry your request again later.",
-        "YOU HAVE EXCEEDED A SECONDARY RATE LIMIT",
-    ];
-    for status in [403, 429] {
-        for text in primary {
-            for remaining in [None, Some(0), Some(17)] {
-                let answer = Answer { status, remaining, reset, ..refused(text) };
-                assert_eq!(classify(&answer), Class::PrimaryLimit { reset }, "{text}");
-                let answer = Answer { reset: None, ..answer };
-                assert_eq!(classify(&answer), Class::PrimaryLimit { reset: None }, "{text}");
-                let answer = Answer { retry_after: Some("30"), ..answer };
-                assert_eq!(classify(&answer), Class::PrimaryLimit { reset: Some(DATE + 30) }, "{text}");
-            }
-        }
-        for text in secondary {
-            for remaining in [None, Some(0), Some(4_000)] {
-                for is_json in [true, false] {
-                    let answer = Answer { status, remaining, reset, is_json, ..refused(text) };
-                    assert_eq!(classify(&answer), SECONDARY, "{text}");
-                    let answer = Answer { retry_after: Some("60"), ..answer };
-                    assert_eq!(classify(&answer), Class::SecondaryLimit { retry_after: Some(60) }, "{text}");
-                }
-            }
-        }
-        for url in [
-            "https://docs.host/rest/overview/resources-in-the-rest-api#secondary-rate-limits",
-            "https://docs.host/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits",
-            "https://developer.host/v3/#abuse-rate-limits",
-            "https://docs.host/Secondary-Rate-Limits/",
-        ] {
-            let answer = Answer { status, documentation_url: Some(url), ..json(status) };
-            assert_eq!(classify(&answer), SECONDARY, "{url}");
-        }
-    }
-    // A text about limits in general is no limit.
-    for text in ["see our rate limit documentation", "the api rate limit exceeded page has moved"] {
-        assert_eq!(classify(&refused(text)), Class::Forbidden(Refusal::Permission), "{text}");
-    }
-}
-
-#[test]
-fn retry_after_is_seconds_or_a_date() {
-    let table: &[(&str, Option<i64>, Option<u64>)] = &[
-        ("60", None, Some(60)),
-        (" 60 ", None, Some(60)),
-        ("0", None, Some(0)),
-        ("99999999999999999999999999", None, Some(u64::MAX)),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", Some(784_111_777 - 90), Some(90)),
-        ("Sunday, 06-Nov-94 08:49:37 GMT", Some(784_111_777 - 90), Some(90)),
-        ("Sun Nov  6 08:49:37 1994", Some(784_111_777 - 90), Some(90)),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", Some(784_111_777 + 90), Some(0)),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", Some(i64::MAX), Some(0)),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", Some(i64::MIN), Some(i64::MAX as u64)),
-        ("Sun, 06 Nov 1994 08:49:37 GMT", None, None),
-        ("-5", Some(DATE), None),
-        ("1.5", Some(DATE), None),
-        ("soon", Some(DATE), None),
-        ("", Some(DATE), None),
-    ];
-    for (text, date, seconds) in table {
-        let answer = Answer { retry_after: Some(text), date: *date, ..json(403) };
-        assert_eq!(classify(&answer), Class::SecondaryLimit { retry_after: *seconds }, "{text}");
-    }
-}
+const THROTTLED: Class = Class::Throttled { retry_after: None };
 
 #[test]
 fn http_dates() {
@@ -224,15 +18,31 @@ fn http_dates() {
     }
 }
 
+/// One of each.
 fn every_class() -> Vec<Class> {
-    let mut classes: Vec<Class> = (100..=599).map(|status| classify(&json(status))).collect();
+    use Refusal::*;
+    let refusals =
+        [Permission, PlanLimit, SsoRequired, OrganizationPolicy, LoginAttempts, TooLarge, Intermediary];
+    let mut classes: Vec<Class> = refusals.into_iter().map(Class::Forbidden).collect();
     classes.extend([
+        Class::Success,
+        Class::NotModified,
+        Class::Redirect,
+        Class::Unauthorized,
+        Class::NotFound,
+        Class::Gone,
+        Class::Blocked,
         Class::PrimaryLimit { reset: None },
+        SECONDARY,
         Class::SecondaryLimit { retry_after: Some(0) },
         Class::SecondaryLimit { retry_after: Some(u64::MAX) },
+        THROTTLED,
+        Class::Throttled { retry_after: Some(u64::MAX) },
+        FAULT,
         Class::HostFault { retry_after: Some(5) },
         Class::HostFault { retry_after: Some(u64::MAX) },
         Class::Transport,
+        Class::Unexpected,
     ]);
     classes
 }
@@ -257,21 +67,14 @@ fn nothing_is_asked_more_than_five_times() {
     }
 }
 
-/// Every status, alone: which ones are ever asked again.
-#[test]
-fn only_faults_and_limits_are_asked_again() {
-    for status in 100..=599 {
-        let again = verdict(classify(&json(status)), 1, 0.0) != Verdict::Accept;
-        assert_eq!(again, status == 408 || status == 429 || status >= 500, "{status}");
-    }
-}
-
 #[test]
 fn the_waits() {
     let seconds = |seconds| Verdict::RetryAfter(Duration::from_secs(seconds));
     let after = |seconds| Class::SecondaryLimit { retry_after: Some(seconds) };
     let table = [
         (FAULT, [seconds(1), seconds(2), seconds(4), seconds(8)]),
+        (THROTTLED, [seconds(1), seconds(2), seconds(4), seconds(8)]),
+        (Class::Throttled { retry_after: Some(3) }, [seconds(3), seconds(3), seconds(4), seconds(8)]),
         (Class::Transport, [seconds(1), seconds(2), seconds(4), seconds(8)]),
         (Class::HostFault { retry_after: Some(3) }, [seconds(3), seconds(3), seconds(4), seconds(8)]),
         (SECONDARY, [seconds(60), seconds(120), seconds(240), seconds(480)]),
@@ -294,33 +97,5 @@ fn jitter_stretches_faults_only() {
     for (jitter, wait) in [(0.0, 2.0), (0.5, 2.5), (1.0, 3.0), (-7.0, 2.0), (7.0, 3.0), (f64::NAN, 2.0)] {
         assert_eq!(verdict(FAULT, 2, jitter), Verdict::RetryAfter(seconds(wait)));
         assert_eq!(verdict(SECONDARY, 1, jitter), Verdict::RetryAfter(seconds(60.0)));
-    }
-}
-
-proptest! {
-    #[test]
-    fn total(
-        status in 0u16..=u16::MAX,
-        retry_after in proptest::option::of(".{0,40}"),
-        remaining in proptest::option::of(any::<u64>()),
-        reset in proptest::option::of(any::<i64>()),
-        date in proptest::option::of(any::<i64>()),
-        message in proptest::option::of(".{0,60}"),
-        flags in any::<(bool, bool)>(),
-        attempt in any::<u32>(),
-        jitter in any::<f64>(),
-    ) {
-        let answer = Answer {
-            status,
-            retry_after: retry_after.as_deref(),
-            remaining,
-            reset,
-            date,
-            sso_required: flags.0,
-            message: message.as_deref(),
-            documentation_url: message.as_deref(),
-            is_json: flags.1,
-        };
-        verdict(classify(&answer), attempt, jitter);
     }
 }

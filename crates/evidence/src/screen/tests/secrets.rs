@@ -302,3 +302,22 @@ proptest! {
         screen().redact(&String::from_utf8_lossy(&text));
     }
 }
+
+/// An access token is only known once the run has asked for it.
+#[test]
+fn what_was_learned_during_the_run_is_found_too() {
+    let screen = Screen::new(&[]);
+    let shared = screen.clone();
+    let token = "made-up-access-token/with+signs";
+    assert!(screen.check(token.as_bytes()).is_empty());
+    shared.learn(token);
+    shared.learn("another-made-up-one");
+    for text in [token.to_string(), format!("x{token}y"), token.replace('/', "%2F").replace('+', "%2B")] {
+        let findings = screen.check(text.as_bytes());
+        assert_eq!(findings.len(), 1, "{text}: {findings:?}");
+        assert_eq!(findings[0].rule, crate::screen::OWN_CREDENTIAL);
+        assert!(!screen.redact(&text).contains("access-token"));
+    }
+    assert_eq!(screen.check(b"another-made-up-one").len(), 1);
+    assert!(!format!("{screen:?}").contains("made-up"));
+}

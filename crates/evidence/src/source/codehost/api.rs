@@ -6,9 +6,9 @@
 use futures_util::{StreamExt, stream};
 use url::Url;
 
+use super::record::BranchProtection;
 use super::wire;
-use crate::http::{Accept, Answered, Client, Failure, FailureKind, Meta, Refused, Reply, link};
-use crate::observation::BranchProtection;
+use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Request, link};
 
 /// `/orgs/{org}` is under 4 kB.
 const ORGANIZATION_LIMIT: usize = 1024 * 1024;
@@ -30,6 +30,7 @@ const MAXIMUM_PAGES: u64 = 1_000;
 
 pub(super) struct Api<'a> {
     pub(super) client: &'a Client,
+    pub(super) base: &'a Url,
     pub(super) organization: &'a str,
 }
 
@@ -50,9 +51,34 @@ pub(super) enum Problem {
 }
 
 impl Api<'_> {
+    /// The address of `segments` below the base; every segment is percent-encoded, `/` included.
+    fn url<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Url {
+        let mut url = self.base.clone();
+        // A base that cannot have path segments (mailto:) is refused by the configuration.
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        url
+    }
+
+    fn request(&self, url: &Url) -> Request {
+        self.asked(url, "application/vnd.github+json")
+    }
+
+    /// A request for this representation, called by its path and query below the base.
+    fn asked(&self, url: &Url, media_type: &'static str) -> Request {
+        let base = self.base.path().trim_end_matches('/');
+        let path = url.path().strip_prefix(base).unwrap_or(url.path());
+        let label = match url.query() {
+            Some(query) => format!("{path}?{query}"),
+            None => path.to_string(),
+        };
+        Request::get(url.clone(), label).header("accept", media_type)
+    }
+
     pub(super) async fn organization(&self) -> Result<Reply<wire::Organization>, Failure> {
-        let url = self.client.url(["orgs", self.organization]);
-        self.client.get(&url, Accept::Json, ORGANIZATION_LIMIT, &wire::Organization::parse).await
+        let url = self.url(["orgs", self.organization]);
+        self.client.send(&self.request(&url), ORGANIZATION_LIMIT, &wire::Organization::parse).await
     }
 
     pub(super) async fn protection(
@@ -61,8 +87,8 @@ impl Api<'_> {
         name: &str,
         branch: &str,
     ) -> Result<Reply<BranchProtection>, Failure> {
-        let url = self.client.url(["repos", owner, name, "branches", branch, "protection"]);
-        self.client.get(&url, Accept::Json, PROTECTION_LIMIT, &wire::protection).await
+        let url = self.url(["repos", owner, name, "branches", branch, "protection"]);
+        self.client.send(&self.request(&url), PROTECTION_LIMIT, &wire::protection).await
     }
 
     pub(super) async fn contents(
@@ -72,7 +98,7 @@ impl Api<'_> {
         path: &str,
     ) -> Result<Reply<wire::Contents>, Failure> {
         let url = self.contents_url(owner, name, path);
-        self.client.get(&url, Accept::Json, CONTENTS_LIMIT, &wire::Contents::parse).await
+        self.client.send(&self.request(&url), CONTENTS_LIMIT, &wire::Contents::parse).await
     }
 
     /// The file's own bytes, at most `limit` of them.
@@ -84,21 +110,22 @@ impl Api<'_> {
         limit: usize,
     ) -> Result<Reply<Vec<u8>>, Failure> {
         let url = self.contents_url(owner, name, path);
-        self.client.get(&url, Accept::Raw, limit, &|bytes| Ok(bytes.to_vec())).await
+        let request = self.asked(&url, "application/vnd.github.raw+json");
+        self.client.raw(&request, limit).await
     }
 
     fn contents_url(&self, owner: &str, name: &str, path: &str) -> Url {
-        self.client.url(["repos", owner, name, "contents"].into_iter().chain(path.split('/')))
+        self.url(["repos", owner, name, "contents"].into_iter().chain(path.split('/')))
     }
 
     /// Whether the host shows the repository at all.
     pub(super) async fn repository(&self, owner: &str, name: &str) -> Result<Reply<()>, Failure> {
-        let url = self.client.url(["repos", owner, name]);
-        self.client.get(&url, Accept::Json, REPOSITORY_LIMIT, &wire::exists).await
+        let url = self.url(["repos", owner, name]);
+        self.client.send(&self.request(&url), REPOSITORY_LIMIT, &wire::exists).await
     }
 
     async fn page(&self, url: &Url) -> Result<Answered<Vec<wire::Repository>>, Problem> {
-        match self.client.get(url, Accept::Json, LIST_LIMIT, &wire::repositories).await {
+        match self.client.send(&self.request(url), LIST_LIMIT, &wire::repositories).await {
             Ok(Reply::Good(answered)) => Ok(answered),
             Ok(Reply::Refused(refused)) => Err(Problem::Refused(refused)),
             Err(failure) => Err(Problem::Failed(failure)),
@@ -197,14 +224,14 @@ impl Api<'_> {
     /// followed by a question for the next one, since a list that ends at 100 by accident would be a silent omission.
     fn next(&self, page: &Answered<Vec<wire::Repository>>, number: u64) -> Result<Option<Url>, Failure> {
         let full = u64::try_from(page.value.len()).unwrap_or(u64::MAX) >= PAGE_SIZE;
-        if page.meta.links.is_empty() && full {
+        if !page.meta.headers.contains_key("link") && full {
             return Ok(Some(with_page(&self.listing_url(), number.saturating_add(1))));
         }
         self.link(&page.meta, "next")
     }
 
     fn listing_url(&self) -> Url {
-        let mut url = self.client.url(["orgs", self.organization, "repos"]);
+        let mut url = self.url(["orgs", self.organization, "repos"]);
         // By name, since the default order is by age: a repository created meanwhile would shift every page.
         url.set_query(Some(&format!("per_page={PAGE_SIZE}&sort=full_name&direction=asc")));
         url
@@ -212,10 +239,10 @@ impl Api<'_> {
 
     /// The target of a `Link` of `meta`, which must lie within the API's own origin: the token goes there.
     fn link(&self, meta: &Meta, rel: &str) -> Result<Option<Url>, Failure> {
-        let Some(target) = link::target(meta.links.iter().map(String::as_str), rel) else { return Ok(None) };
-        let base = self.client.base();
-        match base.join(&target) {
-            Ok(url) if url.origin() == base.origin() => Ok(Some(url)),
+        let links = meta.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
+        let Some(target) = link::target(links, rel) else { return Ok(None) };
+        match self.base.join(&target) {
+            Ok(url) if url.origin() == self.base.origin() => Ok(Some(url)),
             _ => {
                 let target = crate::http::one_line(&target);
                 let text = format!("refused to follow a link to another origin: {target}");
@@ -234,14 +261,16 @@ pub(super) struct Last {
 impl Listing {
     fn add(&mut self, page: Answered<Vec<wire::Repository>>) {
         self.pages_read += 1;
-        self.partial |=
-            page.meta.sso.as_deref().is_some_and(|sso| sso.trim_start().starts_with("partial-results"));
+        self.partial |= page
+            .meta
+            .header("x-github-sso")
+            .is_some_and(|sso| sso.trim_start().starts_with("partial-results"));
         self.repositories.extend(page.value);
     }
 }
 
 fn failure(kind: FailureKind) -> Failure {
-    Failure { kind, status: None, request_id: None, attempts: 0 }
+    Failure::local(kind)
 }
 
 fn page_number(url: &Url) -> Option<u64> {

@@ -7,19 +7,17 @@ use evidence_bundle::document::Warning;
 use jiff::Timestamp;
 
 use super::api::{Api, Problem};
+use super::config::{CodeHostConfig, Repositories};
+use super::dialect::CodeHostDialect;
 use super::scopes::Scopes;
-use super::{CodeHostSession, wire};
-use crate::config::{CodeHostConfig, Repositories};
+use super::token::Token;
+use super::{CodeHostSession, NAME, wire};
 use crate::control::Control;
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings, Token, one_line};
-use crate::observation::{Field, SourceName};
-use crate::report::Reporter;
-use crate::source::{ConnectError, ConnectErrorKind};
-
-/// The version of the API that is asked for: the one every server speaks, public and self-hosted.
-const HEADERS: &[(&str, &str)] = &[("x-github-api-version", "2022-11-28")];
+use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings, one_line};
+use crate::observation::Field;
+use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
 /// A token that expires within this many days is worth a warning: the nightly run will stop.
 const EXPIRY_WARNING_DAYS: i64 = 7;
@@ -47,11 +45,28 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
 /// Makes the one call of the connection test. Its answer is also the evidence for CC6.1, so that it costs nothing.
 pub(super) async fn connect(
     config: CodeHostConfig,
-    env: &Env,
-    reporter: Arc<dyn Reporter>,
-    dry_run: bool,
+    surroundings: &Surroundings,
 ) -> Result<CodeHostSession, ConnectError> {
-    let token = token(&config, env)?;
+    let token = token(&config, &surroundings.env)?;
+    let client = client(&config, &token, surroundings)?;
+    let tested = test(&config, &client).await;
+    let (organization, meta) =
+        tested.map_err(|error| ConnectError { requests: client.requests(), ..error })?;
+    let scopes = Scopes::of(&meta);
+    let token_kind = match (&scopes, token.kind()) {
+        (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
+        (_, kind) => kind,
+    };
+    let warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.clock.now());
+    let wire::Organization { settings, counts } = organization;
+    Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, warnings })
+}
+
+fn client(
+    config: &CodeHostConfig,
+    token: &Token,
+    surroundings: &Surroundings,
+) -> Result<Client, ConnectError> {
     let roots = match &config.ca_file {
         None => Vec::new(),
         Some(path) => std::fs::read(path).map_err(|error| {
@@ -62,40 +77,39 @@ pub(super) async fn connect(
         })?,
     };
     let settings = Settings {
-        base: config.api_url.clone(),
+        source: NAME,
         timeout: config.timeout,
         max_concurrency: config.max_concurrency,
         requests_per_minute: config.requests_per_minute,
-        rate_limit_pause: config.rate_limit_pause && !dry_run,
+        rate_limit_pause: config.rate_limit_pause && !surroundings.dry_run,
         roots,
-        headers: HEADERS,
+        plain: config.api_url.scheme() == "http",
     };
-    let client = Client::new(settings, &token, env.clock.clone(), reporter)
-        .map_err(|text| configuration(text, Vec::new()))?;
-    let reply = Api { client: &client, organization: &config.org }.organization().await;
-    let Answered { value: organization, meta } = match reply {
-        Ok(Reply::Good(answered)) => answered,
+    let dialect = CodeHostDialect::new(token)
+        .ok_or_else(|| configuration("the token cannot stand in a header".to_string(), Vec::new()))?;
+    let (clock, reporter) = (surroundings.env.clock.clone(), Arc::clone(&surroundings.reporter));
+    Client::new(settings, Arc::new(dialect), clock, reporter).map_err(|text| configuration(text, Vec::new()))
+}
+
+async fn test(config: &CodeHostConfig, client: &Client) -> Result<(wire::Organization, Meta), ConnectError> {
+    let reply = Api { client, base: &config.api_url, organization: &config.org }.organization().await;
+    match reply {
+        Ok(Reply::Good(Answered { value, meta })) => {
+            forbid(&meta, config)?;
+            Ok((value, meta))
+        }
         Ok(Reply::Refused(refused)) => {
             // A token that must not be used is the first thing to say, whatever else is wrong.
-            forbid(&refused.meta, &config)?;
-            return Err(refused_error(&refused, &config));
+            forbid(&refused.meta, config)?;
+            Err(refused_error(&refused, config))
         }
-        Err(failure) => return Err(failed_error(&failure, &config)),
-    };
-    forbid(&meta, &config)?;
-    let scopes = Scopes::from_header(meta.scopes.as_deref());
-    let token_kind = match (&scopes, token.kind()) {
-        (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
-        (_, kind) => kind,
-    };
-    let warnings = warnings(&config, &scopes, &organization, &meta, env.clock.now());
-    let wire::Organization { settings, counts } = organization;
-    Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, warnings })
+        Err(failure) => Err(failed_error(&failure, config)),
+    }
 }
 
 /// Refuses a token that could change something.
 fn forbid(meta: &Meta, config: &CodeHostConfig) -> Result<(), ConnectError> {
-    let scopes = Scopes::from_header(meta.scopes.as_deref());
+    let scopes = Scopes::of(meta);
     let forbidden = scopes.forbidden();
     if forbidden.is_empty() {
         return Ok(());
@@ -128,7 +142,7 @@ fn warnings(
         warnings.push(Warning {
             code: code.to_string(),
             message,
-            source: Some(SourceName::CodeHost.id().to_string()),
+            source: Some(NAME.id().to_string()),
             subject: Some(config.org.clone()),
         });
     };
@@ -173,7 +187,8 @@ fn warnings(
         ),
         Scopes::Classic(_) | Scopes::None => {}
     }
-    if let Some(days) = meta.token_expiration.as_deref().and_then(|text| days_left(text, now))
+    if let Some(days) =
+        meta.header("github-authentication-token-expiration").and_then(|text| days_left(text, now))
         && days < EXPIRY_WARNING_DAYS
     {
         warn("token_expires_soon", format!("the token expires in {} days", days.max(0)));
@@ -206,7 +221,8 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
                 .to_string(),
         ],
         Class::Forbidden(Refusal::SsoRequired) => {
-            let url = refused.meta.sso.as_deref().and_then(|sso| sso.split("url=").nth(1)).map(str::trim);
+            let url =
+                refused.meta.header("x-github-sso").and_then(|sso| sso.split("url=").nth(1)).map(str::trim);
             let open = url.map_or_else(
                 || {
                     "authorize the token for the organization's single sign-on in your account's settings"
@@ -258,7 +274,9 @@ fn failed_error(failure: &Failure, config: &CodeHostConfig) -> ConnectError {
                     .to_string(),
             ]
         }
-        FailureKind::SecondaryLimit => vec!["wait some minutes and run again".to_string()],
+        FailureKind::SecondaryLimit | FailureKind::Throttled(_) => {
+            vec!["wait some minutes and run again".to_string()]
+        }
         FailureKind::HostFault(_) | FailureKind::UnexpectedShape(_) | FailureKind::TooLarge { .. } => {
             vec![format!("is {} the address of the API? Then try again later", config.api_url)]
         }
@@ -286,11 +304,11 @@ fn host(config: &CodeHostConfig) -> &str {
 }
 
 fn connection(message: String, help: Vec<String>) -> ConnectError {
-    ConnectError { source: SourceName::CodeHost, kind: ConnectErrorKind::Connection, message, help }
+    ConnectError { source: NAME, kind: ConnectErrorKind::Connection, message, help, requests: 0 }
 }
 
 fn configuration(message: String, help: Vec<String>) -> ConnectError {
-    ConnectError { source: SourceName::CodeHost, kind: ConnectErrorKind::Configuration, message, help }
+    ConnectError { source: NAME, kind: ConnectErrorKind::Configuration, message, help, requests: 0 }
 }
 
 #[cfg(test)]

@@ -6,16 +6,17 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use evidence_bundle::document::{RequestRecord, Warning};
+use evidence_bundle::document::Warning;
 
 use super::api::Api;
+use super::codeowners::{self, CodeOwners};
+use super::record::{CodeownersFile, OrganizationSettings};
 use super::wire::{Contents, File};
-use crate::evaluate::codeowners::{self, CodeOwners};
+use super::{NAME, rules};
+use crate::evaluate::reason;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply};
-use crate::observation::{
-    Artifact, CodeownersFile, Failed, OrganizationSettings, Reason, Record, Seen, SourceName,
-};
+use crate::observation::{Artifact, Failed, Record, Seen};
 use crate::report::format::counted;
 
 /// Where the file is looked for, in this order.
@@ -36,7 +37,7 @@ impl Look {
     }
 
     fn failed(what: &str, failure: &Failure) -> Look {
-        let failed = failed(failure);
+        let failed = Failed::of(failure);
         Look::new(Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed }))
     }
 
@@ -67,17 +68,17 @@ impl Target<'_> {
         Warning {
             code: code.to_string(),
             message,
-            source: Some(SourceName::CodeHost.id().to_string()),
+            source: Some(NAME.id().to_string()),
             subject: Some(self.subject()),
         }
     }
 
     /// The artifact, or the failure to make one.
-    fn artifact(self, kind: &str, record: Record, meta: &Meta) -> Seen {
-        match Artifact::new(SourceName::CodeHost, &self.artifact_name(kind), record) {
-            Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: request(meta) },
+    fn artifact(self, kind: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
+        match Artifact::new(NAME, &self.artifact_name(kind), record) {
+            Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
             Err(error) => Seen::Failed(Failed {
-                reason: Reason::HostError,
+                reason: &reason::HOST_ERROR,
                 message: error.to_string(),
                 status: Some(meta.status),
                 request_id: meta.request_id.clone(),
@@ -88,11 +89,10 @@ impl Target<'_> {
 
 /// The organization settings of the connection test's answer.
 pub(super) fn organization(settings: &OrganizationSettings, meta: &Meta) -> Seen {
-    let record = Record::OrganizationSettings(settings.clone());
-    match Artifact::new(SourceName::CodeHost, "org_settings.json", record) {
-        Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: request(meta) },
+    match Artifact::new(NAME, "org_settings.json", settings.clone()) {
+        Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
         Err(error) => Seen::Failed(Failed {
-            reason: Reason::HostError,
+            reason: &reason::HOST_ERROR,
             message: error.to_string(),
             status: Some(meta.status),
             request_id: None,
@@ -110,7 +110,7 @@ pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) 
                 return look;
             }
             let warnings = moved(target, &meta);
-            let seen = target.artifact("branch_protection", Record::BranchProtection(value), &meta);
+            let seen = target.artifact("branch_protection", value, &meta);
             Look { seen, warnings, exists: true }
         }
         Ok(Reply::Refused(refused)) => protection_refused(target, branch, &refused),
@@ -130,18 +130,21 @@ fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Lo
         }
         if unprotected || missing {
             let (reason, warning) = if missing {
-                (Reason::BranchMissing, format!("branch {branch} does not exist"))
+                (&rules::reason::BRANCH_MISSING, format!("branch {branch} does not exist"))
             } else {
-                (Reason::BranchUnprotected, format!("branch {branch} has no branch protection ({message})"))
+                (
+                    &rules::reason::BRANCH_UNPROTECTED,
+                    format!("branch {branch} has no branch protection ({message})"),
+                )
             };
             let mut look = Look::new(Seen::Nothing { reason, detail: format!("{branch}: {message}") });
-            look.warnings.push(target.warning(reason.code(), warning));
+            look.warnings.push(target.warning(reason.code, warning));
             return look;
         }
         // The host hides protection from everybody but administrators behind the same words.
         let detail =
             format!("branch protection: {} (the host shows it to administrators only)", refused.text());
-        let mut look = Look::new(Seen::Denied { reason: Reason::PermissionDenied, detail });
+        let mut look = Look::new(Seen::Denied { reason: &reason::PERMISSION_DENIED, detail });
         look.exists = false;
         return look;
     }
@@ -185,7 +188,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                 });
                 if empty {
                     let detail = "CODEOWNERS not found: the repository is empty".to_string();
-                    return Look::new(Seen::Nothing { reason: Reason::CodeownersMissing, detail });
+                    return Look::new(Seen::Nothing { reason: &rules::reason::CODEOWNERS_MISSING, detail });
                 }
             }
             Ok(Reply::Refused(refused)) if refused.class == Class::Forbidden(Refusal::TooLarge) => {
@@ -197,11 +200,12 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
         }
     }
     let seen = match other {
-        Some((place, what)) => {
-            Seen::Nothing { reason: Reason::CodeownersNotAFile, detail: format!("{place} is {what}") }
-        }
+        Some((place, what)) => Seen::Nothing {
+            reason: &rules::reason::CODEOWNERS_NOT_A_FILE,
+            detail: format!("{place} is {what}"),
+        },
         None => Seen::Nothing {
-            reason: Reason::CodeownersMissing,
+            reason: &rules::reason::CODEOWNERS_MISSING,
             detail: "CODEOWNERS not found in the root or in .github/".to_string(),
         },
     };
@@ -277,7 +281,7 @@ fn codeowners_artifact(
         size,
         decoded,
     };
-    let mut look = Look::new(target.artifact("codeowners", Record::Codeowners(record), meta));
+    let mut look = Look::new(target.artifact("codeowners", record, meta));
     if let Some(first) = invalid.first() {
         let count = u64::try_from(invalid.len()).unwrap_or(u64::MAX);
         let lines = counted(count, "invalid line", "invalid lines");
@@ -290,23 +294,23 @@ fn codeowners_artifact(
 fn too_large(place: &str, size: Option<u64>) -> Look {
     let size = size.map_or_else(|| "more than 3 MB".to_string(), |size| format!("{size} bytes"));
     let detail = format!("{place}: {size}, and the host loads no CODEOWNERS file over 3 MB");
-    Look::new(Seen::Nothing { reason: Reason::CodeownersTooLarge, detail })
+    Look::new(Seen::Nothing { reason: &rules::reason::CODEOWNERS_TOO_LARGE, detail })
 }
 
 /// The refusals that mean the same on every call about a repository.
 pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look {
     let text = refused.text();
     let reason = match refused.class {
-        Class::Blocked => Reason::Blocked,
-        Class::Forbidden(Refusal::PlanLimit) => Reason::PlanLimit,
-        Class::Forbidden(Refusal::SsoRequired) => Reason::SsoRequired,
-        Class::Forbidden(Refusal::Permission | Refusal::OrganizationPolicy) => Reason::PermissionDenied,
+        Class::Blocked => &rules::reason::BLOCKED,
+        Class::Forbidden(Refusal::PlanLimit) => &rules::reason::PLAN_LIMIT,
+        Class::Forbidden(Refusal::SsoRequired) => &rules::reason::SSO_REQUIRED,
+        Class::Forbidden(Refusal::Permission | Refusal::OrganizationPolicy) => &reason::PERMISSION_DENIED,
         // Not the host's own verdict on this repository, or no verdict at all.
         _ => return Look::new(Seen::Failed(refused_failure(what, refused))),
     };
     let mut look = Look::new(Seen::Denied { reason, detail: format!("{what}: {text}") });
-    if matches!(reason, Reason::Blocked | Reason::PlanLimit | Reason::SsoRequired) {
-        look.warnings.push(target.warning(reason.code(), format!("{what} was not shown: {text}")));
+    if *reason != reason::PERMISSION_DENIED {
+        look.warnings.push(target.warning(reason.code, format!("{what} was not shown: {text}")));
     }
     look
 }
@@ -314,11 +318,11 @@ pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look 
 /// A refusal as a collection error.
 pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
     let reason = match refused.class {
-        Class::NotFound => Reason::NotFound,
+        Class::NotFound => &reason::NOT_FOUND,
         // A page from a proxy says nothing about what the token may see.
-        Class::Forbidden(Refusal::Intermediary) => Reason::HostError,
-        Class::Unauthorized | Class::Forbidden(_) => Reason::PermissionDenied,
-        _ => Reason::HostError,
+        Class::Forbidden(Refusal::Intermediary) => &reason::HOST_ERROR,
+        Class::Unauthorized | Class::Forbidden(_) => &reason::PERMISSION_DENIED,
+        _ => &reason::HOST_ERROR,
     };
     Failed {
         reason,
@@ -328,24 +332,10 @@ pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
     }
 }
 
-/// A failure as a collection error.
-pub(super) fn failed(failure: &Failure) -> Failed {
-    let reason = match failure.kind {
-        FailureKind::Unauthorized(_) => Reason::PermissionDenied,
-        _ => Reason::HostError,
-    };
-    Failed {
-        reason,
-        message: failure.to_string(),
-        status: failure.status,
-        request_id: failure.request_id.clone(),
-    }
-}
-
 /// 'Not Found' for a repository that is listed in the configuration and that no answer has shown.
 pub(super) fn repository_not_found(what: &str) -> Failed {
     Failed {
-        reason: Reason::NotFound,
+        reason: &reason::NOT_FOUND,
         message: format!("{what}: Not Found: there is no such repository, or the token cannot see it"),
         status: Some(404),
         request_id: None,
@@ -354,7 +344,7 @@ pub(super) fn repository_not_found(what: &str) -> Failed {
 
 fn broken(meta: &Meta, message: String) -> Seen {
     Seen::Failed(Failed {
-        reason: Reason::HostError,
+        reason: &reason::HOST_ERROR,
         message,
         status: Some(meta.status),
         request_id: meta.request_id.clone(),
@@ -372,7 +362,7 @@ fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
     }
     let owner = crate::http::one_line(owner);
     let text = format!("the repository was transferred to {owner} and is not collected");
-    let mut look = Look::new(Seen::Denied { reason: Reason::NotFound, detail: text.clone() });
+    let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.clone() });
     look.warnings.push(target.warning("repository_transferred", text));
     Some(look)
 }
@@ -380,7 +370,7 @@ fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
 /// An answer from another place that does not say whose repository it is about: nothing follows from it.
 fn elsewhere(target: Target<'_>, meta: &Meta) -> Look {
     let text = "the host answers from another repository: it was renamed or transferred; name it as it is called now";
-    let mut look = Look::new(Seen::Denied { reason: Reason::NotFound, detail: text.to_string() });
+    let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.to_string() });
     look.warnings = moved(target, meta);
     look
 }
@@ -389,14 +379,4 @@ fn moved(target: Target<'_>, meta: &Meta) -> Vec<Warning> {
     let Some(place) = &meta.redirected_to else { return Vec::new() };
     let text = format!("the host answered from {place}: the repository was renamed");
     vec![target.warning("repository_renamed", text)]
-}
-
-/// The manifest's record of a call.
-pub(super) fn request(meta: &Meta) -> RequestRecord {
-    RequestRecord {
-        path: meta.path.clone(),
-        status: meta.status,
-        etag: meta.etag.clone(),
-        request_id: meta.request_id.clone(),
-    }
 }

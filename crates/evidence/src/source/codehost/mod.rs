@@ -1,14 +1,22 @@
 //! The code host: organization settings, branch protection, CODEOWNERS.
 //!
-//! `api` knows the calls, `wire` their answers, `look` what the answers mean, `scopes` what the token may do,
-//! `connect` the connection test. This file is the collection: what is looked at, and in which order it comes out.
+//! `config` is its section of the configuration, `dialect` and `answer` how the host is spoken to, `api` the calls,
+//! `wire` their answers, `look` what the answers mean, `record` the artifacts, `rules` what they must show, `scopes`
+//! what the token may do, `connect` the connection test. This file is the collection: what is looked at, and in which order it comes out.
 //! It never writes to the host and never asks for code, diffs, commits or secrets.
 
+pub mod answer;
 mod api;
 mod backlog;
+pub mod codeowners;
+pub mod config;
 mod connect;
+mod dialect;
 mod look;
+pub mod record;
+pub mod rules;
 mod scopes;
+mod token;
 mod wire;
 
 use std::collections::HashSet;
@@ -22,15 +30,38 @@ use tokio::sync::OnceCell;
 
 use self::api::{Api, Listing, PAGE_SIZE, Problem};
 use self::backlog::Backlog;
+use self::config::{CodeHostConfig, Repositories};
 use self::look::{Look, Target};
+use self::record::OrganizationSettings;
 use self::scopes::Scopes;
-use super::{Account, ConnectError, Found, Plan, Session, Source};
-use crate::config::{CodeHostConfig, Repositories};
+use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
 use crate::control::Control;
-use crate::env::Env;
+use crate::evaluate::{Rule, reason};
 use crate::http::{Answered, Client, Failure, Meta, Reply};
-use crate::observation::{Failed, Observation, OrganizationSettings, Reason, Seen, SourceName};
-use crate::report::Reporter;
+use crate::observation::{Failed, Observation, Seen, SourceName};
+use crate::report::format::counted;
+use crate::screen::Screen;
+
+/// Its name.
+pub const NAME: SourceName = SourceName::new("codehost");
+
+/// What the tool must know of it.
+pub static KIND: Kind = Kind {
+    name: NAME,
+    served: config::SERVED,
+    rules: rules::ALL,
+    reasons: rules::reason::ALL,
+    decode: config::decode,
+};
+
+/// The rule by which the evidence for `control` is judged.
+fn rule(control: Control) -> &'static Rule {
+    match control {
+        Control::Cc6_1 => &rules::TWO_FACTOR_REQUIRED,
+        Control::Cc6_6 => &rules::CODEOWNERS_DEFAULT_RULE,
+        Control::Cc7_2 => &rules::BRANCH_PROTECTION,
+    }
+}
 
 /// How many looks may be prepared per request in flight. One slow answer holds back the results behind it, not the
 /// requests: with a window as large as the limit of requests it would hold back both.
@@ -44,30 +75,41 @@ const ESTIMATED_FIXED_BYTES: u64 = 4_000;
 /// The configured code host.
 pub struct CodeHost {
     config: CodeHostConfig,
-    env: Env,
-    reporter: Arc<dyn Reporter>,
-    dry_run: bool,
+    surroundings: Surroundings,
 }
 
 impl CodeHost {
-    /// The code host of `config`. A dry run never waits for a rate limit.
-    pub fn new(config: CodeHostConfig, env: Env, reporter: Arc<dyn Reporter>, dry_run: bool) -> CodeHost {
-        CodeHost { config, env, reporter, dry_run }
+    /// The code host of `config`.
+    pub fn new(config: CodeHostConfig, surroundings: Surroundings) -> CodeHost {
+        CodeHost { config, surroundings }
     }
 }
 
 impl Source for CodeHost {
     fn name(&self) -> SourceName {
-        SourceName::CodeHost
+        NAME
     }
 
     fn credentials(&self) -> Result<Vec<String>, ConnectError> {
-        Ok(vec![connect::token(&self.config, &self.env)?.expose().to_string()])
+        Ok(vec![connect::token(&self.config, &self.surroundings.env)?.expose().to_string()])
     }
 
-    fn connect(self: Box<Self>) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
+    fn scope(&self) -> Scope {
+        Scope {
+            source: NAME,
+            organization: Some(self.config.org.clone()),
+            subject: self.config.org.clone(),
+            api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
+            rules: Scope::rules_for(&KIND, &self.config.controls),
+        }
+    }
+
+    fn connect(
+        self: Box<Self>,
+        _screen: Arc<Screen>,
+    ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
         async move {
-            let session = connect::connect(self.config, &self.env, self.reporter, self.dry_run).await?;
+            let session = connect::connect(self.config, &self.surroundings).await?;
             Ok(Box::new(session) as Box<dyn Session>)
         }
         .boxed()
@@ -126,7 +168,7 @@ struct Population {
 
 impl CodeHostSession {
     fn api(&self) -> Api<'_> {
-        Api { client: &self.client, organization: &self.config.org }
+        Api { client: &self.client, base: &self.config.api_url, organization: &self.config.org }
     }
 
     fn collects(&self, control: Control) -> bool {
@@ -139,14 +181,15 @@ impl CodeHostSession {
     }
 
     fn observation(&self, control: Control, subject: Arc<str>, archived: bool, seen: Seen) -> Observation {
-        Observation { source: SourceName::CodeHost, control, subject, archived, seen }
+        let exempt = archived.then_some(&rules::reason::ARCHIVED);
+        Observation { source: NAME, rule: rule(control), subject, exempt, seen }
     }
 
     fn warning(&self, code: &str, message: String) -> Warning {
         Warning {
             code: code.to_string(),
             message,
-            source: Some(SourceName::CodeHost.id().to_string()),
+            source: Some(NAME.id().to_string()),
             subject: Some(self.config.org.clone()),
         }
     }
@@ -206,7 +249,7 @@ impl CodeHostSession {
         for (page, problem) in &listing.problems {
             let mut problem = match problem {
                 Problem::Refused(refused) => look::refused_failure("refused", refused),
-                Problem::Failed(failure) => look::failed(failure),
+                Problem::Failed(failure) => Failed::of(failure),
             };
             problem.message = format!("repository discovery, page {page}: {}", problem.message);
             self.undiscovered(&mut found, &problem);
@@ -237,7 +280,7 @@ impl CodeHostSession {
     /// The repository's name, if it may become part of a path and of a call.
     fn accept(&self, full_name: Option<&str>, names: &mut HashSet<String>) -> Result<Box<str>, Failed> {
         let problem = |text: String| Failed {
-            reason: Reason::HostError,
+            reason: &reason::HOST_ERROR,
             message: format!("repository discovery: {text}"),
             status: Some(200),
             request_id: None,
@@ -309,7 +352,7 @@ impl CodeHostSession {
             Ok(true) => return look,
             Ok(false) => {}
             Err(failure) => {
-                look.seen = Seen::Failed(look::failed(failure));
+                look.seen = Seen::Failed(Failed::of(failure));
                 return look;
             }
         }
@@ -338,8 +381,18 @@ impl CodeHostSession {
         let controls: Vec<Control> = self.repository_controls().collect();
         let in_scope = u64::try_from(repositories.len()).unwrap_or(u64::MAX);
         let per_repository = u64::try_from(controls.len()).unwrap_or(u64::MAX);
-        let population =
-            Found::Population { discovered, in_scope, expected: in_scope.saturating_mul(per_repository) };
+        let found_by =
+            if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
+        let population = Found::Population {
+            discovered,
+            in_scope,
+            expected: in_scope.saturating_mul(per_repository),
+            text: if per_repository == 0 {
+                String::new()
+            } else {
+                format!("{} {found_by}", counted(in_scope, "repository", "repositories"))
+            },
+        };
         let repositories = Arc::new(repositories);
         let tasks = controls.into_iter().flat_map(move |control| {
             let repositories = Arc::clone(&repositories);
@@ -396,7 +449,7 @@ impl CodeHostSession {
 
 impl Session for CodeHostSession {
     fn name(&self) -> SourceName {
-        SourceName::CodeHost
+        NAME
     }
 
     fn organization(&self) -> &str {
@@ -462,7 +515,7 @@ impl Session for CodeHostSession {
             Some(RateLimitRecord { limit: status.limit?, remaining: status.remaining, reset })
         });
         Account {
-            api_url: self.client.base().as_str().trim_end_matches('/').to_string(),
+            api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
             identity: Identity { login: None, scopes: self.scopes.text() },
             requests: self.client.requests(),
             retries: self.client.retries(),

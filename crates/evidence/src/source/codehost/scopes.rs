@@ -3,6 +3,8 @@
 //! A classic token's scopes come with every answer. A fine-grained or app token's permissions are not told by any
 //! answer, so that nothing is concluded about them, neither "harmless" nor "forbidden".
 
+use crate::http::Meta;
+
 /// The scopes that cannot change anything, with the two that the specification names.
 ///
 /// An allow-list: a name that is not here is forbidden, also one that the host invents tomorrow.
@@ -39,8 +41,13 @@ pub(super) enum Scopes {
 }
 
 impl Scopes {
+    /// What an answer says of the token's scopes.
+    pub(super) fn of(meta: &Meta) -> Scopes {
+        Scopes::from_header(meta.header("x-oauth-scopes"))
+    }
+
     /// Reads `X-OAuth-Scopes`; `None` if the header was not sent.
-    pub(super) fn from_header(header: Option<&str>) -> Scopes {
+    fn from_header(header: Option<&str>) -> Scopes {
         let Some(header) = header else { return Scopes::NotReported };
         let mut names: Vec<String> =
             header.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_string).collect();

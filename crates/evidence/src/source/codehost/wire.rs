@@ -4,9 +4,10 @@
 //! and there. A field of another type than documented is one: guessing what it means would invent evidence.
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny};
+use serde::de::{DeserializeOwned, IgnoredAny};
 
-use crate::observation::{BranchProtection, OrganizationSettings};
+use super::record::{BranchProtection, OrganizationSettings};
+use crate::http::ParseError;
 
 /// `GET /orgs/{org}`
 #[derive(Debug, Clone)]
@@ -23,10 +24,10 @@ pub(super) struct RepositoryCounts {
 }
 
 impl Organization {
-    pub(super) fn parse(bytes: &[u8]) -> Result<Organization, serde_json::Error> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Organization, ParseError> {
         let settings: OrganizationSettings = object(bytes)?;
         if settings.login.value().is_none() && settings.id.value().is_none() {
-            return Err(serde_json::Error::custom("neither the login nor the id of an organization"));
+            return Err(ParseError::Shape("neither the login nor the id of an organization".to_string()));
         }
         let counts = object(bytes).unwrap_or_default();
         Ok(Organization { settings, counts })
@@ -35,12 +36,12 @@ impl Organization {
 
 /// Reads an object. A derived struct also accepts a list and takes its items for the fields in order: `[]` would be a
 /// protection in which nothing is required.
-fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{') | None => serde_json::from_slice(bytes),
+        Some(b'{') | None => Ok(serde_json::from_slice(bytes)?),
         Some(_) => {
             serde_json::from_slice::<IgnoredAny>(bytes)?;
-            Err(serde_json::Error::custom("not an object"))
+            Err(ParseError::Shape("not an object".to_string()))
         }
     }
 }
@@ -55,26 +56,31 @@ pub(super) struct Repository {
     pub(super) archived: Option<bool>,
 }
 
-pub(super) fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, serde_json::Error> {
-    serde_json::from_slice(bytes)
+pub(super) fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, ParseError> {
+    Ok(serde_json::from_slice(bytes)?)
 }
 
 /// `GET /repos/{owner}/{repo}/branches/{branch}/protection`
 ///
 /// A section that is not configured is left out, so an object with none of them would read as a rule that requires
 /// nothing. The host's answer always has its own address; one without is something else.
-pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, serde_json::Error> {
+pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
     let protection: BranchProtection = object(bytes)?;
     let is_rule = protection.url.value().is_some()
         || protection.required_pull_request_reviews.value().is_some()
         || protection.required_status_checks.value().is_some()
         || protection.enforce_admins.value().is_some();
-    if is_rule { Ok(protection) } else { Err(serde_json::Error::custom("no part of a branch protection")) }
+    if is_rule {
+        Ok(protection)
+    } else {
+        Err(ParseError::Shape("no part of a branch protection".to_string()))
+    }
 }
 
 /// An answer of which only the existence matters.
-pub(super) fn exists(bytes: &[u8]) -> Result<(), serde_json::Error> {
-    serde_json::from_slice::<IgnoredAny>(bytes).map(|_| ())
+pub(super) fn exists(bytes: &[u8]) -> Result<(), ParseError> {
+    serde_json::from_slice::<IgnoredAny>(bytes)?;
+    Ok(())
 }
 
 /// `GET /repos/{owner}/{repo}/contents/{path}`
@@ -101,7 +107,7 @@ pub(super) struct File {
 }
 
 impl Contents {
-    pub(super) fn parse(bytes: &[u8]) -> Result<Contents, serde_json::Error> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Contents, ParseError> {
         let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
         if is_list {
             serde_json::from_slice::<Vec<IgnoredAny>>(bytes)?;
@@ -117,7 +123,7 @@ impl Contents {
             }
             (Some("dir"), _) => Ok(Contents::Other("a directory".to_string())),
             // Absence is a finding, so it must be said, not guessed from a form that is not known.
-            _ => Err(serde_json::Error::custom("no file, directory, symbolic link or submodule")),
+            _ => Err(ParseError::Shape("no file, directory, symbolic link or submodule".to_string())),
         }
     }
 }
@@ -126,20 +132,24 @@ impl Contents {
 mod tests {
     use super::*;
 
+    fn is_shape<T>(parsed: Result<T, ParseError>) -> bool {
+        matches!(parsed, Err(ParseError::Shape(_)))
+    }
+
     #[test]
     fn what_is_not_the_setting_is_refused_rather_than_read_as_an_empty_one() {
         let others = ["[]", "[1]", "{}", "{\"message\": \"Hello\"}", "null", "true", "7", "\"text\""];
         for text in others {
             let bytes = text.as_bytes();
-            assert!(Organization::parse(bytes).unwrap_err().is_data(), "organization {text}");
-            assert!(protection(bytes).unwrap_err().is_data(), "protection {text}");
+            assert!(is_shape(Organization::parse(bytes)), "organization {text}");
+            assert!(is_shape(protection(bytes)), "protection {text}");
             if !text.starts_with('[') {
-                assert!(Contents::parse(bytes).unwrap_err().is_data(), "contents {text}");
+                assert!(is_shape(Contents::parse(bytes)), "contents {text}");
             }
         }
-        assert!(protection(b"").unwrap_err().is_eof());
-        assert!(protection(b"{\"url\": \"u\"").unwrap_err().is_eof());
-        assert!(protection(b"[").unwrap_err().is_eof());
+        assert!(matches!(protection(b""), Err(ParseError::Broken(_))));
+        assert!(matches!(protection(b"{\"url\": \"u\""), Err(ParseError::Broken(_))));
+        assert!(matches!(protection(b"["), Err(ParseError::Broken(_))));
     }
 
     #[test]

@@ -7,11 +7,11 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// An access token. `Debug` shows that there is one, never what it is; there is no `Display`.
 #[derive(Clone)]
-pub struct Token(SecretString);
+pub(super) struct Token(SecretString);
 
 /// Why a variable's value cannot be a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenError {
+pub(super) enum TokenError {
     /// Nothing but white space.
     Empty,
     /// A space or control character inside: a broken paste or a file with more than the token in it.
@@ -34,7 +34,7 @@ impl Token {
     /// # Errors
     ///
     /// If nothing is left, or something is left that cannot stand in a header.
-    pub fn new(value: &str) -> Result<Token, TokenError> {
+    pub(super) fn new(value: &str) -> Result<Token, TokenError> {
         let value = value.trim();
         if value.is_empty() {
             return Err(TokenError::Empty);
@@ -46,12 +46,12 @@ impl Token {
     }
 
     /// The value, for the screen that looks for it in artifacts.
-    pub fn expose(&self) -> &str {
+    pub(super) fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
     /// What kind of token the code host's documented prefix says it is, for messages.
-    pub fn kind(&self) -> &'static str {
+    pub(super) fn kind(&self) -> &'static str {
         const PREFIXES: &[(&str, &str)] = &[
             ("github_pat_", "fine-grained token"),
             ("ghp_", "classic token"),

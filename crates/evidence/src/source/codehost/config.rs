@@ -1,22 +1,93 @@
 //! `sources.codehost`: the organization on the code host.
 
+use std::any::Any;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use url::Url;
 
-use super::super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
-use super::super::decode::{Decoder, Everything, Fields, Placed};
-use super::super::problem::{Complaint, Place};
-use super::super::secret::quote;
-use super::super::{CodeHostConfig, Repositories, file, format};
+use crate::config::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+use crate::config::decode::{Decoder, Everything, Fields, Placed};
+use crate::config::format;
+use crate::config::problem::{Complaint, Place};
+use crate::config::secret::quote;
+use crate::config::sources;
 use crate::control::Control;
 use crate::env::Env;
+use crate::source::{Configured, Kind, Source, Surroundings};
 
 /// The variable that overrides `api_url`.
-pub(in super::super) const API_URL_VARIABLE: &str = "CODEHOST_API_URL";
+const API_URL_VARIABLE: &str = "CODEHOST_API_URL";
 
 /// The controls this source can serve.
-const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6, Control::Cc7_2];
+pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6, Control::Cc7_2];
+
+/// `sources.codehost`
+#[derive(Debug, Clone)]
+pub struct CodeHostConfig {
+    /// `token_env`: the name of the variable that holds the token.
+    pub token_env: String,
+    /// `org`: the organization.
+    pub org: String,
+    /// `repos`
+    pub repos: Repositories,
+    /// `branch`: the branch whose protection is read, in every repository.
+    pub branch: String,
+    /// `controls` of this source, or the top-level list as far as this source serves it.
+    pub controls: Vec<Control>,
+    /// `rate_limit_pause`: wait for the reset when the limit is nearly used up.
+    pub rate_limit_pause: bool,
+    /// `timeout_seconds` of one request.
+    pub timeout: Duration,
+    /// `api_url`: base of the API, https (or loopback), no trailing slash. `CODEHOST_API_URL` overrides it.
+    pub api_url: Url,
+    /// `max_concurrency`: requests in flight, 1 to 100.
+    pub max_concurrency: NonZeroUsize,
+    /// `requests_per_minute`; 0 means unpaced.
+    pub requests_per_minute: u32,
+    /// `ca_file`: further root certificates, PEM.
+    pub ca_file: Option<PathBuf>,
+}
+
+/// `sources.codehost.repos`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Repositories {
+    /// `"*"`: every repository that discovery lists.
+    All,
+    /// Names without the organization, in the order of the file, unique under ASCII case folding.
+    Listed(Vec<String>),
+}
+
+impl Configured for CodeHostConfig {
+    fn kind(&self) -> &'static Kind {
+        &super::KIND
+    }
+
+    fn controls(&self) -> &[Control] {
+        &self.controls
+    }
+
+    fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
+        Box::new(super::CodeHost::new(self.clone(), surroundings.clone()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The key of this source.
+pub(crate) static KEY: Key = Key {
+    name: super::NAME.id(),
+    presence: Presence::Optional,
+    shape: Shape::Section(&SECTION),
+    summary: SECTION.summary,
+    rule: "",
+    example: "",
+    synonyms: &["github", "gh", "code_host", "git", "githost", "scm", "vcs"],
+};
 
 static MODE: Key = Key {
     name: "mode",
@@ -139,7 +210,7 @@ static CA_FILE: Key = Key {
 };
 
 /// `sources.codehost`
-pub(in super::super) static SECTION: Section = Section {
+static SECTION: Section = Section {
     path: "sources.codehost",
     summary: "The code host: organization settings, branch protection, CODEOWNERS.",
     keys: &[
@@ -166,14 +237,14 @@ pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     controls: Option<&[Control]>,
-) -> Option<CodeHostConfig> {
+) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let token_env = decoder.text(fields, &TOKEN_ENV);
     let org = decoder.text(fields, &ORG);
     let repos = decoder.everything_or_list(fields, &REPOS);
     let repos = repositories(decoder, org.as_ref(), repos);
     let branch = decoder.text(fields, &BRANCH);
-    let own_controls = file::controls(decoder, fields, &CONTROLS);
+    let controls = sources::controls(decoder, fields, &CONTROLS, SERVED, controls);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL);
@@ -181,12 +252,8 @@ pub(super) fn decode(
     let max_concurrency = decoder.integer::<usize>(fields, &MAX_CONCURRENCY);
     let requests_per_minute = decoder.integer(fields, &REQUESTS_PER_MINUTE);
     let ca_file = decoder.path(fields, &CA_FILE);
-    let controls = own_controls.or_else(|| {
-        let served = |control: &Control| SERVED.contains(control);
-        controls.map(|controls| controls.iter().copied().filter(served).collect())
-    });
     mode?;
-    Some(CodeHostConfig {
+    Some(Arc::new(CodeHostConfig {
         token_env: token_env?.value,
         org: org?.value,
         repos: repos?,
@@ -198,7 +265,7 @@ pub(super) fn decode(
         max_concurrency: NonZeroUsize::new(max_concurrency?)?,
         requests_per_minute: requests_per_minute?,
         ca_file,
-    })
+    }))
 }
 
 /// The repositories without their organization, which must be `org`.

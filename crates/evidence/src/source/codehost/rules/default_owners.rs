@@ -1,14 +1,15 @@
-//! CC6.6 on the code host: a CODEOWNERS file assigns an owner to every file.
+//! CC6.6: a CODEOWNERS file assigns an owner to every file.
 
-use super::Verdict;
-use super::codeowners::{CodeOwners, DefaultRule};
-use crate::observation::{CodeownersFile, Reason};
+use super::reason;
+use crate::evaluate::Verdict;
+use crate::source::codehost::codeowners::{CodeOwners, DefaultRule};
+use crate::source::codehost::record::CodeownersFile;
 
 /// Passes when the file assigns at least one team or user, and a default rule with an owner covers all files.
-pub(super) fn judge(file: &CodeownersFile) -> Verdict {
+pub fn judge(file: &CodeownersFile) -> Verdict {
     let owners = CodeOwners::parse(&file.decoded);
     if owners.owner_count() == 0 {
-        return Verdict::fail(Reason::CodeownersNoOwner, format!("{} assigns no owner", file.path));
+        return Verdict::fail(&reason::CODEOWNERS_NO_OWNER, format!("{} assigns no owner", file.path));
     }
     match owners.default_rule() {
         DefaultRule::Covers { line, owners } => {
@@ -16,11 +17,11 @@ pub(super) fn judge(file: &CodeownersFile) -> Verdict {
             Verdict::pass(format!("{} line {line}: default rule with {owners} {noun}", file.path))
         }
         DefaultRule::CancelledBy { line, by } => Verdict::fail(
-            Reason::CodeownersNoDefaultRule,
+            &reason::CODEOWNERS_NO_DEFAULT_RULE,
             format!("{} line {line}: default rule, cancelled by line {by}, which names no owner", file.path),
         ),
         DefaultRule::Missing => {
-            Verdict::fail(Reason::CodeownersNoDefaultRule, format!("{} has no default rule", file.path))
+            Verdict::fail(&reason::CODEOWNERS_NO_DEFAULT_RULE, format!("{} has no default rule", file.path))
         }
     }
 }

@@ -1,23 +1,25 @@
-//! CC6.1 on the code host: the organization requires two-factor authentication.
+//! CC6.1: the organization requires two-factor authentication.
 
-use super::Verdict;
-use crate::observation::{Field, OrganizationSettings, Reason};
+use super::reason;
+use crate::evaluate::Verdict;
+use crate::observation::Field;
+use crate::source::codehost::record::OrganizationSettings;
 
 /// Passes when `two_factor_requirement_enabled` is true.
 ///
 /// The host shows the setting to organization owners only: it says `null` to members and nothing to others, always
 /// with status 200. Neither is `false`.
-pub(super) fn judge(settings: &OrganizationSettings) -> Verdict {
+pub fn judge(settings: &OrganizationSettings) -> Verdict {
     match settings.two_factor_requirement_enabled {
         Field::Value(true) => Verdict::pass("two_factor_requirement_enabled is true"),
         Field::Value(false) => {
-            Verdict::fail(Reason::TwoFactorDisabled, "two_factor_requirement_enabled is false")
+            Verdict::fail(&reason::TWO_FACTOR_DISABLED, "two_factor_requirement_enabled is false")
         }
         Field::Null => {
-            Verdict::unknown(Reason::TwoFactorNotVisible, "two_factor_requirement_enabled is null")
+            Verdict::unknown(&reason::TWO_FACTOR_NOT_VISIBLE, "two_factor_requirement_enabled is null")
         }
         Field::Absent => Verdict::unknown(
-            Reason::TwoFactorNotVisible,
+            &reason::TWO_FACTOR_NOT_VISIBLE,
             "two_factor_requirement_enabled is not in the answer",
         ),
     }
@@ -26,15 +28,15 @@ pub(super) fn judge(settings: &OrganizationSettings) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Status;
+    use crate::evaluate::{Status, reason as shared};
 
     #[test]
     fn every_value_of_the_setting() {
         let table = [
-            (Field::Value(true), Status::Pass, Reason::Ok),
-            (Field::Value(false), Status::Fail, Reason::TwoFactorDisabled),
-            (Field::Null, Status::NotVerifiable, Reason::TwoFactorNotVisible),
-            (Field::Absent, Status::NotVerifiable, Reason::TwoFactorNotVisible),
+            (Field::Value(true), Status::Pass, &shared::OK),
+            (Field::Value(false), Status::Fail, &reason::TWO_FACTOR_DISABLED),
+            (Field::Null, Status::NotVerifiable, &reason::TWO_FACTOR_NOT_VISIBLE),
+            (Field::Absent, Status::NotVerifiable, &reason::TWO_FACTOR_NOT_VISIBLE),
         ];
         for (value, status, reason) in table {
             let settings =

@@ -1,7 +1,9 @@
-//! CC7.2 on the code host: changes to the branch need a review and status checks, from administrators too.
+//! CC7.2: changes to the branch need a review and status checks, from administrators too.
 
-use super::Verdict;
-use crate::observation::{BranchProtection, Field, Reason};
+use super::reason;
+use crate::evaluate::{Reason, Verdict, reason as shared};
+use crate::observation::Field;
+use crate::source::codehost::record::BranchProtection;
 
 /// How many approving reviews are recommended; one is enough to pass.
 const RECOMMENDED_REVIEWS: u64 = 2;
@@ -10,7 +12,7 @@ const RECOMMENDED_REVIEWS: u64 = 2;
 struct Criterion {
     /// `None`: the host did not say.
     holds: Option<bool>,
-    reason: Reason,
+    reason: &'static Reason,
     words: String,
 }
 
@@ -19,7 +21,7 @@ struct Criterion {
 ///
 /// The host leaves out a section that is not configured, so an absent section is a setting that was read. A section
 /// that is there without its number or switch is not.
-pub(super) fn judge(protection: &BranchProtection) -> Verdict {
+pub fn judge(protection: &BranchProtection) -> Verdict {
     let (reviews, count) = reviews(protection);
     let criteria = [reviews, status_checks(protection), administrators(protection)];
     let actual = criteria.iter().map(|criterion| criterion.words.as_str()).collect::<Vec<_>>().join(", ");
@@ -27,7 +29,7 @@ pub(super) fn judge(protection: &BranchProtection) -> Verdict {
         return Verdict::fail(missing.reason, actual);
     }
     if criteria.iter().any(|criterion| criterion.holds.is_none()) {
-        return Verdict::unknown(Reason::NoEvidence, actual);
+        return Verdict::unknown(&shared::NO_EVIDENCE, actual);
     }
     Verdict { improvable: count.is_some_and(|count| count < RECOMMENDED_REVIEWS), ..Verdict::pass(actual) }
 }
@@ -43,11 +45,11 @@ fn reviews(protection: &BranchProtection) -> (Criterion, Option<u64>) {
         Some(1) => "1 approving review".to_string(),
         Some(count) => format!("{count} approving reviews"),
     };
-    (Criterion { holds: count.map(|count| count >= 1), reason: Reason::ReviewsNotRequired, words }, count)
+    (Criterion { holds: count.map(|count| count >= 1), reason: &reason::REVIEWS_NOT_REQUIRED, words }, count)
 }
 
 fn status_checks(protection: &BranchProtection) -> Criterion {
-    let reason = Reason::StatusChecksNotConfigured;
+    let reason = &reason::STATUS_CHECKS_NOT_CONFIGURED;
     let Some(section) = protection.required_status_checks.value() else {
         return Criterion { holds: Some(false), reason, words: "no required status check".to_string() };
     };
@@ -74,7 +76,7 @@ fn administrators(protection: &BranchProtection) -> Criterion {
         Some(false) => "not enforced for administrators",
         None => "whether it is enforced for administrators is not told",
     };
-    Criterion { holds: enabled, reason: Reason::AdminsNotEnforced, words: words.to_string() }
+    Criterion { holds: enabled, reason: &reason::ADMINS_NOT_ENFORCED, words: words.to_string() }
 }
 
 fn plural(count: usize) -> &'static str {
@@ -128,11 +130,11 @@ mod tests {
                     let protection: BranchProtection = serde_json::from_str(&json).unwrap();
                     let verdict = judge(&protection);
                     let expected = match (reviews_hold, checks_hold, admins_hold) {
-                        (Some(false), _, _) => (Status::Fail, Reason::ReviewsNotRequired),
-                        (_, Some(false), _) => (Status::Fail, Reason::StatusChecksNotConfigured),
-                        (_, _, Some(false)) => (Status::Fail, Reason::AdminsNotEnforced),
-                        (Some(true), Some(true), Some(true)) => (Status::Pass, Reason::Ok),
-                        _ => (Status::NotVerifiable, Reason::NoEvidence),
+                        (Some(false), _, _) => (Status::Fail, &reason::REVIEWS_NOT_REQUIRED),
+                        (_, Some(false), _) => (Status::Fail, &reason::STATUS_CHECKS_NOT_CONFIGURED),
+                        (_, _, Some(false)) => (Status::Fail, &reason::ADMINS_NOT_ENFORCED),
+                        (Some(true), Some(true), Some(true)) => (Status::Pass, &shared::OK),
+                        _ => (Status::NotVerifiable, &shared::NO_EVIDENCE),
                     };
                     assert_eq!((verdict.status, verdict.reason), expected, "{json}");
                     let improvable = expected.0 == Status::Pass && reviews_json.contains(": 1}");

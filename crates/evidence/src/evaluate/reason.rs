@@ -1,0 +1,119 @@
+//! Reasons: why a check has its status, and what to do about it.
+//!
+//! A reason's code is published in documents and never renamed. The reasons here are those that every source can
+//! have; a source declares its own beside its rules.
+
+use evidence_bundle::document::Category::{Missing, Partial};
+use evidence_bundle::document::Severity::{High, Medium};
+use evidence_bundle::document::{Category, Severity};
+
+/// Why a check has its status.
+#[derive(Debug, Clone, Copy)]
+pub struct Reason {
+    /// The code in documents.
+    pub code: &'static str,
+    /// What to do about a check that has it; none where there is nothing to do.
+    pub advice: Option<Advice>,
+}
+
+/// The advice for one check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advice {
+    /// How urgent it is.
+    pub severity: Severity,
+    /// What kind of gap it is.
+    pub category: Category,
+    /// The gap in a few words.
+    pub title: &'static str,
+    /// What to do.
+    pub remediation: &'static str,
+}
+
+impl PartialEq for Reason {
+    /// Codes are unique: a test compares them all.
+    fn eq(&self, other: &Reason) -> bool {
+        self.code == other.code
+    }
+}
+
+impl Eq for Reason {}
+
+/// The reasons that every source can have.
+pub static SHARED: &[&Reason] = &[
+    &OK,
+    &PERMISSION_DENIED,
+    &NOT_FOUND,
+    &HOST_ERROR,
+    &CONNECTION_FAILED,
+    &EXCLUDED_BY_POLICY,
+    &NO_EVIDENCE,
+];
+
+/// The criteria hold.
+pub static OK: Reason = Reason { code: "ok", advice: None };
+
+/// The credentials may not see it. The advice is the rule's own: what to grant.
+pub static PERMISSION_DENIED: Reason = Reason {
+    code: "permission_denied",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "the credentials may not read this setting",
+        remediation: "Grant the permission to read it.",
+    }),
+};
+
+/// There is no such thing, or the credentials cannot see it.
+pub static NOT_FOUND: Reason = Reason {
+    code: "not_found",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "what the configuration names was not found",
+        remediation: "Check the name in the configuration, and that the credentials may see it.",
+    }),
+};
+
+/// The host did not give a usable answer.
+pub static HOST_ERROR: Reason = Reason {
+    code: "host_error",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "the setting could not be read",
+        remediation: "Collect again; the bundle's errors say what the host answered.",
+    }),
+};
+
+/// The source could not be connected, so that nothing of it was read.
+pub static CONNECTION_FAILED: Reason = Reason {
+    code: "connection_failed",
+    advice: Some(Advice {
+        severity: High,
+        category: Missing,
+        title: "the source could not be connected",
+        remediation: "The bundle's errors say why. Correct that, and collect again.",
+    }),
+};
+
+/// The artifact held forbidden data and was left out.
+pub static EXCLUDED_BY_POLICY: Reason = Reason {
+    code: "excluded_by_policy",
+    advice: Some(Advice {
+        severity: High,
+        category: Partial,
+        title: "the artifact held forbidden data and was left out",
+        remediation: "Remove the secret from the place it was found in, revoke it, and collect again.",
+    }),
+};
+
+/// There is nothing to judge: the host left the setting out of its answer.
+pub static NO_EVIDENCE: Reason = Reason {
+    code: "no_evidence",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "the host did not tell the setting",
+        remediation: "Look the setting up by hand; the host's answer left it out.",
+    }),
+};

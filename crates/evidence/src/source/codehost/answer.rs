@@ -1,0 +1,155 @@
+//! What an answer of the code host means.
+//!
+//! Pure: [`classify`] turns the status, a few headers and the host's message into a [`Class`]. It never sends, waits
+//! nor reads a clock, so it is tested over its whole domain. A message is compared as a whole phrase or from its
+//! beginning and without regard to case; nothing is concluded from a number that happens to occur in a text.
+
+use crate::http::retry::{Class, Refusal, retry_after_seconds};
+
+/// The parts of an answer that decide what it means.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Answer<'a> {
+    /// The HTTP status.
+    pub status: u16,
+    /// The `Retry-After` header as sent: seconds or an HTTP date.
+    pub retry_after: Option<&'a str>,
+    /// The number in `X-RateLimit-Remaining`.
+    pub remaining: Option<u64>,
+    /// The number in `X-RateLimit-Reset`: seconds since 1970, by the host's clock.
+    pub reset: Option<i64>,
+    /// The `Date` header in seconds since 1970 (see [`http_date`](crate::http::retry::http_date)).
+    pub date: Option<i64>,
+    /// Whether `X-GitHub-SSO` begins with `required`.
+    pub sso_required: bool,
+    /// `message` of an error document.
+    pub message: Option<&'a str>,
+    /// `documentation_url` of an error document.
+    pub documentation_url: Option<&'a str>,
+    /// Whether the content type is the one that was asked for: JSON, or for a file's raw content whatever the host
+    /// sends. Error documents are always JSON.
+    pub is_json: bool,
+}
+
+/// What an answer means. Total: every status has a class.
+pub fn classify(answer: &Answer<'_>) -> Class {
+    match answer.status {
+        200 if !answer.is_json => Class::HostFault { retry_after: None },
+        200 | 204 => Class::Success,
+        301 | 302 | 303 | 307 | 308 => Class::Redirect,
+        304 => Class::NotModified,
+        401 => Class::Unauthorized,
+        403 | 429 => classify_refusal(answer),
+        // The host says "not found" in JSON. A page that says so is a wrong address or a proxy, and reading it as
+        // "there is no such file" would invent a finding.
+        404 if !answer.is_json => Class::HostFault { retry_after: None },
+        404 => Class::NotFound,
+        408 | 500..=599 => Class::HostFault { retry_after: wait_asked_for(answer) },
+        410 => Class::Gone,
+        451 => Class::Blocked,
+        _ => Class::Unexpected,
+    }
+}
+
+/// A 403 or 429: one of the limits, or a refusal.
+///
+/// The order is the point. What the host says in words comes first, then `Retry-After`, then the counter: a refusal
+/// that happened to spend the last request also has zero remaining, and must not be waited for and asked again.
+fn classify_refusal(answer: &Answer<'_>) -> Class {
+    let retry_after = wait_asked_for(answer);
+    if says_secondary_limit(answer) {
+        return Class::SecondaryLimit { retry_after };
+    }
+    if says_primary_limit(answer) {
+        return Class::PrimaryLimit { reset: answer.reset.or_else(|| after_date(answer, retry_after)) };
+    }
+    if answer.retry_after.is_some() {
+        return Class::SecondaryLimit { retry_after };
+    }
+    if let Some(refusal) = known_refusal(answer) {
+        return refusal;
+    }
+    if answer.remaining == Some(0) {
+        return Class::PrimaryLimit { reset: answer.reset };
+    }
+    if answer.status == 429 {
+        return Class::SecondaryLimit { retry_after };
+    }
+    Class::Forbidden(if answer.is_json { Refusal::Permission } else { Refusal::Intermediary })
+}
+
+fn says_primary_limit(answer: &Answer<'_>) -> bool {
+    begins(message(answer), "api rate limit exceeded")
+}
+
+fn says_secondary_limit(answer: &Answer<'_>) -> bool {
+    let documentation = answer.documentation_url.unwrap_or_default().trim_end_matches('/');
+    contains(message(answer), "secondary rate limit")
+        || contains(message(answer), "abuse detection")
+        || ends(documentation, "secondary-rate-limits")
+        || ends(documentation, "#abuse-rate-limits")
+}
+
+/// The refusals whose text or header is known.
+fn known_refusal(answer: &Answer<'_>) -> Option<Class> {
+    let text = message(answer);
+    let refusal = if answer.sso_required || contains(text, "organization saml enforcement") {
+        Refusal::SsoRequired
+    } else if begins(text, "maximum number of login attempts exceeded") {
+        Refusal::LoginAttempts
+    } else if begins(text, "repository access blocked") {
+        return Some(Class::Blocked);
+    } else if ORGANIZATION_POLICIES.iter().any(|phrase| contains(text, phrase)) {
+        Refusal::OrganizationPolicy
+    } else if begins(text, "upgrade to ") {
+        Refusal::PlanLimit
+    } else if begins(text, "this api returns blobs up to") {
+        Refusal::TooLarge
+    } else if begins(text, "resource not accessible by ") || begins(text, "must have ") {
+        Refusal::Permission
+    } else {
+        return None;
+    };
+    Some(Class::Forbidden(refusal))
+}
+
+/// Phrases, in lower case, of refusals that shut out a token or an address as a whole.
+const ORGANIZATION_POLICIES: &[&str] = &[
+    "ip allow list enabled",
+    "forbids access via a personal access token",
+    "forbids access via a fine-grained personal access token",
+    "has enabled oauth app access restrictions",
+    "account was suspended",
+    "account is suspended",
+];
+
+/// The seconds that `Retry-After` asks for, if it can be understood.
+fn wait_asked_for(answer: &Answer<'_>) -> Option<u64> {
+    retry_after_seconds(answer.retry_after?, answer.date)
+}
+
+fn after_date(answer: &Answer<'_>, seconds: Option<u64>) -> Option<i64> {
+    Some(answer.date?.saturating_add(i64::try_from(seconds?).unwrap_or(i64::MAX)))
+}
+
+fn message<'a>(answer: &Answer<'a>) -> &'a str {
+    answer.message.unwrap_or_default().trim()
+}
+
+/// The texts compared here are ASCII, so bytes are compared; all in one pass, without a copy.
+fn begins(text: &str, phrase: &str) -> bool {
+    text.as_bytes().get(..phrase.len()).is_some_and(|start| start.eq_ignore_ascii_case(phrase.as_bytes()))
+}
+
+fn ends(text: &str, phrase: &str) -> bool {
+    let start = text.len().checked_sub(phrase.len());
+    start
+        .and_then(|start| text.as_bytes().get(start..))
+        .is_some_and(|end| end.eq_ignore_ascii_case(phrase.as_bytes()))
+}
+
+fn contains(text: &str, phrase: &str) -> bool {
+    text.as_bytes().windows(phrase.len()).any(|window| window.eq_ignore_ascii_case(phrase.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests;

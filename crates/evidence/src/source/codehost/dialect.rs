@@ -1,0 +1,89 @@
+//! How the code host is spoken to: the token's header, the version of the API, and what its answers mean.
+//!
+//! The decision itself is `answer::classify`; this file takes an answer apart for it. It never sends.
+
+use jiff::Timestamp;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use serde::Deserialize;
+
+use super::answer::{self, classify};
+use super::token::Token;
+use crate::http::quota::Reading;
+use crate::http::retry::http_date;
+use crate::http::{Answer, Dialect, Meaning, Request, one_line};
+
+/// The version of the API that is asked for: the one every server speaks, public and self-hosted.
+const API_VERSION: &str = "2022-11-28";
+
+/// Speaks with a token.
+pub(super) struct CodeHostDialect {
+    authorization: HeaderValue,
+}
+
+#[derive(Deserialize, Default)]
+struct ErrorDocument {
+    message: Option<String>,
+    /// Some old answers say `error` instead.
+    error: Option<serde_json::Value>,
+    documentation_url: Option<String>,
+}
+
+impl CodeHostDialect {
+    /// The dialect with `token`; `None` if it cannot stand in a header.
+    pub(super) fn new(token: &Token) -> Option<CodeHostDialect> {
+        Some(CodeHostDialect { authorization: token.header()? })
+    }
+}
+
+impl Dialect for CodeHostDialect {
+    fn authorize(&self, request: &mut Request, _now: Timestamp) -> Result<(), String> {
+        request.headers.insert(AUTHORIZATION, self.authorization.clone());
+        request.headers.insert("x-github-api-version", HeaderValue::from_static(API_VERSION));
+        Ok(())
+    }
+
+    fn understand(&self, answer: &Answer<'_>) -> Meaning {
+        let is_json = is_json(answer);
+        let document = match answer.body {
+            Some(bytes) if answer.status != 200 && is_json => {
+                serde_json::from_slice::<ErrorDocument>(bytes).unwrap_or_default()
+            }
+            _ => ErrorDocument::default(),
+        };
+        let message = document
+            .message
+            .or_else(|| document.error.and_then(|error| error.as_str().map(str::to_string)))
+            .map(|message| one_line(&message));
+        let number = |name: &str| answer.header(name).and_then(|value| value.trim().parse::<i64>().ok());
+        let reading = Reading {
+            limit: number("x-ratelimit-limit").and_then(|value| u64::try_from(value).ok()),
+            remaining: number("x-ratelimit-remaining").and_then(|value| u64::try_from(value).ok()),
+            reset: number("x-ratelimit-reset"),
+            date: answer.header("date").and_then(http_date),
+        };
+        let sso = answer.header("x-github-sso");
+        let class = classify(&answer::Answer {
+            status: answer.status,
+            retry_after: answer.header("retry-after"),
+            remaining: reading.remaining,
+            reset: reading.reset,
+            date: reading.date,
+            sso_required: sso.is_some_and(|sso| sso.trim_start().starts_with("required")),
+            message: message.as_deref(),
+            documentation_url: document.documentation_url.as_deref(),
+            is_json,
+        });
+        let request_id = answer.header("x-github-request-id").map(str::to_string);
+        Meaning { class, code: None, message, request_id, reading }
+    }
+}
+
+/// What the body is decides, rather than what it is called: some hosts name no type, or plain text. A page of HTML is
+/// nobody's answer to this question.
+fn is_json(answer: &Answer<'_>) -> bool {
+    let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
+    let may_be_json = answer.body.is_some() && answer.first_byte().is_none_or(|byte| b"{[".contains(&byte));
+    content_type.contains("json")
+        || (answer.status == 200 && answer.raw)
+        || (!content_type.contains("html") && may_be_json)
+}

@@ -1,0 +1,199 @@
+//! The code host's artifacts: exactly the specification's fields.
+//!
+//! The host sends much more; there is no field to put it in.
+
+use std::io;
+
+use evidence_bundle::document::write_json;
+use serde::{Deserialize, Serialize};
+
+use super::rules::{branch_protection, default_owners, two_factor};
+use crate::evaluate::Verdict;
+use crate::observation::{Field, Record};
+
+/// `org_settings.json`: exactly the specification's fields.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct OrganizationSettings {
+    /// The organization's name.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub login: Field<String>,
+    /// The organization's number.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub id: Field<u64>,
+    /// Whether every member must use two factors.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub two_factor_requirement_enabled: Field<bool>,
+    /// What members may do in every repository.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub default_repository_permission: Field<String>,
+    /// Whether members may create repositories.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub members_can_create_repositories: Field<bool>,
+    /// Whether members may create public repositories.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub members_can_create_public_repositories: Field<bool>,
+}
+
+/// `repo_{owner}_{repo}_branch_protection.json`: exactly the specification's fields.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct BranchProtection {
+    /// The call's own address.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub url: Field<String>,
+    /// The review rule; absent if no review is required.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub required_pull_request_reviews: Field<RequiredReviews>,
+    /// The status-check rule; absent if no check is required.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub required_status_checks: Field<RequiredStatusChecks>,
+    /// Whether the rule holds for administrators.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub enforce_admins: Field<EnforceAdmins>,
+}
+
+/// `required_pull_request_reviews`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct RequiredReviews {
+    /// Who may dismiss reviews.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub dismissal_restrictions: Field<DismissalRestrictions>,
+    /// Whether a new commit dismisses reviews.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub dismiss_stale_reviews: Field<bool>,
+    /// Whether a code owner must review.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub require_code_owner_reviews: Field<bool>,
+    /// How many approving reviews are required.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub required_approving_review_count: Field<u64>,
+}
+
+/// `dismissal_restrictions`, reduced to names: the host sends whole profiles of people, which are nobody's evidence.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct DismissalRestrictions {
+    /// Users.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub users: Field<Vec<UserName>>,
+    /// Teams.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub teams: Field<Vec<SlugName>>,
+    /// Apps.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub apps: Field<Vec<SlugName>>,
+}
+
+/// A user by login.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct UserName {
+    /// The login.
+    pub login: String,
+}
+
+/// A team or app by slug.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SlugName {
+    /// The slug.
+    pub slug: String,
+}
+
+/// `required_status_checks`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct RequiredStatusChecks {
+    /// Whether the branch must be up to date before merging.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub strict: Field<bool>,
+    /// The names of the required checks.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub contexts: Field<Vec<String>>,
+    /// The newer form of the same list. Not a field of the artifact; a rule whose checks stand only here is
+    /// configured all the same, and the check's `actual` names them.
+    #[serde(default, skip_serializing)]
+    pub checks: Field<Vec<StatusCheck>>,
+}
+
+/// One of `required_status_checks.checks`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct StatusCheck {
+    /// The check's name.
+    pub context: String,
+}
+
+/// `enforce_admins`
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct EnforceAdmins {
+    /// The setting's own address.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub url: Field<String>,
+    /// Whether the rule holds for administrators.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub enabled: Field<bool>,
+}
+
+/// `repo_{owner}_{repo}_codeowners.json`: exactly the specification's fields.
+#[derive(Debug, Clone, Serialize)]
+pub struct CodeownersFile {
+    /// File name.
+    pub name: String,
+    /// Path in the repository.
+    pub path: String,
+    /// The file, base64 without line breaks.
+    pub content: String,
+    /// Always `base64`.
+    pub encoding: &'static str,
+    /// Size of the file in bytes.
+    pub size: u64,
+    /// The file itself: what is judged and screened.
+    #[serde(skip)]
+    pub decoded: Vec<u8>,
+}
+
+impl Record for OrganizationSettings {
+    fn artifact_type(&self) -> &'static str {
+        "org_settings"
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        write_json(out, self)
+    }
+
+    fn judge(&self) -> Option<Verdict> {
+        Some(two_factor::judge(self))
+    }
+}
+
+impl Record for BranchProtection {
+    fn artifact_type(&self) -> &'static str {
+        "branch_protection"
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        write_json(out, self)
+    }
+
+    fn judge(&self) -> Option<Verdict> {
+        Some(branch_protection::judge(self))
+    }
+}
+
+impl Record for CodeownersFile {
+    fn artifact_type(&self) -> &'static str {
+        "codeowners"
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        write_json(out, self)
+    }
+
+    fn decoded(&self) -> Option<&[u8]> {
+        Some(&self.decoded)
+    }
+
+    fn written(&mut self) {
+        // Up to 4 MB that are in the artifact's bytes now, and in `decoded` for the judgement.
+        self.content = String::new();
+    }
+
+    fn judge(&self) -> Option<Verdict> {
+        Some(default_owners::judge(self))
+    }
+}
