@@ -25,7 +25,7 @@ def expect(what, actual, expected):
     """Compares two values as JSON, and shows the lines that differ."""
     if actual == expected:
         return
-    shown = [json.dumps(value, indent=1, sort_keys=True, default=str).splitlines() for value in (expected, actual)]
+    shown = [json.dumps(value, indent=1, sort_keys=True, default=sorted).splitlines() for value in (expected, actual)]
     difference = "\n".join(difflib.unified_diff(*shown, "expected", "found", lineterm=""))
     raise Differs(f"{what}\n{difference or f'expected {expected!r}, found {actual!r}'}")
 

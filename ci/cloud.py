@@ -68,6 +68,7 @@ def as_read_by_the_client(provider, regions):
         for trail in provider.client("cloudtrail", region).describe_trails()["trailList"]:
             trails[trail["TrailARN"]] = trail
     return {
+        "provider": provider.name,
         "policy": provider.client("iam").get_account_password_policy()["PasswordPolicy"],
         "trails": [trails[arn] for arn in sorted(trails)],
         "groups": groups,
@@ -91,6 +92,9 @@ def expect_same_artifacts(bundle, read):
         expect("trail", trail, only(trail, other, "Name", "TrailARN", "HomeRegion", "IsMultiRegionTrail"))
     for name, other in read["status"].items():
         status = bundle.json(f"sources/cloud/trail_{name}_status.json")
+        # To moto a delivery is made whenever it is asked.
+        if read["provider"] == "moto":
+            status.pop("LatestDeliveryTime")
         expect(f"status of {name}", status, only(status, other, "IsLogging"))
     regions = bundle.json("sources/cloud/log_groups.json")["regions_read"]
     expect("regions", sorted(region["region"] for region in regions), sorted(read["groups"]))

@@ -240,6 +240,18 @@ def number_of_super_administrators(check):
         expect(f"{number} super administrators", bundle.checks("CC6.6")["administrators"], {expected})
 
 
+def roles_that_say_only_what_is_true(check):
+    """No `isSuperAdminRole` is what the provider sends for every role but the super administrators'."""
+    for number, expected in ((1, ("fail", "too_few_super_administrators")), (2, ("pass", "ok"))):
+        directory = Directory()
+        if number == 1:
+            directory.unassign("user01")
+        directory.leave_out_false()
+        with Host(directory) as host:
+            bundle = check.collect(host).expect_bundle(0)
+        expect(f"{number} super administrators", bundle.checks("CC6.6")["administrators"], {expected})
+
+
 def not_delegated(check, scope):
     """One scope is missing: what needs it is not verifiable, the rest is judged."""
     rules = {
@@ -332,6 +344,7 @@ SCENARIOS = [
     ("one user enrolled but not enforced", enrolled_not_enforced),
     ("a suspended or archived administrator", inactive_administrator),
     ("1, 2, 4 and 5 super administrators", number_of_super_administrators),
+    ("roles that say only what is true of them", roles_that_say_only_what_is_true),
     *((f"{scope.rpartition('/')[2]} not delegated", functools.partial(not_delegated, scope=scope.rpartition("/")[2]))
       for scope in sorted(SCOPES)),
     ("nothing delegated", nothing_delegated),
