@@ -23,7 +23,10 @@ mod token;
 mod world;
 
 pub use crate::fault::{BadLink, Body, Fault, FaultKind};
-pub use crate::scenario::*;
+pub use crate::scenario::{
+    DEMO_EXPIRING_TOKEN, DEMO_FINE_GRAINED_TOKEN, DEMO_MEMBER_TOKEN, DEMO_SECRET, DEMO_TOKEN,
+    DEMO_WRITE_TOKEN, demo_organization, large_organization,
+};
 pub use crate::server::{Identity, Request, Server};
 pub use file::File;
 pub use limits::{Limits, Primary, Reset, Secondary};
@@ -38,6 +41,7 @@ pub use token::{Role, Selection, Token, TokenKind};
 use crate::clock::Clock;
 use crate::server::Settings;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The state of a code host.
@@ -180,7 +184,10 @@ impl CodeHost {
     pub fn serve(self) -> io::Result<Server> {
         let clock = Clock::default();
         clock.set_offset(self.clock_offset_seconds);
-        Server::start(self.settings(), clock.clone(), move |url| Box::new(Live::new(self, url, clock)))
+        Server::start(self.settings(), clock.clone(), move |url| {
+            let live = Arc::new(Live::new(self, url, clock));
+            (live.clone(), Some(live))
+        })
     }
 
     /// Adds or replaces an organization.

@@ -27,6 +27,9 @@ const DISABLED: &[&str] = &["accessNotConfigured", "SERVICE_DISABLED"];
 /// The reason by which this tool knows that the API is switched off.
 pub(super) const API_DISABLED: &str = "accessNotConfigured";
 
+/// How the log says, with a 401, that the token is good and the administrator lacks the privilege.
+const NOT_AUTHORIZED: &str = "Access denied. You are not authorized";
+
 /// Errors of the exchange that pass by themselves.
 const PASSING: &[&str] = &["internal_failure", "server_error", "temporarily_unavailable"];
 
@@ -55,7 +58,14 @@ impl Dialect for Bearer {
         let error = document.as_ref().and_then(|document| document.get("error"));
         let reasons = error.map(reasons).unwrap_or_default();
         let message = error.and_then(|error| error.get("message").unwrap_or(error).as_str()).map(one_line);
-        let class = classify(answer.status, is_json, &reasons, retry_after(answer));
+        let class = match classify(answer.status, is_json, &reasons, retry_after(answer)) {
+            Class::Unauthorized
+                if message.as_deref().is_some_and(|message| message.starts_with(NOT_AUTHORIZED)) =>
+            {
+                Class::Forbidden(Refusal::Permission)
+            }
+            class => class,
+        };
         let code = if reasons.iter().any(|reason| DISABLED.contains(reason)) {
             Some(API_DISABLED.to_string())
         } else {

@@ -15,7 +15,6 @@ use super::record::{
 };
 use super::rules::two_step::TwoStepFacts;
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
-use super::scope::Scope;
 use super::wire::Activity;
 use crate::evaluate::{Rule, reason};
 use crate::http::retry::{Class, Refusal};
@@ -23,17 +22,59 @@ use crate::http::{Meta, Refused};
 use crate::observation::{Artifact, Failed, Observation, Record, Seen};
 use crate::source::{Found, Question};
 
-/// What is missing of a listing, if anything is.
-fn missing<T>(what: &str, listing: &Listing<T>) -> Option<Seen> {
+/// How many names of listings are told.
+const NAMED: usize = 3;
+
+/// What is missing of a listing: its name, and why.
+type Gap<'a> = (String, &'a Problem);
+
+fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>> {
     let what = match listing.pages {
         0 => what.to_string(),
         pages => format!("{what}, after page {pages}"),
     };
-    listing.problem.as_ref().map(|problem| seen(&what, problem))
+    Some((what, listing.problem.as_ref()?))
 }
 
-fn is_delegated<T>(listing: &Listing<T>) -> bool {
-    !matches!(listing.problem, Some(Problem::NotDelegated(..)))
+/// Gaps for the same reason are told together: one missing privilege is one thing to say.
+fn seen(gaps: Vec<Gap<'_>>) -> Vec<Seen> {
+    let mut told: Vec<(Vec<String>, Seen)> = Vec::new();
+    for (what, problem) in gaps {
+        let seen = unread(problem);
+        match told.iter_mut().find(|(_, other)| words(other) == words(&seen)) {
+            Some((names, _)) => names.push(what),
+            None => told.push((vec![what], seen)),
+        }
+    }
+    told.into_iter().map(|(names, seen)| about(&named(&names), seen)).collect()
+}
+
+/// The first names of a list.
+fn named(names: &[String]) -> String {
+    let shown = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Whether it was shown, and the provider's words: what makes two gaps the same.
+fn words(seen: &Seen) -> (bool, &str) {
+    match seen {
+        Seen::Failed(failed) => (false, &failed.message),
+        Seen::Denied { detail, .. } | Seen::Nothing { detail, .. } => (true, detail),
+        Seen::Artifact { .. } | Seen::Withheld { .. } => (true, ""),
+    }
+}
+
+fn about(what: &str, seen: Seen) -> Seen {
+    match seen {
+        Seen::Denied { reason, detail } => Seen::Denied { reason, detail: format!("{what}: {detail}") },
+        Seen::Failed(failed) => {
+            Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed })
+        }
+        other => other,
+    }
 }
 
 /// The users of the customer or of each domain.
@@ -90,8 +131,8 @@ impl Users {
         self.parts.iter().map(listing).collect()
     }
 
-    fn missing(&self) -> impl Iterator<Item = Seen> {
-        self.parts.iter().filter_map(|(whose, listing)| missing(&users_of(whose), listing))
+    fn gaps(&self) -> impl Iterator<Item = Gap<'_>> {
+        self.parts.iter().filter_map(|(whose, listing)| gap(&users_of(whose), listing))
     }
 }
 
@@ -115,9 +156,9 @@ pub(super) fn two_step(customer: &str, users: &Users) -> Vec<Found> {
     for (whose, listing) in &users.parts {
         let mut facts = TwoStepFacts::default();
         distinct_users(&listing.items).into_iter().for_each(|user| facts.add(user));
-        let missing = missing(&users_of(whose), listing);
+        let gap = gap(&users_of(whose), listing);
         // A part alone can fail, and nothing else.
-        if !evidence.is_empty() && (missing.is_none() || facts.fails()) {
+        if !evidence.is_empty() && (gap.is_none() || facts.fails()) {
             let (rule, subject) = (&TWO_STEP_VERIFICATION, whose.name().into());
             found.push(Found::Asked(Question {
                 rule,
@@ -126,7 +167,8 @@ pub(super) fn two_step(customer: &str, users: &Users) -> Vec<Found> {
                 evidence: evidence.clone(),
             }));
         }
-        found.extend(missing.map(|seen| observed(&TWO_STEP_VERIFICATION, whose.name(), seen)));
+        let unread = seen(gap.into_iter().collect());
+        found.extend(unread.into_iter().map(|seen| observed(&TWO_STEP_VERIFICATION, whose.name(), seen)));
     }
     found
 }
@@ -143,14 +185,9 @@ pub(super) fn admin_roles(
         let record = admin_record(users, roles, assignments);
         found.push(observed(&ADMINISTRATORS, customer, artifact("admin_roles.json", record, meta)));
     }
-    let mut not_read: Vec<Seen> = Vec::new();
-    not_read.extend(missing("administrator roles", roles));
-    // They have one scope: that it is not delegated is told once.
-    if is_delegated(assignments) {
-        not_read.extend(missing("role assignments", assignments));
-    }
-    not_read.extend(users.missing());
-    found.extend(not_read.into_iter().map(|seen| observed(&ADMINISTRATORS, customer, seen)));
+    let of_roles = [gap("administrator roles", roles), gap("role assignments", assignments)];
+    let gaps = of_roles.into_iter().flatten().chain(users.gaps()).collect();
+    found.extend(seen(gaps).into_iter().map(|seen| observed(&ADMINISTRATORS, customer, seen)));
     found
 }
 
@@ -199,16 +236,14 @@ pub(super) fn lifecycle(
     parts: Vec<(&'static str, Listing<Activity>)>,
 ) -> Vec<Found> {
     let meta = parts.iter().find_map(|(_, listing)| listing.meta.clone());
-    // That the scope of all of them is not delegated is told once.
-    let told = parts.iter().enumerate().filter(|(at, (_, listing))| *at == 0 || is_delegated(listing));
-    let not_read: Vec<Seen> =
-        told.filter_map(|(_, (name, listing))| missing(&format!("events {name}"), listing)).collect();
+    let gaps = parts.iter().filter_map(|(name, listing)| gap(&format!("events {name}"), listing)).collect();
+    let unread = seen(gaps);
     let mut found = Vec::new();
     if let Some(meta) = meta {
         let seen = artifact("user_lifecycle.json", lifecycle_record(period, parts), &meta);
         found.push(observed(&USER_LIFECYCLE_LOG, customer, seen));
     }
-    found.extend(not_read.into_iter().map(|seen| observed(&USER_LIFECYCLE_LOG, customer, seen)));
+    found.extend(unread.into_iter().map(|seen| observed(&USER_LIFECYCLE_LOG, customer, seen)));
     found
 }
 
@@ -270,28 +305,20 @@ fn artifact(filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen 
     }
 }
 
-fn not_delegated(scope: Scope, what: &str, text: &str) -> Seen {
-    let detail =
-        format!("{what}: the scope {} is not delegated to the service account ({text})", scope.name());
-    Seen::Denied { reason: &reason::PERMISSION_DENIED, detail }
-}
-
-/// Why a part is missing: not shown, or not to be had.
-fn seen(what: &str, problem: &Problem) -> Seen {
+/// Why something was not read: not shown, or not to be had.
+fn unread(problem: &Problem) -> Seen {
     let refused = match problem {
-        Problem::NotDelegated(scope, text) => return not_delegated(*scope, what, text),
-        Problem::Failed(failure) => {
-            let failed = Failed::of(failure);
-            return Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed });
+        Problem::Failed(failure) => return Seen::Failed(Failed::of(failure)),
+        Problem::NotDelegated(scope, text) => {
+            let detail =
+                format!("the scope {} is not delegated to the service account ({text})", scope.name());
+            return Seen::Denied { reason: &reason::PERMISSION_DENIED, detail };
         }
         Problem::Refused(refused) => refused,
     };
     let reason = match refused.class {
         Class::Forbidden(Refusal::Permission) => {
-            return Seen::Denied {
-                reason: &reason::PERMISSION_DENIED,
-                detail: format!("{what}: {}", why(refused)),
-            };
+            return Seen::Denied { reason: &reason::PERMISSION_DENIED, detail: why(refused) };
         }
         Class::NotFound => &reason::NOT_FOUND,
         Class::Unauthorized => &reason::PERMISSION_DENIED,
@@ -299,7 +326,7 @@ fn seen(what: &str, problem: &Problem) -> Seen {
     };
     Seen::Failed(Failed {
         reason,
-        message: format!("{what}: {} (HTTP {})", refused.text(), refused.meta.status),
+        message: format!("{} (HTTP {})", refused.text(), refused.meta.status),
         status: Some(refused.meta.status),
         request_id: refused.meta.request_id.clone(),
     })

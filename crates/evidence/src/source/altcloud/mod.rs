@@ -2,10 +2,11 @@
 //!
 //! `service_account` knows the credentials file, `assertion` what is signed with it, `access` the tokens it is
 //! exchanged for, `dialect` what answers mean for a client and `look` what they mean for a control, `api` the calls,
-//! `wire` their answers, `record` what is stored of them, `rules` how it is judged, `connect` the connection test.
-//! This file is the collection. It reads; the scopes it asks for cannot do anything else.
+//! `wire` their answers, `record` what is stored of them, `rules` how it is judged, `connect` the connection test
+//! and `advice` what to do when it fails. This file is the collection. It reads; the scopes it asks for cannot do anything else.
 
 mod access;
+mod advice;
 mod api;
 mod assertion;
 pub mod config;
@@ -36,6 +37,7 @@ use self::wire::Activity;
 use super::{Account, ConnectError, Found, Kind, Plan, Session, Source, Surroundings};
 use crate::control::Control;
 use crate::observation::SourceName;
+use crate::report::format::counted;
 use crate::screen::Screen;
 
 /// The name of this source.
@@ -190,9 +192,11 @@ impl AltCloudSession {
 
     /// The first page of the log for `event`. The connection test has asked for the first of them.
     async fn first_event(&self, event: &'static str) -> First<Activity> {
-        match self.firsts.events.as_ref().filter(|_| EVENTS.first() == Some(&event)) {
-            Some(first) => first.clone(),
-            None => self.api().first_events(event, self.period).await,
+        match &self.firsts.events {
+            Some(first) if EVENTS.first() == Some(&event) => first.clone(),
+            // Whoever may not read the log may not read any of it.
+            Some(Err(Problem::Refused(refused))) => Err(Problem::Refused(refused.clone())),
+            _ => self.api().first_events(event, self.period).await,
         }
     }
 
@@ -225,7 +229,7 @@ impl AltCloudSession {
         };
         let expected = found.iter().filter(|item| matches!(item, Found::Observed(..))).count();
         let expected = u64::try_from(expected).unwrap_or(u64::MAX);
-        let text = format!("{count} users of {whose}");
+        let text = format!("{} of {whose}", counted(count, "user", "users"));
         let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
         found.insert(0, Found::Population { discovered, in_scope: count, expected, text });
         found

@@ -120,6 +120,11 @@ impl Record for TwoStepVerification {
         write_json(out, self)
     }
 
+    /// The questions have counted the users already.
+    fn written(&mut self) {
+        self.users = Vec::new();
+    }
+
     /// Each domain has a check of its own.
     fn judge(&self) -> Option<Verdict> {
         None

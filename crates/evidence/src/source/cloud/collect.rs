@@ -1,49 +1,34 @@
-//! The collection: what the connection test has seen, the other pages of log groups, and the status of each trail.
+//! The collection: what the connection test has seen, then the status of each trail. The log groups have a file of
+//! their own.
 //!
 //! What was not read of a region keeps its place: in the artifact's list of regions that were not read, in the checks
 //! that it leaves open, and, if nobody refused it but it failed, among the errors.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
 use evidence_bundle::path::BundlePath;
+use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream};
-use futures_util::{FutureExt, StreamExt};
 
-use super::api::{DESCRIBE_LOG_GROUPS, GET_TRAIL_STATUS};
-use super::config::CloudConfig;
-use super::connect::{RegionFirst, log_group_page, no_address, warning};
+use super::api::GET_TRAIL_STATUS;
+use super::connect::{RegionFirst, no_address, warning};
 use super::endpoint::{Region, Service};
+use super::log_groups::RegionGroups;
 use super::look::Look;
-use super::record::{
-    AuditTrailsRecord, LogGroup, LogGroupsRecord, NotRead, PasswordPolicyRecord, RegionLogGroups, Trail,
-    TrailStatus,
-};
+use super::record::{AuditTrailsRecord, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
 use super::rules::reason::PASSWORD_POLICY_MISSING;
-use super::rules::retention::Retention;
 use super::rules::trail::{AuditTrail, Logging, TrailFacts};
-use super::rules::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY, shown};
+use super::rules::{AUDIT_TRAIL, PASSWORD_POLICY, shown};
 use super::trails::{self, Known};
-use super::{CloudSession, NAME, scope};
+use super::{CloudSession, NAME};
 use crate::control::Control;
 use crate::evaluate::{Reason, Rule, reason};
 use crate::http::{Meta, one_line};
 use crate::observation::{Artifact, Failed, Observation, Record, Seen};
 use crate::report::format::counted;
 use crate::source::{Found, Question};
-
-/// Pages of log groups at most: 100,000 groups in a region. Beyond, the listing is taken for one without an end.
-const MAXIMUM_PAGES: usize = 2_000;
-
-/// All log groups of a region, or why they were not read to the end.
-pub(super) struct RegionGroups {
-    region: Region,
-    /// Those in scope, and how many there are in all.
-    groups: Look<(Vec<LogGroup>, u64)>,
-    pub(super) pages: u64,
-}
 
 /// Everything but the status of the trails.
 struct Survey {
@@ -100,11 +85,10 @@ impl CloudSession {
         let known: Vec<Known> = all_trails.iter().filter(|known| self.is_in_scope(known)).cloned().collect();
         let (head, question) = self.trails_found(&known);
         let tail = self.log_groups_found(&regions);
-        let (groups_in_scope, groups) =
-            regions.iter().fold((0, 0), |(in_scope, all), region| match &region.groups {
-                Look::Read((groups, seen), _) => (in_scope + number(groups.len()), all + seen),
-                _ => (in_scope, all),
-            });
+        let counts = regions.iter().map(RegionGroups::counts);
+        let (groups_in_scope, groups) = counts.fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+        let unread = self.first.regions.iter().any(|first| first.trails.unread().is_some())
+            || regions.iter().any(|region| region.groups.unread().is_some());
         let looks =
             |found: &[Found]| number(found.iter().filter(|f| matches!(f, Found::Observed(..))).count());
         let population = Found::Population {
@@ -112,10 +96,11 @@ impl CloudSession {
             in_scope: number(known.len()) + groups_in_scope,
             expected: looks(&head) + looks(&tail) + number(known.len()),
             text: format!(
-                "{} and {} in scope in {}",
+                "{} and {} in scope in {}{}",
                 counted(number(known.len()), "trail", "trails"),
                 counted(groups_in_scope, "log group", "log groups"),
                 counted(number(self.first.regions.len()), "region", "regions"),
+                if unread { ", of which not all could be read" } else { "" },
             ),
         };
         Survey { population, known, head, question, tail }
@@ -260,138 +245,13 @@ impl CloudSession {
         }
     }
 
-    /// `log_groups.json`, a question for each region, what could not be read, and what was not found.
-    fn log_groups_found(&self, regions: &[RegionGroups]) -> Vec<Found> {
-        let account = &self.caller.account;
-        let mut record = LogGroupsRecord {
-            scope: self.config.log_groups.clone(),
-            regions_read: vec![],
-            regions_not_read: vec![],
-        };
-        let (mut unread, mut questions, mut request) = (Vec::new(), Vec::new(), None);
-        for RegionGroups { region, groups, .. } in regions {
-            let subject = format!("{account}/{region}");
-            match groups {
-                Look::Read((groups, _), meta) => {
-                    request.get_or_insert(meta);
-                    questions.push((subject, Retention::of(groups)));
-                    let log_groups = groups.clone();
-                    record.regions_read.push(RegionLogGroups { region: region.to_string(), log_groups });
-                }
-                look => {
-                    let code = look.unread().unwrap_or(&reason::HOST_ERROR).code;
-                    record.regions_not_read.push(NotRead { region: region.to_string(), reason: code });
-                    unread.extend(look.unseen().map(|seen| observed(&LOG_RETENTION, &subject, seen)));
-                }
-            }
-        }
-        let mut found = Vec::new();
-        if unread.is_empty() {
-            for entry in self.config.log_groups.iter().filter(|entry| !is_in(entry, &record)) {
-                let what =
-                    if entry.ends_with('*') { "no log group begins with" } else { "there is no log group" };
-                let text = format!("{what} {} in {}", entry.trim_end_matches('*'), self.regions_in_words());
-                found.push(observed(&LOG_RETENTION, account, Seen::Failed(not_found(text))));
-            }
-        }
-        if let Some(meta) = request {
-            let seen = artifact("log_groups.json", record, meta);
-            let evidence: Vec<BundlePath> = path(&seen).into_iter().collect();
-            found.insert(0, observed(&LOG_RETENTION, account, seen));
-            found.extend(questions.into_iter().map(|(subject, facts)| {
-                let (rule, facts, evidence) = (&LOG_RETENTION, Box::new(facts), evidence.clone());
-                Found::Asked(Question { rule, subject: subject.into(), facts, evidence })
-            }));
-        }
-        found.extend(unread);
-        found
-    }
-
-    /// The log groups of every region to the end, side by side.
-    pub(super) async fn all_log_groups(&self) -> Vec<RegionGroups> {
-        join_all(self.first.regions.iter().map(|first| self.log_groups(first).boxed())).await
-    }
-
-    async fn log_groups(&self, first: &RegionFirst) -> RegionGroups {
-        let region = first.region.clone();
-        let failed = |look: Look<(Vec<LogGroup>, u64)>, pages| RegionGroups {
-            region: region.clone(),
-            groups: look,
-            pages,
-        };
-        let (page, meta) = match &first.groups {
-            Look::Read(page, meta) => (page, meta.clone()),
-            other => return failed(other.without_value(), 1),
-        };
-        let mut listed = Listed::default();
-        listed.add(&self.config, &page.groups);
-        let (mut next, mut pages, mut tokens) = (page.next.clone(), 1, HashSet::new());
-        while let Some(token) = next {
-            let again = !tokens.insert(token.clone());
-            if again || tokens.len() >= MAXIMUM_PAGES {
-                let text = format!(
-                    "{} in {region}: the pages of the listing do not come to an end",
-                    DESCRIBE_LOG_GROUPS.permission()
-                );
-                return failed(Look::Failed(host_error(text)), pages);
-            }
-            pages += 1;
-            match log_group_page(&self.config, &self.hosts, &region, Some(&token)).await {
-                Look::Read(page, _) => {
-                    listed.add(&self.config, &page.groups);
-                    next = page.next;
-                }
-                other => return failed(other.without_value(), pages),
-            }
-        }
-        let groups = Look::Read((listed.in_scope, listed.seen), meta);
-        RegionGroups { region: region.clone(), groups, pages }
-    }
-
-    fn regions_in_words(&self) -> String {
+    /// The regions that are looked at.
+    pub(super) fn regions_in_words(&self) -> String {
         self.config.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// Log groups as pages bring them.
-#[derive(Default)]
-struct Listed {
-    in_scope: Vec<LogGroup>,
-    seen: u64,
-    /// Where each name is. A page that shifted while it was read shows a group twice.
-    names: HashMap<String, LogGroup>,
-}
-
-impl Listed {
-    fn add(&mut self, config: &CloudConfig, groups: &[LogGroup]) {
-        for group in groups {
-            let name = group.log_group_name.value();
-            if name.and_then(|name| self.names.get(name)) == Some(group) {
-                continue;
-            }
-            if let Some(name) = name {
-                self.names.insert(name.clone(), group.clone());
-            }
-            self.seen += 1;
-            let entries = &config.log_groups;
-            let means = |entry: &String| scope::means_log_group(entry, name.map(String::as_str));
-            if entries.is_empty() || entries.iter().any(means) {
-                self.in_scope.push(group.clone());
-            }
-        }
-    }
-}
-
-/// Whether an entry of the configuration means a log group of any region that was read.
-fn is_in(entry: &str, record: &LogGroupsRecord) -> bool {
-    record
-        .regions_read
-        .iter()
-        .flat_map(|region| &region.log_groups)
-        .any(|group| scope::means_log_group(entry, group.log_group_name.value().map(String::as_str)))
-}
-
-fn artifact(filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
+pub(super) fn artifact(filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
     match Artifact::new(NAME, filename, record) {
         Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
         Err(error) => Seen::Failed(Failed {
@@ -402,7 +262,7 @@ fn artifact(filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen 
     }
 }
 
-fn path(seen: &Seen) -> Option<BundlePath> {
+pub(super) fn path(seen: &Seen) -> Option<BundlePath> {
     match seen {
         Seen::Artifact { artifact, .. } => Some(artifact.path().clone()),
         _ => None,
@@ -413,15 +273,15 @@ fn observation(rule: &'static Rule, subject: &str, seen: Seen) -> Observation {
     Observation { source: NAME, rule, subject: Arc::from(subject), exempt: None, seen }
 }
 
-fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
+pub(super) fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
     Found::Observed(observation(rule, subject, seen), Vec::new())
 }
 
-fn host_error(message: String) -> Failed {
+pub(super) fn host_error(message: String) -> Failed {
     failed(&reason::HOST_ERROR, message)
 }
 
-fn not_found(message: String) -> Failed {
+pub(super) fn not_found(message: String) -> Failed {
     failed(&reason::NOT_FOUND, message)
 }
 
@@ -429,6 +289,6 @@ fn failed(reason: &'static Reason, message: String) -> Failed {
     Failed { reason, message: one_line(&message), status: None, request_id: None }
 }
 
-fn number(count: usize) -> u64 {
+pub(super) fn number(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }

@@ -40,6 +40,12 @@ fn what_the_api_says() {
         (401, error(401, "authError", "Invalid Credentials"), Unauthorized, Some("authError")),
         (401, HTML.to_vec(), Forbidden(Refusal::Intermediary), None),
         (
+            401,
+            error(401, "authError", "Access denied. You are not authorized to read activity records."),
+            Forbidden(Refusal::Permission),
+            Some("authError"),
+        ),
+        (
             403,
             error(403, "forbidden", "Not Authorized to access this resource/api"),
             Forbidden(Refusal::Permission),
@@ -101,12 +107,15 @@ fn what_the_api_says() {
     }
 }
 
+/// Status and body; class, code and message.
+type Told = (u16, &'static [u8], Class, Option<&'static str>, Option<&'static str>);
+
 #[test]
 fn what_the_exchange_says() {
     use Class::{Forbidden, HostFault, Redirect, Success, Throttled};
     let refused = Forbidden(Refusal::Permission);
     let fault = HostFault { retry_after: None };
-    let table: [(u16, &[u8], Class, Option<&str>, Option<&str>); 14] = [
+    let table: Vec<Told> = vec![
         (200, b"{}", Success, None, None),
         (200, HTML, fault, None, None),
         (302, b"", Redirect, None, None),

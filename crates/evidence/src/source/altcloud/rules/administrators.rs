@@ -8,7 +8,7 @@ use super::{
 };
 use crate::evaluate::{Verdict, reason};
 use crate::observation::Field;
-use crate::source::altcloud::record::{AdminRoles, Administrator, AssignmentRecord};
+use crate::source::altcloud::record::{AdminRoles, Administrator, AssignmentRecord, Role};
 
 /// Fewer super administrators, and one lost account locks everybody out.
 const FEWEST: usize = 2;
@@ -52,13 +52,7 @@ pub(in crate::source::altcloud) fn judge(record: &AdminRoles) -> Option<Verdict>
 
 impl<'a> Holders<'a> {
     fn of(record: &'a AdminRoles) -> Holders<'a> {
-        let supers: HashMap<&str, Option<bool>> = record
-            .roles
-            .iter()
-            .filter_map(|role| {
-                Some((role.role_id.value()?.as_str(), role.is_super_admin_role.value().copied()))
-            })
-            .collect();
+        let supers = super_roles(&record.roles);
         let mut holders = Holders::default();
         for AssignmentRecord { assignment, assignee_from_users_list: user } in &record.role_assignments {
             let is_super =
@@ -157,6 +151,20 @@ impl<'a> Holders<'a> {
         }
         text
     }
+}
+
+/// Whether each role is the super administrator's; `None` if that is not told.
+///
+/// The provider leaves the field out where it does not hold. That is an answer only if it is there where it does: a
+/// list on which no role is the super administrator's does not show the field, since every customer has that role.
+fn super_roles(roles: &[Role]) -> HashMap<&str, Option<bool>> {
+    let shown = roles.iter().any(|role| role.is_super_admin_role.value() == Some(&true));
+    let is_super = |role: &Role| match role.is_super_admin_role {
+        Field::Value(is_super) => Some(is_super),
+        Field::Absent => shown.then_some(false),
+        Field::Null => None,
+    };
+    roles.iter().filter_map(|role| Some((role.role_id.value()?.as_str(), is_super(role)))).collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use evidence_bundle::text::Printable;
 use crate::control::Control;
 use crate::evaluate::{Advice, Reason, Rule};
 use crate::observation::Field;
+use crate::report::format;
 
 /// How many people are named in what was found; the artifacts have all of them.
 const NAMED: usize = 5;
@@ -162,9 +163,9 @@ fn address(address: &Field<String>) -> String {
     }
 }
 
-/// `1 user`, `2 users`.
-fn counted(count: usize, one: &str, many: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+/// `1 user`, `2,000 users`.
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format::counted(u64::try_from(number).unwrap_or(u64::MAX), one, many)
 }
 
 #[cfg(test)]

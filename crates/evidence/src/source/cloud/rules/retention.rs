@@ -84,8 +84,10 @@ impl Facts for Retention {
             let actual = format!("the retention of {} of {all} is not told", self.untold);
             return Verdict::unknown(&reason::NO_EVIDENCE, actual);
         }
-        let shortest = self.shortest.map_or("no end".to_string(), days_in_words);
-        let verdict = Verdict::pass(format!("{all}, the shortest retention is {shortest}"));
+        let verdict = Verdict::pass(match self.shortest {
+            Some(days) => format!("{all}, the shortest retention is {}", days_in_words(days)),
+            None => format!("{all}, kept forever"),
+        });
         Verdict { improvable: self.improvable > 0, ..verdict }
     }
 }
@@ -159,7 +161,7 @@ mod tests {
         assert!(actual.starts_with("1,200 of 1,201 log groups below 90 days: /0 (1 day), \\u"), "{actual}");
         assert!(actual.ends_with("… (2 days), /2 (1 day), and 1197 more") && actual.len() < 300, "{actual}");
         let actual = |groups: &[LogGroup]| Retention::of(groups).judge().actual.unwrap();
-        assert_eq!(actual(&[group("/a", Field::Absent)]), "1 log group, the shortest retention is no end");
+        assert_eq!(actual(&[group("/a", Field::Absent)]), "1 log group, kept forever");
         assert_eq!(
             actual(&[group("/a", Field::Value(400)), group("/b", Field::Absent)]),
             "2 log groups, the shortest retention is 400 days"

@@ -9,6 +9,9 @@ fn value(text: &str) -> Field<String> {
     Field::Value(text.to_string())
 }
 
+/// What a judgement comes to; `None` if a missing part has an observation of its own.
+type Outcome = Option<(Status, &'static Reason)>;
+
 /// A user by number, and how it is.
 fn user(id: &str, inactive: bool) -> Administrator {
     Administrator {
@@ -60,17 +63,17 @@ fn listing(whole: bool, read: Extent) -> UserListing {
     }
 }
 
-fn outcome(record: &AdminRoles) -> Option<(Status, &'static Reason)> {
+fn outcome(record: &AdminRoles) -> Outcome {
     judge(record).map(|verdict| (verdict.status, verdict.reason))
 }
 
-const PASS: Option<(Status, &Reason)> = Some((Status::Pass, &reason::OK));
+const PASS: Outcome = Some((Status::Pass, &reason::OK));
 
-fn fail(reason: &'static Reason) -> Option<(Status, &'static Reason)> {
+fn fail(reason: &'static Reason) -> Outcome {
     Some((Status::Fail, reason))
 }
 
-fn unknown(reason: &'static Reason) -> Option<(Status, &'static Reason)> {
+fn unknown(reason: &'static Reason) -> Outcome {
     Some((Status::NotVerifiable, reason))
 }
 
@@ -79,7 +82,7 @@ type Change = fn(&mut AdminRoles);
 
 #[test]
 fn one_difference_at_a_time() {
-    let table: Vec<(&str, Change, Option<(Status, &'static Reason)>)> = vec![
+    let table: Vec<(&str, Change, Outcome)> = vec![
         ("nothing", |_| {}, PASS),
         (
             "another role",
@@ -139,11 +142,24 @@ fn one_difference_at_a_time() {
             unknown(&reason::NO_EVIDENCE),
         ),
         (
-            "a role of which it is not told whether it is super",
+            "a role of which it is left out whether it is super, as the provider does where it is not",
             |w| {
                 w.roles.push(role("9", Field::Absent));
                 w.role_assignments.push(assigned("9", "7", "user", Some(user("7", false))));
             },
+            PASS,
+        ),
+        (
+            "a role of which it is null",
+            |w| {
+                w.roles.push(role("9", Field::Null));
+                w.role_assignments.push(assigned("9", "7", "user", Some(user("7", false))));
+            },
+            unknown(&reason::NO_EVIDENCE),
+        ),
+        (
+            "it is left out for all roles",
+            |w| w.roles = vec![role(SUPER, Field::Absent), role(OTHER, Field::Absent)],
             unknown(&reason::NO_EVIDENCE),
         ),
         (
