@@ -5,6 +5,7 @@ the tool: it reads a bundle with `tarfile` and `json`, and lets `evidence verify
 """
 
 import base64
+import contextlib
 import difflib
 import json
 import os
@@ -164,6 +165,33 @@ class Scenarios:
         if self.failed:
             print(f"FAILED: {self.failed} scenarios")
         sys.exit(1 if self.failed else 0)
+
+
+@contextlib.contextmanager
+def sandbox(binary, work, *arguments):
+    """The project's own sandbox, serving; what it says of itself."""
+    log = Path(work) / "sandbox.log"
+    with log.open("wb") as file:
+        process = subprocess.Popen([binary, "serve", *map(str, arguments)], stdout=file, stderr=subprocess.STDOUT)
+    try:
+        wait_for("the sandbox", lambda: process.poll() is not None or "Ctrl-C" in log.read_text())
+        if process.poll() is not None:
+            raise Differs(f"the sandbox does not serve:\n{log.read_text()}")
+        yield log.read_text()
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@contextlib.contextmanager
+def refused(kind, text):
+    """What is done inside must raise `kind`, with `text` in its words."""
+    try:
+        yield
+    except kind as error:
+        expect_in("the refusal", text, str(error))
+    else:
+        raise Differs(f"not refused: {text}")
 
 
 def wait_for(what, probe, seconds=30):

@@ -11,8 +11,9 @@ import re
 import sys
 import tempfile
 
-from bundle import Scenarios, Tool, expect, expect_in
-from cloud_provider import AWAY, EXTERNAL_ID, GOOD_POLICY, HOME, READING, TRAIL, Provider
+import botocore.exceptions
+from bundle import Scenarios, Tool, expect, expect_in, refused, sandbox
+from cloud_provider import AWAY, EXTERNAL_ID, GOOD_POLICY, HOME, READING, TRAIL, Account, Provider
 from recorder import Recorder
 
 CONTROLS = ["CC6.1", "CC7.2"]
@@ -37,11 +38,12 @@ class Check:
             "CLOUD_SESSION_TOKEN": key.get("SessionToken", ""),
         })
         run.calls, run.actions = recorder.calls, collections.Counter(recorder.actions())
+        recorder.stop()
         yield run
         strange = set(run.actions) - {*READING, "sts:GetCallerIdentity", "sts:AssumeRole"}
         expect("actions that are not wanted", sorted(strange), [])
+        expect("calls that are not as described", [fault for call in run.calls for fault in call.faults()], [])
         run.expect_nowhere(secrets_of(key, recorder))
-        recorder.stop()
 
 
 def secrets_of(key, recorder):
@@ -288,6 +290,49 @@ def a_page_that_never_comes(check):
     expect("five attempts", run.actions["logs:DescribeLogGroups"], 2 + 5)
 
 
+def the_sandbox(binary, work, tool):
+    """The provider's own client understands our sandbox: every call, along the pages, and the refusals."""
+    with sandbox(binary, work, "--host", "cloud", "--scenario", "large", "--size", "120") as told:
+        url, number = re.search(r"at (http\S+): .* (\d{12})\.", told).groups()
+        key = {
+            "AccessKeyId": re.search(r"ACCESS_KEY_ID=(\S+)", told)[1],
+            "SecretAccessKey": re.search(r"SECRET_ACCESS_KEY=(\S+)", told)[1],
+        }
+        home = re.search(r"CLOUD_REGION=(\S+)", told)[1]
+        role, external_id = re.search(r"role: (\S+), external id (\S+)", told).groups()
+        account = Account("sandbox", url, key)
+        expect("account", account.client("sts").get_caller_identity()["Account"], number)
+        regions = [home, HOME]
+        read = as_read_by_the_client(account, regions)
+        expect("log groups", [len(read["groups"][region]) for region in regions], [120, 0])
+        names = [group["logGroupName"] for group in read["groups"][home]]
+        expect("log groups that come twice", len(names) - len(set(names)), 0)
+        prefixed = account.client("logs", home).describe_log_groups(logGroupNamePrefix=names[-1])["logGroups"]
+        expect("by prefix", [group["logGroupName"] for group in prefixed], names[-1:])
+        assumed = account.client("sts").assume_role(RoleArn=role, RoleSessionName="check", ExternalId=external_id)
+        again = as_read_by_the_client(Account("sandbox", url, assumed["Credentials"]), [home])
+        expect("log groups as the role", again["groups"][home], read["groups"][home])
+        wrong = key | {"SecretAccessKey": key["SecretAccessKey"][::-1]}
+        unknown = key | {"AccessKeyId": "AKIAZZZZZZZZZZZZZZZZ"}
+        for service, call, with_wrong, with_unknown in [
+            ("sts", "get_caller_identity", "SignatureDoesNotMatch", "InvalidClientTokenId"),
+            ("iam", "get_account_password_policy", "SignatureDoesNotMatch", "InvalidClientTokenId"),
+            ("cloudtrail", "describe_trails", "InvalidSignatureException", "UnrecognizedClientException"),
+            ("logs", "describe_log_groups", "InvalidSignatureException", "UnrecognizedClientException"),
+        ]:
+            for other, code in ((wrong, with_wrong), (unknown, with_unknown)):
+                with refused(botocore.exceptions.ClientError, f"({code})"):
+                    getattr(account.client(service, key=other), call)()
+        for more in ({}, {"ExternalId": "another"}):
+            with refused(botocore.exceptions.ClientError, "(AccessDenied)"):
+                account.client("sts").assume_role(RoleArn=role, RoleSessionName="check", **more)
+        source = {"mode": "env", "region": home, "regions": regions, "endpoint_url": url}
+        run = tool.collect(CONTROLS, {"cloud": source}, {
+            "CLOUD_ACCESS_KEY_ID": key["AccessKeyId"], "CLOUD_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+        })
+        expect_same_artifacts(run.expect_bundle(0), read)
+
+
 SCENARIOS = [
     ("everything allowed, two regions, 127 log groups", allowed),
     ("a region in which the trail has only its shadow", one_region_away_from_home),
@@ -307,7 +352,7 @@ SCENARIOS = [
 ]
 
 
-def main(evidence, sandbox=None):
+def main(evidence, sandbox_binary=None):
     scenarios = Scenarios()
     with tempfile.TemporaryDirectory() as work:
         tool = Tool(evidence, work)
@@ -318,6 +363,8 @@ def main(evidence, sandbox=None):
                     scenarios.run(f"{name}: {title}", scenario, Check(tool, provider))
             finally:
                 provider.stop()
+        if sandbox_binary:
+            scenarios.run("the sandbox, read by the provider's own client", the_sandbox, sandbox_binary, work, tool)
     scenarios.finish()
 
 

@@ -45,15 +45,29 @@ def allow(actions, **more):
     return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
 
 
-class Provider:
+class Account:
+    """An account at some address, and a key of it."""
+
+    def __init__(self, name, url, key):
+        self.name, self.url, self.key = name, url, key
+
+    def client(self, service, region=HOME, key=None):
+        key = key or self.key
+        return boto3.client(
+            service, region_name=region, endpoint_url=self.url,
+            aws_access_key_id=key["AccessKeyId"], aws_secret_access_key=key["SecretAccessKey"],
+            aws_session_token=key.get("SessionToken"), config=Config(retries={"total_max_attempts": 1}),
+        )
+
+
+class Provider(Account):
     """One running provider, and a user of it who may do everything."""
 
     def __init__(self, name, work):
-        self.name = name
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__(name, f"http://127.0.0.1:{self.port}", {"AccessKeyId": "test", "SecretAccessKey": "test"})
         scripts = Path(sys.executable).parent
         variables = {"PATH": os.environ["PATH"], "HOME": str(work)}
         if name == "moto":
@@ -69,7 +83,6 @@ class Provider:
             list(map(str, command)), cwd=work, env=variables, stdout=self.log, stderr=subprocess.STDOUT
         )
         wait_for(name, self.answers, 60)
-        self.key = {"AccessKeyId": "test", "SecretAccessKey": "test"}
         self.furnish()
 
     def answers(self):
@@ -83,14 +96,6 @@ class Provider:
         self.process.terminate()
         self.process.wait(30)
         self.log.close()
-
-    def client(self, service, region=HOME, key=None, url=None):
-        key = key or self.key
-        return boto3.client(
-            service, region_name=region, endpoint_url=url or self.url,
-            aws_access_key_id=key["AccessKeyId"], aws_secret_access_key=key["SecretAccessKey"],
-            aws_session_token=key.get("SessionToken"), config=Config(retries={"total_max_attempts": 1}),
-        )
 
     def furnish(self):
         iam = self.client("iam")

@@ -4,9 +4,13 @@ It changes nothing: the `Host` header is signed, so it is passed on as it came.
 """
 
 import http.client
+import json
 import threading
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import botocore.session
+import botocore.validate
 
 # What is signed as which service is refused in which protocol.
 QUERY = {"iam", "sts"}
@@ -77,7 +81,36 @@ class Call:
         else:
             query = urllib.parse.parse_qs(body.decode("utf-8", "replace") or urllib.parse.urlsplit(path).query)
             action = query.get("Action", ["?"])[0]
+        self.name = action
         self.action = f"{self.service}:{action}"
+
+    def faults(self):
+        """What the description of the service in the provider's own client library has against this call."""
+        model = botocore.session.get_session().get_service_model(self.service)
+        operation, metadata = model.operation_model(self.name), model.metadata
+        found = [] if (self.method, self.path) == ("POST", "/") else [f"{self.method} {self.path}"]
+        if self.service in QUERY:
+            kind = "application/x-www-form-urlencoded"
+            given = dict(urllib.parse.parse_qsl(self.body.decode(), keep_blank_values=True))
+            if (given.pop("Action", None), given.pop("Version", None)) != (self.name, metadata["apiVersion"]):
+                found.append("another action or version")
+            given = {name: int(value) if name == "DurationSeconds" else value for name, value in given.items()}
+        else:
+            kind = f"application/x-amz-json-{metadata['jsonVersion']}"
+            given = json.loads(self.body)
+            if self.headers["X-Amz-Target"] != f"{metadata['targetPrefix']}.{self.name}":
+                found.append(f"target {self.headers['X-Amz-Target']}")
+        if self.headers.get("Content-Type", "").partition(";")[0] != kind:
+            found.append(f"content type {self.headers.get('Content-Type')}")
+        shape = operation.input_shape
+        found += [f"no parameter {name}" for name in given if name not in (shape.members if shape else {})]
+        report = botocore.validate.ParamValidator().validate(given, shape) if shape else None
+        if report and report.has_errors():
+            found.append(report.generate_report())
+        # There is one address for all regions, and it takes signatures for one only; the providers here take any.
+        if self.service == "iam" and self.region != "us-east-1":
+            found.append(f"signed for {self.region}")
+        return [f"{self.action}: {fault}" for fault in found]
 
 
 def forward(port, handler, body):

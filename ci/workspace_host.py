@@ -31,7 +31,7 @@ PAGE = 7
 class ServiceAccount:
     """A key pair with its certificate, and the file the tool is given."""
 
-    def __init__(self, host):
+    def __init__(self, url):
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "evidence-reader")])
         now = datetime.datetime.now(datetime.timezone.utc)
@@ -53,7 +53,7 @@ class ServiceAccount:
             "private_key": self.private_key,
             "client_email": "evidence-reader@acme-evidence.example",
             "client_id": "104200000000000000042",
-            "token_uri": f"{host.url}/token",
+            "token_uri": f"{url}/token",
         }
 
 
@@ -121,7 +121,7 @@ class Host:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
-        self.account = ServiceAccount(self)
+        self.account = ServiceAccount(self.url)
         self.audience = self.account.file["token_uri"]
 
     def violation(self, text):
@@ -254,12 +254,11 @@ class Directory:
         self.user_at("user07").update(suspended=True, suspensionReason="ADMIN", isEnrolledIn2Sv=False, isEnforcedIn2Sv=False)
         self.user_at("user11").update(archived=True, isEnrolledIn2Sv=False, isEnforcedIn2Sv=False)
         self.roles = [
-            self.role(self.SUPER, "_SEED_ADMIN_ROLE", isSuperAdminRole=True),
-            self.role(self.USERS, "_USER_MANAGEMENT_ADMIN_ROLE"),
-            self.role("10003", "_HELP_DESK_ADMIN_ROLE"),
-            self.role("10004", "_GROUPS_ADMIN_ROLE"),
-            self.role("10005", "Device desk", isSystemRole=False),
-        ] + [self.role(str(10010 + number), f"Custom {number}", isSystemRole=False) for number in range(6)]
+            self.role(self.SUPER, "_SEED_ADMIN_ROLE", isSystemRole=True, isSuperAdminRole=True),
+            self.role(self.USERS, "_USER_MANAGEMENT_ADMIN_ROLE", isSystemRole=True),
+            self.role("10003", "_HELP_DESK_ADMIN_ROLE", isSystemRole=True),
+            self.role("10004", "_GROUPS_ADMIN_ROLE", isSystemRole=True),
+        ] + [self.role(str(10010 + number), f"Custom {number}") for number in range(7)]
         self.assignments = []
         for account in ("user00", "user01"):
             self.assign(account, self.SUPER)
@@ -330,6 +329,7 @@ class Directory:
         return next(user for user in self.users if user["primaryEmail"].startswith(f"{account}@"))
 
     def role(self, identifier, name, **fields):
+        """The provider sends what is true of a role, and leaves out what is not."""
         return {
             "kind": "admin#directory#role",
             "etag": f'"{identifier}"',
@@ -337,16 +337,7 @@ class Directory:
             "roleName": name,
             "roleDescription": f"{name} as made for this check",
             "rolePrivileges": [{"privilegeName": "USERS_RETRIEVE", "serviceId": "00haapch16h1ysv"}],
-            "isSystemRole": True,
-            "isSuperAdminRole": False,
         } | fields
-
-    def leave_out_false(self):
-        """Lets roles say only what is true of them: the provider's answers do so, and clients by others count on it."""
-        for role in self.roles:
-            for name in ("isSystemRole", "isSuperAdminRole"):
-                if role[name] is False:
-                    del role[name]
 
     def assign(self, account, role):
         user = self.user_at(account)
