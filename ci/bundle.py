@@ -9,6 +9,7 @@ import contextlib
 import difflib
 import json
 import os
+import signal
 import subprocess
 import sys
 import tarfile
@@ -149,6 +150,8 @@ class Scenarios:
 
     def __init__(self):
         self.failed = 0
+        # So that what was started is stopped.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     def run(self, name, function, *arguments):
         started = time.monotonic()
