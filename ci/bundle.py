@@ -121,7 +121,12 @@ class Tool:
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.work), "NO_COLOR": "1"} | variables
         return subprocess.run(
             [self.binary, *map(str, arguments)],
-            cwd=directory, env=environment, capture_output=True, text=True, timeout=300, check=check,
+            cwd=directory,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=check,
         )
 
     def collect(self, controls, sources, variables):

@@ -32,11 +32,15 @@ class Check:
         recorder.throttle, recorder.throttle_after = set(throttle), dict(throttle_after)
         key = self.provider.reader | (key or {})
         source = {"mode": "env", "region": HOME, "endpoint_url": recorder.url} | configuration
-        run = self.tool.collect(controls, {"cloud": source}, {
-            "CLOUD_ACCESS_KEY_ID": key["AccessKeyId"],
-            "CLOUD_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-            "CLOUD_SESSION_TOKEN": key.get("SessionToken", ""),
-        })
+        run = self.tool.collect(
+            controls,
+            {"cloud": source},
+            {
+                "CLOUD_ACCESS_KEY_ID": key["AccessKeyId"],
+                "CLOUD_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+                "CLOUD_SESSION_TOKEN": key.get("SessionToken", ""),
+            },
+        )
         run.calls, run.actions = recorder.calls, collections.Counter(recorder.actions())
         recorder.stop()
         yield run
@@ -83,9 +87,18 @@ def as_read_by_the_client(provider, regions):
 
 def expect_same_artifacts(bundle, read):
     """Every artifact says what the client read: the same members, and of each the same values."""
-    expect("names of artifacts", bundle.artifacts("cloud"), sorted(
-        ["password_policy.json", "audit_trails.json", "log_groups.json", *(f"trail_{name}_status.json" for name in read["status"])]
-    ))
+    expect(
+        "names of artifacts",
+        bundle.artifacts("cloud"),
+        sorted(
+            [
+                "password_policy.json",
+                "audit_trails.json",
+                "log_groups.json",
+                *(f"trail_{name}_status.json" for name in read["status"]),
+            ]
+        ),
+    )
     policy = bundle.json("sources/cloud/password_policy.json")["PasswordPolicy"]
     expect("password policy", policy, only(policy, read["policy"], "MinimumPasswordLength", "RequireSymbols"))
     trails = bundle.json("sources/cloud/audit_trails.json")["trailList"]
@@ -102,9 +115,14 @@ def expect_same_artifacts(bundle, read):
     expect("regions", sorted(region["region"] for region in regions), sorted(read["groups"]))
     for region in regions:
         others = read["groups"][region["region"]]
-        expect("log groups", region["logGroups"], [
-            {name: other[name] for name in ("logGroupName", "arn", "retentionInDays") if name in other} for other in others
-        ])
+        expect(
+            "log groups",
+            region["logGroups"],
+            [
+                {name: other[name] for name in ("logGroupName", "arn", "retentionInDays") if name in other}
+                for other in others
+            ],
+        )
 
 
 def only(found, other, *needed):
@@ -124,10 +142,17 @@ def allowed(check):
     expect("CC6.1", bundle.control("CC6.1")["status"], "pass")
     expect("CC7.2", bundle.control("CC7.2")["status"], "pass")
     # The trail is seen in both regions, and is one. The pages have 50 log groups each.
-    expect("actions", dict(run.actions), {
-        "sts:GetCallerIdentity": 1, "iam:GetAccountPasswordPolicy": 1, "cloudtrail:DescribeTrails": 2,
-        "cloudtrail:GetTrailStatus": 1, "logs:DescribeLogGroups": 4,
-    })
+    expect(
+        "actions",
+        dict(run.actions),
+        {
+            "sts:GetCallerIdentity": 1,
+            "iam:GetAccountPasswordPolicy": 1,
+            "cloudtrail:DescribeTrails": 2,
+            "cloudtrail:GetTrailStatus": 1,
+            "logs:DescribeLogGroups": 4,
+        },
+    )
 
 
 def one_region_away_from_home(check):
@@ -142,13 +167,15 @@ def only_some_log_groups(check):
     with check.collected(log_groups=["/acme/service-00*", "/acme/service-119"]) as run:
         bundle = run.expect_bundle(0)
     (region,) = bundle.json("sources/cloud/log_groups.json")["regions_read"]
-    expect("log groups", [group["logGroupName"] for group in region["logGroups"]], [
-        *(f"/acme/service-00{number}" for number in range(10)), "/acme/service-119"
-    ])
+    expect(
+        "log groups",
+        [group["logGroupName"] for group in region["logGroups"]],
+        [*(f"/acme/service-00{number}" for number in range(10)), "/acme/service-119"],
+    )
 
 
 def denied(check, action):
-    """One action is taken from the policy: its artifact is not there, the others are, and nothing is called a failure."""
+    """One action is taken from the policy: its artifact is not there, the others are, and nothing fails for it."""
     left = [one for one in READING if one != action]
     with check.provider.permitted(left), check.collected(regions=[HOME, AWAY]) as run:
         bundle = run.expect_bundle(0)
@@ -220,20 +247,29 @@ def trails_of_one_region(check):
             bundle = run.expect_bundle(0)
         read = as_read_by_the_client(check.provider, [HOME, AWAY])
     expect("trails", sorted(read["status"]), ["acme-all", "acme-away", "acme-home"])
-    expect("trails in the bundle", [name for name in bundle.artifacts("cloud") if name.startswith("trail_")], [
-        f"trail_{name}_status.json" for name in sorted(read["status"])
-    ])
+    expect(
+        "trails in the bundle",
+        [name for name in bundle.artifacts("cloud") if name.startswith("trail_")],
+        [f"trail_{name}_status.json" for name in sorted(read["status"])],
+    )
     expect("checks", bundle.checks("CC7.2")["audit-trail"], {("fail", "audit_trail_not_multi_region")})
     expect("CC7.2", bundle.control("CC7.2")["status"], "fail")
 
 
 def short_retention(check):
     """One of 127 log groups keeps its events for too short a time, on the last page of the second region."""
-    with check.provider.short_retention("/acme/edge-6", 60, AWAY), check.collected(["CC7.2"], regions=[HOME, AWAY]) as run:
+    with (
+        check.provider.short_retention("/acme/edge-6", 60, AWAY),
+        check.collected(["CC7.2"], regions=[HOME, AWAY]) as run,
+    ):
         bundle = run.expect_bundle(0)
     expect("CC7.2", bundle.control("CC7.2")["status"], "fail")
     failed = [one for one in bundle.control("CC7.2")["checks"] if one["status"] == "fail"]
-    expect("failed checks", [(one["rule"], one["reason"]) for one in failed], [("log-retention", "log_retention_too_short")])
+    expect(
+        "failed checks",
+        [(one["rule"], one["reason"]) for one in failed],
+        [("log-retention", "log_retention_too_short")],
+    )
     expect_in("what was found", "/acme/edge-6", failed[0]["actual"])
 
 
@@ -273,10 +309,17 @@ def throttled(check):
     """Each of the calls is refused once as too fast, in the words of its protocol, and asked again."""
     with check.collected(throttle=READING, regions=[HOME, AWAY]) as run:
         bundle = run.expect_bundle(0)
-    expect("actions", dict(run.actions), {
-        "sts:GetCallerIdentity": 1, "iam:GetAccountPasswordPolicy": 2, "cloudtrail:DescribeTrails": 3,
-        "cloudtrail:GetTrailStatus": 2, "logs:DescribeLogGroups": 5,
-    })
+    expect(
+        "actions",
+        dict(run.actions),
+        {
+            "sts:GetCallerIdentity": 1,
+            "iam:GetAccountPasswordPolicy": 2,
+            "cloudtrail:DescribeTrails": 3,
+            "cloudtrail:GetTrailStatus": 2,
+            "logs:DescribeLogGroups": 5,
+        },
+    )
     expect_same_artifacts(bundle, as_read_by_the_client(check.provider, [HOME, AWAY]))
 
 
@@ -327,9 +370,14 @@ def the_sandbox(binary, work, tool):
             with refused(botocore.exceptions.ClientError, "(AccessDenied)"):
                 account.client("sts").assume_role(RoleArn=role, RoleSessionName="check", **more)
         source = {"mode": "env", "region": home, "regions": regions, "endpoint_url": url}
-        run = tool.collect(CONTROLS, {"cloud": source}, {
-            "CLOUD_ACCESS_KEY_ID": key["AccessKeyId"], "CLOUD_SECRET_ACCESS_KEY": key["SecretAccessKey"],
-        })
+        run = tool.collect(
+            CONTROLS,
+            {"cloud": source},
+            {
+                "CLOUD_ACCESS_KEY_ID": key["AccessKeyId"],
+                "CLOUD_SECRET_ACCESS_KEY": key["SecretAccessKey"],
+            },
+        )
         expect_same_artifacts(run.expect_bundle(0), read)
 
 

@@ -12,7 +12,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if ! python3 -m venv "$work/venv" >"$work/log" 2>&1 ||
-  ! "$work/venv/bin/pip" install --quiet 'moto[server]==5.2.5' 'ministack==1.5.33' 'boto3==1.43.106' >"$work/log" 2>&1; then
+  ! "$work/venv/bin/pip" install --quiet 'moto[server]==5.2.5' ministack==1.5.33 boto3==1.43.106 \
+    >"$work/log" 2>&1; then
   echo "SKIPPED: the check of the source cloud needs python3 and its packages, which do not install:"
   tail -n 3 "$work/log"
   exit 0

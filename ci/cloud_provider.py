@@ -1,4 +1,4 @@
-"""A cloud provider by others on a loopback port, furnished like an account: users, a role, trails, log groups, a policy.
+"""A cloud provider by others on a loopback port, furnished as an account is: a user, a role, trails, log groups, a policy.
 
 Two independent ones are known, and both check signatures and evaluate policies as they are set up here.
 """
@@ -54,9 +54,13 @@ class Account:
     def client(self, service, region=HOME, key=None):
         key = key or self.key
         return boto3.client(
-            service, region_name=region, endpoint_url=self.url,
-            aws_access_key_id=key["AccessKeyId"], aws_secret_access_key=key["SecretAccessKey"],
-            aws_session_token=key.get("SessionToken"), config=Config(retries={"total_max_attempts": 1}),
+            service,
+            region_name=region,
+            endpoint_url=self.url,
+            aws_access_key_id=key["AccessKeyId"],
+            aws_secret_access_key=key["SecretAccessKey"],
+            aws_session_token=key.get("SessionToken"),
+            config=Config(retries={"total_max_attempts": 1}),
         )
 
 
@@ -75,8 +79,11 @@ class Provider(Account):
         else:
             command = [scripts / "ministack"]
             variables |= {
-                "AUTH": "true", "BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(self.port),
-                "IOT_MTLS_ENABLED": "0", "SFTP_ENABLED": "0",
+                "AUTH": "true",
+                "BIND_HOST": "127.0.0.1",
+                "GATEWAY_PORT": str(self.port),
+                "IOT_MTLS_ENABLED": "0",
+                "SFTP_ENABLED": "0",
             }
         self.log = open(Path(work) / f"{name}.log", "wb")
         self.process = subprocess.Popen(
@@ -106,18 +113,26 @@ class Provider(Account):
         self.reader = iam.create_access_key(UserName="evidence")["AccessKey"]
         trust = {
             "Version": "2012-10-17",
-            "Statement": [{
-                "Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"AWS": reader["Arn"]},
-                "Condition": {"StringEquals": {"sts:ExternalId": EXTERNAL_ID}},
-            }],
+            "Statement": [
+                {
+                    "Effect": "Allow",
+                    "Action": "sts:AssumeRole",
+                    "Principal": {"AWS": reader["Arn"]},
+                    "Condition": {"StringEquals": {"sts:ExternalId": EXTERNAL_ID}},
+                }
+            ],
         }
-        self.role = iam.create_role(RoleName="evidence-reader", AssumeRolePolicyDocument=json.dumps(trust))["Role"]["Arn"]
+        self.role = iam.create_role(RoleName="evidence-reader", AssumeRolePolicyDocument=json.dumps(trust))["Role"][
+            "Arn"
+        ]
         iam.put_role_policy(RoleName="evidence-reader", PolicyName="reading", PolicyDocument=allow(READING))
         if self.name == "moto":
             # From here on it checks signatures and policies.
-            urllib.request.urlopen(urllib.request.Request(
-                f"{self.url}/moto-api/reset-auth", data=b"0", headers={"Content-Type": "application/octet-stream"}
-            )).read()
+            urllib.request.urlopen(
+                urllib.request.Request(
+                    f"{self.url}/moto-api/reset-auth", data=b"0", headers={"Content-Type": "application/octet-stream"}
+                )
+            ).read()
         self.key = admin
         self.account = self.client("sts").get_caller_identity()["Account"]
         self.permit(READING)
@@ -128,7 +143,9 @@ class Provider(Account):
             self.log_group(f"/acme/edge-{number}", RETENTIONS[number % len(RETENTIONS)], AWAY)
         self.client("s3").create_bucket(Bucket="acme-trails")
         trails = self.client("cloudtrail")
-        trails.create_trail(Name=TRAIL, S3BucketName="acme-trails", IsMultiRegionTrail=True, EnableLogFileValidation=True)
+        trails.create_trail(
+            Name=TRAIL, S3BucketName="acme-trails", IsMultiRegionTrail=True, EnableLogFileValidation=True
+        )
         trails.start_logging(Name=TRAIL)
 
     def permit(self, actions):

@@ -43,13 +43,15 @@ class Method:
                 found.append(f"{name} is given more than once")
             if name == "fields":
                 found += [f"fields: {fault}" for fault in mask_faults(self, value)]
-        found += [
-            f"{name} is required" for name, rule in known.items() if rule.get("required") and name not in names
-        ]
+        found += [f"{name} is required" for name, rule in known.items() if rule.get("required") and name not in names]
         return found
 
     def path_faults(self, values):
-        return [f"{name}={value}: {fault}" for name, value in values.items() for fault in value_faults(self.parameters[name], value)]
+        return [
+            f"{name}={value}: {fault}"
+            for name, value in values.items()
+            for fault in value_faults(self.parameters[name], value)
+        ]
 
     def schema(self):
         """The answer as JSON Schema. What the description does not name is not allowed."""

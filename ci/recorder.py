@@ -134,10 +134,17 @@ def forward(port, handler, body):
 def throttled(call):
     """The provider's own words when it is asked too often; 400 in both protocols."""
     if call.service in QUERY:
-        return 400, [("Content-Type", "text/xml"), ("x-amzn-RequestId", "00000000-0000-4000-8000-000000000001")], (
-            b"<ErrorResponse><Error><Type>Sender</Type><Code>Throttling</Code><Message>Rate exceeded</Message></Error>"
-            b"<RequestId>00000000-0000-4000-8000-000000000001</RequestId></ErrorResponse>"
+        return (
+            400,
+            [("Content-Type", "text/xml"), ("x-amzn-RequestId", "00000000-0000-4000-8000-000000000001")],
+            (
+                b"<ErrorResponse>"
+                b"<Error><Type>Sender</Type><Code>Throttling</Code><Message>Rate exceeded</Message></Error>"
+                b"<RequestId>00000000-0000-4000-8000-000000000001</RequestId></ErrorResponse>"
+            ),
         )
-    return 400, [("Content-Type", "application/x-amz-json-1.1"), ("x-amzn-RequestId", "00000000-0000-4000-8000-000000000002")], (
-        b'{"__type":"ThrottlingException","message":"Rate exceeded"}'
+    return (
+        400,
+        [("Content-Type", "application/x-amz-json-1.1"), ("x-amzn-RequestId", "00000000-0000-4000-8000-000000000002")],
+        (b'{"__type":"ThrottlingException","message":"Rate exceeded"}'),
     )

@@ -16,7 +16,8 @@ import googleapiclient.discovery
 import googleapiclient.errors
 from bundle import Differs, Scenarios, Tool, expect, expect_in, refused, sandbox
 from discovery import Discovery
-from workspace_host import DOCUMENTS, Directory, Host, ServiceAccount
+from workspace_directory import Directory
+from workspace_host import DOCUMENTS, Host, ServiceAccount
 
 SCOPES = {
     "https://www.googleapis.com/auth/admin.directory.user.readonly",
@@ -62,7 +63,7 @@ def read_everything(url, file, administrator, customer):
 
 
 def the_host_itself():
-    """What is played here is understood by the provider's own client, and nothing is wrong with that client's requests."""
+    """What is played here is understood by the provider's own client, whose requests are all let through."""
     directory = Directory()
     with Host(directory) as host:
         # That client names the public token endpoint, whatever the file says.
@@ -110,7 +111,11 @@ def the_host_refuses():
         if found and not found[0].path_faults(found[1]) + found[0].faults(list(query.items())):
             raise Differs(f"{http} {path} {query} is let through")
     method, _ = discovery.find("GET", users)
-    expect("a good request", method.faults([("customer", "my_customer"), ("fields", "nextPageToken,users(id,name/fullName)")]), [])
+    expect(
+        "a good request",
+        method.faults([("customer", "my_customer"), ("fields", "nextPageToken,users(id,name/fullName)")]),
+        [],
+    )
 
 
 class Check:
@@ -126,7 +131,9 @@ class Check:
         file.touch(0o600)
         file.write_text(json.dumps(account.file))
         source = {
-            "mode": "service_account", "customer_id": Directory.CUSTOMER, "admin_email": host.administrator,
+            "mode": "service_account",
+            "customer_id": Directory.CUSTOMER,
+            "admin_email": host.administrator,
             "api_url": host.url,
         } | configuration
         run = self.tool.collect(controls, {"altcloud": source}, {"ALTCLOUD_APPLICATION_CREDENTIALS": str(file)})
@@ -144,7 +151,10 @@ def secrets_of(account, host):
 
 
 def statuses(bundle, control):
-    return [(check["rule"], check["subject"], check["status"], check["reason"]) for check in bundle.control(control)["checks"]]
+    return [
+        (check["rule"], check["subject"], check["status"], check["reason"])
+        for check in bundle.control(control)["checks"]
+    ]
 
 
 def all_good(check, ignore_masks=False):
@@ -157,23 +167,45 @@ def all_good(check, ignore_masks=False):
         expect("scopes", set().union(*host.asked), SCOPES)
     expect("CC6.1", bundle.control("CC6.1")["status"], "pass")
     expect("CC6.6", bundle.control("CC6.6")["status"], "pass")
-    expect("artifacts", bundle.artifacts("altcloud"), ["admin_roles.json", "two_step_verification.json", "user_lifecycle.json"])
+    expect(
+        "artifacts",
+        bundle.artifacts("altcloud"),
+        ["admin_roles.json", "two_step_verification.json", "user_lifecycle.json"],
+    )
     expect_same_users(bundle, directory.users)
     roles = bundle.json("sources/altcloud/admin_roles.json")
-    expect("roles", by(roles["roles"], "roleId"), picked(directory.roles, roles["roles"], "roleId", "isSuperAdminRole", "isSystemRole"))
+    expect(
+        "roles",
+        by(roles["roles"], "roleId"),
+        picked(directory.roles, roles["roles"], "roleId", "isSuperAdminRole", "isSystemRole"),
+    )
     added = "assigneeFromUsersList"
     found = [{name: value for name, value in one.items() if name != added} for one in roles["roleAssignments"]]
-    expect("assignments", by(found, "roleAssignmentId"), picked(directory.assignments, found, "roleAssignmentId", "assignedTo"))
+    expect(
+        "assignments",
+        by(found, "roleAssignmentId"),
+        picked(directory.assignments, found, "roleAssignmentId", "assignedTo"),
+    )
     for one in roles["roleAssignments"]:
         user = next(user for user in directory.users if user["id"] == one["assignedTo"])
         expect(f"assignee {user['id']}", one[added], {name: user[name] for name in one[added]})
     events = bundle.json("sources/altcloud/user_lifecycle.json")["events"]
-    expect("events", sorted(
-        (event["time"], event["name"], event["actor"]["email"], event["parameters"]["USER_EMAIL"]) for event in events
-    ), sorted(
-        (one["id"]["time"], one["events"][0]["name"], one["actor"]["email"], one["events"][0]["parameters"][0]["value"])
-        for one in directory.activities
-    ))
+    expect(
+        "events",
+        sorted(
+            (event["time"], event["name"], event["actor"]["email"], event["parameters"]["USER_EMAIL"])
+            for event in events
+        ),
+        sorted(
+            (
+                one["id"]["time"],
+                one["events"][0]["name"],
+                one["actor"]["email"],
+                one["events"][0]["parameters"][0]["value"],
+            )
+            for one in directory.activities
+        ),
+    )
 
 
 def by(items, name):
@@ -197,7 +229,9 @@ def enrolled_not_enforced(check):
     directory.user_at("user29")["isEnforcedIn2Sv"] = False
     with Host(directory) as host:
         bundle = check.collect(host).expect_bundle(0)
-    expect("CC6.1", statuses(bundle, "CC6.1"), [("two-step-verification", "C0acme042", "fail", "two_step_not_enforced")])
+    expect(
+        "CC6.1", statuses(bundle, "CC6.1"), [("two-step-verification", "C0acme042", "fail", "two_step_not_enforced")]
+    )
     expect_in("what was found", "user29@acme.test", bundle.control("CC6.1")["checks"][0]["actual"])
     expect("CC6.6", bundle.control("CC6.6")["status"], "pass")
 
@@ -215,7 +249,9 @@ def inactive_administrator(check):
 
 def number_of_super_administrators(check):
     table = {
-        1: ("fail", "too_few_super_administrators"), 2: ("pass", "ok"), 4: ("pass", "ok"),
+        1: ("fail", "too_few_super_administrators"),
+        2: ("pass", "ok"),
+        4: ("pass", "ok"),
         5: ("fail", "too_many_super_administrators"),
     }
     for number, expected in table.items():
@@ -299,9 +335,11 @@ def two_domains(check):
         asked = {query.get("domain") for call, query in host.queries if call == "directory.users.list"}
     expect("domains", asked - {None}, {"acme.example", "acme.test"})
     expect_same_users(bundle, directory.users)
-    expect("CC6.1", {status[1:] for status in statuses(bundle, "CC6.1")}, {
-        ("acme.example", "pass", "ok"), ("acme.test", "fail", "two_step_not_enforced")
-    })
+    expect(
+        "CC6.1",
+        {status[1:] for status in statuses(bundle, "CC6.1")},
+        {("acme.example", "pass", "ok"), ("acme.test", "fail", "two_step_not_enforced")},
+    )
     # Everybody with a role is in one of the two domains.
     expect("CC6.6", bundle.control("CC6.6")["status"], "pass")
 
@@ -325,7 +363,7 @@ def only_what_the_control_needs(check):
 
 
 def the_sandbox(binary, work):
-    """The provider's own client understands our sandbox, and its answers are as the discovery documents describe them."""
+    """The provider's own client understands our sandbox, and its answers are as its documents describe them."""
     file = Path(work) / "sandbox-account.json"
     methods = Discovery(*DOCUMENTS).methods
     for arguments, users in ((["--scenario", "demo"], None), (["--scenario", "large", "--size", "1230"], 1230)):
@@ -361,8 +399,10 @@ SCENARIOS = [
     ("a suspended or archived administrator", inactive_administrator),
     ("1, 2, 4 and 5 super administrators", number_of_super_administrators),
     ("roles that say what they are not", roles_that_say_false),
-    *((f"{scope.rpartition('/')[2]} not delegated", functools.partial(not_delegated, scope=scope.rpartition("/")[2]))
-      for scope in sorted(SCOPES)),
+    *(
+        (f"{scope.rpartition('/')[2]} not delegated", functools.partial(not_delegated, scope=scope.rpartition("/")[2]))
+        for scope in sorted(SCOPES)
+    ),
     ("nothing delegated", nothing_delegated),
     ("throttled", throttled),
     ("a page that never comes", a_page_that_never_comes),
