@@ -538,7 +538,9 @@ fn every_flag_exists_and_every_variable_is_read() {
                     "{page}: {first} is no flag"
                 );
             }
-            let own = ["EVIDENCE_", "CODEHOST_", "CLOUD_", "ALTCLOUD_"].iter().any(|start| first.starts_with(start));
+            let own = ["EVIDENCE_", "CODEHOST_", "CLOUD_", "ALTCLOUD_"]
+                .iter()
+                .any(|start| first.starts_with(start));
             if own && first.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
                 assert!(code.contains(first), "{page}: nothing reads {first}");
             }
