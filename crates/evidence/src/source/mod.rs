@@ -227,6 +227,8 @@ impl Found {
 pub struct Plan {
     /// Artifacts at most, by kind: a name for people and a number.
     pub artifacts: Vec<(&'static str, u64)>,
+    /// What a collection would lack, in words: a part that is refused, or that could not be asked for.
+    pub missing: Vec<String>,
     /// Requests at least: each artifact is there at the first place it is looked for.
     pub requests_minimum: u64,
     /// Requests at most, retries not counted.
