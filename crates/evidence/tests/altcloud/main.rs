@@ -199,7 +199,7 @@ impl Collected {
             Found::Asked(question) => (question.rule, question.subject, question.facts.judge()),
             Found::Observed(observation, _) => {
                 match &observation.seen {
-                    Seen::Artifact { artifact, request } => {
+                    Seen::Artifact { artifact, request, .. } => {
                         let name = artifact.path().as_str().rsplit('/').next().unwrap().to_string();
                         let content = serde_json::from_slice(artifact.bytes()).unwrap();
                         assert!(self.artifacts.insert(name.clone(), content).is_none(), "{name} twice");
