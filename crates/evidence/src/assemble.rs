@@ -3,6 +3,7 @@
 //! Long lists are written row by row: neither the checks' documents nor the manifest is ever in memory as a whole.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 
 use evidence_bundle::document::{
@@ -105,14 +106,14 @@ fn unique<'a>(
 pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
     let hints = hint::ordered(&collection.checks);
     add(spool, path::HINTS, |out, reader| {
-        let mut seen: HashMap<String, u32> = HashMap::new();
+        // By a hash of the id, since a large organization has a hint for every repository: two ids that share one
+        // are told apart as if they were the same.
+        let mut seen: HashMap<u64, u32> = HashMap::new();
         let mut id = move |check: &Check| {
             let id = format!("{}:{}:{}", check.control().id(), check.verdict.reason.code, check.subject);
-            // A repository has one check for a control; only the organization can have more.
-            if check.subject.contains('/') {
-                return id;
-            }
-            let count = seen.entry(id.clone()).or_default();
+            let mut hasher = DefaultHasher::new();
+            id.hash(&mut hasher);
+            let count = seen.entry(hasher.finish()).or_default();
             *count += 1;
             if *count == 1 { id } else { format!("{id}:{count}") }
         };

@@ -80,8 +80,13 @@ pub enum Error {
     },
     /// The connection tests: every source that failed.
     Connect(Vec<ConnectError>),
-    /// Nothing at all was collected; the reasons, one per kind.
-    NothingCollected(Vec<String>),
+    /// Nothing at all was collected.
+    NothingCollected {
+        /// Why, one for each kind.
+        reasons: Vec<String>,
+        /// What it means for the exit code: a source that could not be connected outweighs one that gave nothing.
+        exit: Exit,
+    },
     /// The output directory.
     Output {
         /// The directory.
@@ -151,7 +156,7 @@ impl Error {
                 Exit::Configuration
             }
             Error::Connect(_) | Error::ApiKeyMissing { .. } => Exit::Connection,
-            Error::NothingCollected(_) => Exit::Collection,
+            Error::NothingCollected { exit, .. } => *exit,
             Error::Output { .. }
             | Error::Spool { .. }
             | Error::System(_)
@@ -195,7 +200,7 @@ impl Error {
                 vec![format!("export {variable}=<key>, or leave --upload out; nothing was collected")]
             }
             Error::Connect(errors) => errors.iter().flat_map(|error| error.help.clone()).collect(),
-            Error::NothingCollected(_) => {
+            Error::NothingCollected { .. } => {
                 vec!["no bundle was written: there is nothing it could show".to_string()]
             }
             Error::Output { .. } => vec!["choose another directory with --output".to_string()],
@@ -228,7 +233,7 @@ impl fmt::Display for Error {
                 let texts: Vec<String> = errors.iter().map(connection_text).collect();
                 f.write_str(&texts.join("\n"))
             }
-            Error::NothingCollected(reasons) => {
+            Error::NothingCollected { reasons, .. } => {
                 f.write_str("nothing could be collected")?;
                 reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
             }

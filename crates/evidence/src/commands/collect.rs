@@ -77,9 +77,12 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     }));
     // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
     runtime.shutdown_background();
+    if gathered.is_err() {
+        reporter.event(Event::Stopped);
+    }
     let (mut collection, organization) = gathered?;
     if !collection.answered && !collection.errors.is_empty() {
-        return Err(Error::NothingCollected(reasons(&collection)));
+        return Err(Error::NothingCollected { reasons: reasons(&collection), exit: outcome(&collection) });
     }
     if let Some(message) = signing.warning {
         collection.warnings.push(own_warning("signing_key_readable", &message));

@@ -254,11 +254,15 @@ impl Client {
                 Verdict::RetryAfter(wait) => {
                     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
                     let until = self.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
+                    let reason = match class {
+                        Class::Throttled { .. } => WaitReason::Throttled,
+                        _ => WaitReason::HostFault,
+                    };
                     if wait > SHOWN_WAIT {
-                        let (source, reason) = (self.settings.source, WaitReason::HostFault);
-                        self.reporter.event(Event::Waiting { source, reason, until, left: wait });
+                        self.gate.wait(until, reason, &self.clock, &*self.reporter).await;
+                    } else {
+                        self.clock.sleep_until(until).await;
                     }
-                    self.clock.sleep_until(until).await;
                 }
                 Verdict::GiveUp | Verdict::Accept => return Err(failure),
             }
@@ -351,6 +355,11 @@ impl Client {
                 Some(location) => format!("refused to follow a redirect to {}", one_line(location)),
                 None => "the host redirects without saying where".to_string(),
             })),
+            // Half a refusal may be any refusal, a limit for one.
+            (_, Body::Broken(text)) => {
+                class = Class::Transport;
+                fail(FailureKind::Transport(text))
+            }
             (class, _) => {
                 if class == Class::Unauthorized || class == Class::Forbidden(Refusal::LoginAttempts) {
                     // Every further bad try prolongs the lock-out of the credential's owner.

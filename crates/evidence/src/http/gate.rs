@@ -47,6 +47,8 @@ struct State {
     /// A refusal that every further request would meet too: ask nothing more.
     closed: Option<Failure>,
     paused: SignedDuration,
+    /// Until when waits are in `paused`.
+    paused_until: Timestamp,
     answered: bool,
 }
 
@@ -76,6 +78,7 @@ impl Gate {
                 held_until: None,
                 closed: None,
                 paused: SignedDuration::ZERO,
+                paused_until: Timestamp::MIN,
                 answered: false,
             }),
             turn: tokio::sync::Mutex::new(()),
@@ -105,7 +108,13 @@ impl Gate {
     }
 
     /// Waits for everybody, and shows it. A pacing wait is a fraction of a second, and showing it would be noise.
-    async fn wait(&self, until: Timestamp, reason: WaitReason, clock: &Clock, reporter: &dyn Reporter) {
+    pub(super) async fn wait(
+        &self,
+        until: Timestamp,
+        reason: WaitReason,
+        clock: &Clock,
+        reporter: &dyn Reporter,
+    ) {
         if reason == WaitReason::Pace {
             return clock.sleep_until(until).await;
         }
@@ -124,8 +133,7 @@ impl Gate {
             }
         }
         reporter.event(Event::WaitOver(self.source));
-        let mut state = self.lock();
-        state.paused += clock.now().duration_since(begun);
+        self.lock().waited(begun, clock.now());
     }
 
     /// The request has an answer, or will have none.
@@ -183,6 +191,13 @@ impl State {
         }
         self.in_flight += 1;
         Step::Start(self.concurrency.start())
+    }
+
+    /// Counts a wait; what several waited for side by side counts once.
+    fn waited(&mut self, begun: Timestamp, ended: Timestamp) {
+        let begun = begun.max(self.paused_until);
+        self.paused += ended.duration_since(begun).max(SignedDuration::ZERO);
+        self.paused_until = self.paused_until.max(ended);
     }
 
     fn learn(&mut self, ticket: Ticket, lesson: &Lesson, now: Timestamp) {

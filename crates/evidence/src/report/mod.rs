@@ -110,6 +110,8 @@ pub enum Event<'a> {
         /// The limit as last told.
         rate_limit: Option<&'a RateLimitRecord>,
     },
+    /// The run ends before the collection does.
+    Stopped,
     /// The controls are judged.
     Judged(&'a [ControlResult]),
     /// The bundle is written and verified.
@@ -201,6 +203,8 @@ pub enum WaitReason {
     SecondaryLimit,
     /// The host is down and said for how long.
     HostFault,
+    /// The host was asked too fast and said for how long to wait.
+    Throttled,
     /// The pace of requests; too short to show.
     Pace,
 }

@@ -54,6 +54,8 @@ struct State {
     collecting: Vec<Progress>,
     /// How often each kind of warning of each source occurred.
     kinds: BTreeMap<(String, String), u64>,
+    /// The wait of each source that was told last: until when, and how many minutes were left.
+    waits: BTreeMap<SourceName, (Timestamp, i64)>,
 }
 
 /// One source's progress.
@@ -66,7 +68,6 @@ struct Progress {
     /// Lines that wait until it is this source's turn: sources are collected side by side, and told one after the
     /// other.
     lines: Vec<String>,
-    wait_line: Option<(Timestamp, i64)>,
 }
 
 impl Terminal {
@@ -213,11 +214,11 @@ impl Terminal {
             Outcome::Nothing { warned: true, .. } | Outcome::Denied { warned: true, .. } => {}
             Outcome::Nothing { detail, .. } => {
                 let text = self.safe(&format!("{subject}: {detail}"));
-                self.kind(&mut state, source.id(), YELLOW, "none", "without CODEOWNERS", &text);
+                self.kind(&mut state, source.id(), YELLOW, "none", "not found", &text);
             }
             Outcome::Denied { detail, .. } => {
                 let text = self.safe(&format!("{subject}: {detail}"));
-                self.kind(&mut state, source.id(), YELLOW, "deny", "not visible to this token", &text);
+                self.kind(&mut state, source.id(), YELLOW, "deny", "not shown", &text);
             }
             Outcome::Excluded { path, rule } => {
                 let text = format!("{} left out: forbidden data (rule {rule})", self.safe(path));
@@ -272,20 +273,20 @@ impl Terminal {
             WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
             WaitReason::SecondaryLimit => "the host asked for a rest",
             WaitReason::HostFault => "the host is down and asked for the time",
+            WaitReason::Throttled => "the host asks for fewer requests",
             WaitReason::Pace => return,
         };
         let clock = until.strftime("%H:%M:%SZ");
-        let minute = left.as_secs() / WAIT_LINE_SECONDS;
-        if let Some(progress) = state.progress(source) {
-            if let Some(bar) = &progress.bar {
-                bar.set_message(format!("waiting {} until {clock}: {what}", duration(left)));
-                return;
-            }
-            if !progress.wait_line.is_none_or(|(shown, at)| shown != until || minute < at) {
-                return;
-            }
-            progress.wait_line = Some((until, minute));
+        if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
+            bar.set_message(format!("waiting {} until {clock}: {what}", duration(left)));
+            return;
         }
+        let minute = left.as_secs() / WAIT_LINE_SECONDS;
+        let told = state.waits.get(&source).is_some_and(|(shown, at)| *shown == until && minute >= *at);
+        if told {
+            return;
+        }
+        state.waits.insert(source, (until, minute));
         // Not in turn: that a run waits is worth knowing while it waits.
         let text = format!("waiting {} until {clock}: {what} (Ctrl-C stops)", duration(left));
         self.line(&state, &format!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text}", source.id(), "wait"));
@@ -293,12 +294,23 @@ impl Terminal {
 
     fn wait_over(&self, source: SourceName) {
         let mut state = self.state();
-        if let Some(progress) = state.progress(source) {
-            progress.wait_line = None;
-            if let Some(bar) = &progress.bar {
-                bar.set_message("");
-            }
+        state.waits.remove(&source);
+        if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
+            bar.set_message("");
         }
+    }
+
+    /// Tells what was held back: nobody else will.
+    fn stopped(&self) {
+        let mut state = self.state();
+        state.collecting.iter_mut().for_each(|progress| progress.done = true);
+        if let Some(bars) = &state.bars {
+            // A terminal that is gone needs no clearing.
+            let _ = bars.clear();
+        }
+        self.turn(&mut state);
+        state.collecting.clear();
+        state.bars = None;
     }
 
     fn collected(&self, source: SourceName, tally: Tally, requests: u64, rate: Option<&RateLimitRecord>) {
@@ -494,7 +506,7 @@ impl Progress {
             bar.set_prefix(source.id());
             bar
         });
-        Progress { source, bar, looked: 0, expected: 0, done: false, lines: Vec::new(), wait_line: None }
+        Progress { source, bar, looked: 0, expected: 0, done: false, lines: Vec::new() }
     }
 }
 
@@ -554,6 +566,7 @@ impl Reporter for Terminal {
             Event::Collected { source, tally, requests, rate_limit } => {
                 self.collected(source, tally, requests, rate_limit);
             }
+            Event::Stopped => self.stopped(),
             Event::Judged(results) => self.judged(results),
             Event::Delivered { path, bytes, artifacts, controls, complete, config } => {
                 let shown = |path: &Path| self.safe(&path.display().to_string());

@@ -169,6 +169,13 @@ fn an_expired_key_does_not_stop_the_others() {
     assert!(bundle.paths().iter().any(|path| path.starts_with("sources/altcloud/")));
     let seven = &bundle.json("derived/normalized.json")["controls"][2];
     assert_eq!((&seven["id"], &seven["status"]), (&"CC7.2".into(), &"not_verifiable".into()));
+    // Two rules of one control lack the same thing; their hints are two all the same.
+    let hints = bundle.json("derived/hints.json");
+    let mut ids: Vec<&str> =
+        hints["hints"].as_array().unwrap().iter().map(|hint| hint["id"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    assert!(ids.contains(&"CC7.2:connection_failed:cloud:2"), "{ids:?}");
+    assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
     // The requests that were made for nothing are counted too.
     assert_eq!(bundle.json("run.json")["sources"][1]["requests"], 1);
     insta::assert_snapshot!("expired_key", run.shown());

@@ -126,3 +126,23 @@ fn a_refusal_after_a_redirect_is_about_somebody_elses_repository() {
         collected.observations
     );
 }
+
+/// Half a refusal may be any refusal: it is asked for again, and never read as "may not be seen".
+#[test]
+fn a_refusal_that_breaks_off_is_no_refusal() {
+    let path = "/repos/acme/finance-reports/branches/main/protection";
+    let seen = |host: sandbox::codehost::CodeHost| {
+        let server = host.serve().unwrap();
+        let collected = collect(&server.url(), &["controls: [CC7.2]"]).unwrap();
+        let found = collected.observations.into_iter().find(|one| &*one.subject == "acme/finance-reports");
+        found.unwrap().seen
+    };
+    let whole = seen(sandbox::demo_organization());
+    assert!(matches!(&whole, Seen::Denied { .. }), "{whole:?}");
+    let cut = sandbox::Fault::on(path).kind(sandbox::FaultKind::Truncate(10));
+    let broken = seen(sandbox::demo_organization().fault(cut.clone()));
+    assert!(matches!(&broken, Seen::Failed(failed) if *failed.reason == reason::HOST_ERROR), "{broken:?}");
+    // One that heals is the same as none.
+    let healed = seen(sandbox::demo_organization().fault(cut.times(2)));
+    assert!(matches!(&healed, Seen::Denied { .. }), "{healed:?}");
+}

@@ -43,13 +43,16 @@ impl Dialect for CodeHostDialect {
     }
 
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
-        let is_json = is_json(answer);
-        let document = match answer.body {
-            Some(bytes) if answer.status != 200 && is_json => {
-                serde_json::from_slice::<ErrorDocument>(bytes).unwrap_or_default()
+        let mut is_json = is_json(answer);
+        let mut document = ErrorDocument::default();
+        if let Some(bytes) = answer.body.filter(|bytes| answer.status != 200 && is_json && !bytes.is_empty())
+        {
+            match serde_json::from_slice(bytes) {
+                Ok(read) => document = read,
+                // Broken JSON is no more the host's answer than a page is, whatever its name.
+                Err(error) => is_json = error.is_data(),
             }
-            _ => ErrorDocument::default(),
-        };
+        }
         let message = document
             .message
             .or_else(|| document.error.and_then(|error| error.as_str().map(str::to_string)))
