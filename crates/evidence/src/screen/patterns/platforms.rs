@@ -198,6 +198,30 @@ pub(super) const RULES: &[Rule] = &[
         ..TOKEN
     },
     Rule {
+        id: "private-key-encoded",
+        title: "Private key in PEM form, as a whole in base64",
+        // "PRIVATE KEY" after 0, 1 and 2 other bytes.
+        keywords: &["UFJJVkFURSBLRV", "BSSVZBVEUgS0VZ", "QUklWQVRFIEtFW"],
+        pattern: r"[0-9A-Za-z+/_-]{0,100}(?:UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW)[0-9A-Za-z+/=_-]*",
+        minimum_entropy: 0.0,
+        examples: &[
+            concat!(
+                "LS0tLS1CRUdJTiBQUklWQ",
+                "VRFIEtFWS0tLS0tCkFBQUFBQUFBCi0tLS0tRU5EIFBSSVZBVEUgS0VZLS0tLS0K"
+            ),
+            concat!(
+                "eC0tLS0tQkVHSU4gUFJJVkFURSBLRVktLS0tLQpBQUFBQUFBQQotLS0tLUVORCBQUklWQ",
+                "VRFIEtFWS0tLS0tCg=="
+            ),
+            concat!(
+                "eHktLS0tLUJFR0lOIFBSSVZB",
+                "VEUgS0VZLS0tLS0KQUFBQUFBQUEKLS0tLS1FTkQgUFJJVkFURSBLRVktLS0tLQo="
+            ),
+        ],
+        counter_examples: &["uFJJVkFURSBLRV", "UFJJVkFURSBTRU5TRQ"],
+        ..TOKEN
+    },
+    Rule {
         id: "age-secret-key",
         title: "File encryption: secret key (`AGE-SECRET-KEY-1`)",
         keywords: &["AGE-SECRET-KEY-1"],
