@@ -16,10 +16,12 @@ mod json;
 mod scenario;
 mod server;
 mod sha1;
+mod throttle;
 
 pub use fault::{BadLink, Body, Fault, FaultKind};
 pub use scenario::{
     DEMO_EXPIRING_TOKEN, DEMO_FINE_GRAINED_TOKEN, DEMO_MEMBER_TOKEN, DEMO_SECRET, DEMO_TOKEN,
     DEMO_WRITE_TOKEN, demo_organization, large_organization,
 };
+pub use throttle::Throttle;
 pub use server::{Identity, Request, Server};

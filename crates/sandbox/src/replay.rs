@@ -13,6 +13,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One recorded answer.
@@ -168,7 +169,7 @@ impl Replay {
             refused_for: Duration::from_millis(50),
             ..Settings::default()
         };
-        Server::start(settings, Clock::default(), move |url| Box::new(Tape::new(&self, url)))
+        Server::start(settings, Clock::default(), move |url| (Arc::new(Tape::new(&self, url)), None))
     }
 }
 

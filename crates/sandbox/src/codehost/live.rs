@@ -10,7 +10,7 @@ use super::routes::Route;
 use super::world::World;
 use crate::clock::{Clock, http_date};
 use crate::json;
-use crate::server::{Answer, Backend, Call, Identity, Settings, identity_etag, lock};
+use crate::server::{Answer, Backend, Call, Identity, Settings, State, identity_etag, lock};
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use std::collections::HashMap;
@@ -55,8 +55,10 @@ impl Live {
         self.world.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes the state; says what the engine has to know of it.
-    pub(crate) fn update(&self, change: impl FnOnce(&mut CodeHost)) -> Settings {
+}
+
+impl State<CodeHost> for Live {
+    fn change(&self, change: Box<dyn FnOnce(&mut CodeHost) + '_>) -> Settings {
         let before = self.world();
         let mut host = before.host.clone();
         change(&mut host);
@@ -72,6 +74,13 @@ impl Live {
         *self.world.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(World::new(host, &before.url));
         settings
     }
+
+    fn current(&self) -> CodeHost {
+        self.world().host.clone()
+    }
+}
+
+impl Live {
 
     /// The answer before its headers, and whether it counts against the primary limit.
     fn reply(&self, world: &World, who: &Who, route: &Route, call: &Call) -> (Reply, bool) {
@@ -278,10 +287,6 @@ impl Backend for Live {
         let route = Route::of(&call.path);
         let standing = self.quota.charge(who.counted_as(), &world.host.limits, call, true);
         self.common(&world, &who, &route, call, answer, standing);
-    }
-
-    fn live(&self) -> Option<&Live> {
-        Some(self)
     }
 }
 

@@ -38,6 +38,7 @@ pub use token::{Role, Selection, Token, TokenKind};
 use crate::clock::Clock;
 use crate::server::Settings;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The state of a code host.
@@ -180,7 +181,10 @@ impl CodeHost {
     pub fn serve(self) -> io::Result<Server> {
         let clock = Clock::default();
         clock.set_offset(self.clock_offset_seconds);
-        Server::start(self.settings(), clock.clone(), move |url| Box::new(Live::new(self, url, clock)))
+        Server::start(self.settings(), clock.clone(), move |url| {
+            let live = Arc::new(Live::new(self, url, clock));
+            (live.clone(), Some(live))
+        })
     }
 
     /// Adds or replaces an organization.

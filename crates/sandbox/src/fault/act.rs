@@ -25,8 +25,11 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
     match kind {
         FaultKind::Status(status, body) => {
             let (content_type, body) = match body {
-                Body::Html => (html, Bytes::from(bodies::unicorn())),
-                Body::Json => (json, Bytes::from(failure(*status))),
+                Body::Html => (html, Bytes::from(backend.page(*status))),
+                Body::Json => {
+                    let (content_type, body) = backend.failure(call, *status);
+                    (content_type, Bytes::from(body))
+                }
                 Body::Empty => (json, Bytes::new()),
                 Body::Text(text) => ("text/plain; charset=utf-8", Bytes::from(text.clone())),
             };
@@ -153,7 +156,8 @@ fn made_up(
     Outcome::Answer(answer)
 }
 
-fn failure(status: u16) -> String {
+/// The code host's body for a failure of this status.
+pub(crate) fn failure(status: u16) -> (&'static str, String) {
     let message = match status {
         503 => {
             "No server is currently available to service your request. Sorry about that. Please try resubmitting \
@@ -161,7 +165,7 @@ fn failure(status: u16) -> String {
         }
         _ => "Server Error",
     };
-    serde_json::json!({ "message": message }).to_string()
+    ("application/json; charset=utf-8", serde_json::json!({ "message": message }).to_string())
 }
 
 fn secondary(
@@ -202,9 +206,11 @@ fn rate_headers(answer: &mut Answer, call: &Call, limit: u64, remaining: u64, re
     answer.headers.insert("x-ratelimit-resource", HeaderValue::from_static("core"));
 }
 
-/// Bytes that no UTF-8 text has, inside the first string value.
+/// Bytes that no UTF-8 text has, inside the first string value, or the first element that has text.
 fn spoil(body: &[u8]) -> Vec<u8> {
-    let at = body.windows(3).position(|window| window == b"\":\"").map_or(body.len(), |at| at + 3);
+    let json = body.windows(3).position(|window| window == b"\":\"").map(|at| at + 3);
+    let xml = || body.windows(2).position(|window| window == b"</");
+    let at = json.or_else(xml).unwrap_or(body.len());
     let (before, after) = body.split_at(at);
     [before, &[0xff, 0xfe, 0xc0, 0x80], after].concat()
 }

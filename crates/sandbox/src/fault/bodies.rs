@@ -7,7 +7,7 @@ use flate2::{Compress, Compression, Crc, FlushCompress};
 const PIECE: usize = 1 << 20;
 
 /// The host's own page for a failing backend: some 30 kB, most of it one inline image.
-pub(super) fn unicorn() -> String {
+pub(crate) fn unicorn() -> String {
     let mut page = String::from(
         "<!DOCTYPE html>\n<!--\n\nHello future GitHubber! I bet you're here to remove those nasty inline styles,\n\
          DRY up these templates and make 'em nice and re-usable, right?\n\n-->\n<html>\n  <head>\n    \

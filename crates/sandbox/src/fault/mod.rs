@@ -6,7 +6,8 @@
 mod act;
 mod bodies;
 
-pub(crate) use act::{Outcome, act};
+pub(crate) use act::{Outcome, act, failure};
+pub(crate) use bodies::unicorn;
 
 use crate::server::{Call, lock};
 use serde_json::Value;
@@ -38,7 +39,7 @@ pub enum FaultKind {
     },
     /// No answer, ever.
     Hang,
-    /// A secondary limit.
+    /// A secondary limit of the code host; what the other hosts refuse with is their state.
     SecondaryLimit {
         /// Seconds in `Retry-After`; without, the header is absent.
         retry_after: Option<u64>,
@@ -52,7 +53,7 @@ pub enum FaultKind {
         /// Seconds in `Retry-After`; without, the header is absent.
         retry_after: Option<u64>,
     },
-    /// The primary limit, spent.
+    /// The primary limit of the code host, spent.
     PrimaryLimit {
         /// Seconds from the host's now until the reset; negative is a reset in the past.
         reset_in: i64,
@@ -106,7 +107,7 @@ pub enum BadLink {
 pub enum Body {
     /// The host's large page, with images inline.
     Html,
-    /// The host's JSON for this status.
+    /// The host's own form for this status: JSON, or XML where the cloud's service speaks it.
     Json,
     /// Nothing.
     Empty,
@@ -166,6 +167,9 @@ pub struct Fault {
 impl Fault {
     /// For requests to this path, as it is sent (undecoded, without the API's base path). `*` stands for anything,
     /// `/` included; a pattern with a `?` is compared with the query too. Without [`Self::kind`]: a 502.
+    ///
+    /// The cloud has one path for everything: there the pattern is an action, with or without a region, such as
+    /// `iam:GetAccountPasswordPolicy`, `logs:*` or `logs:DescribeLogGroups@eu-west-1`.
     pub fn on(pattern: impl Into<String>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self {
@@ -222,6 +226,12 @@ impl Fault {
     }
 
     fn matches(&self, call: &Call) -> bool {
+        if let Some(action) = &call.action
+            && (wildcard(&self.pattern, &action.name)
+                || wildcard(&self.pattern, &format!("{}@{}", action.name, action.region)))
+        {
+            return true;
+        }
         if self.pattern.contains('?') {
             let whole = if call.query.is_empty() {
                 call.path.clone()
@@ -235,7 +245,15 @@ impl Fault {
     }
 }
 
-fn wildcard(pattern: &str, text: &str) -> bool {
+/// What makes a request the same one again: its path and query, or its action, region and body.
+fn call_key(call: &Call) -> String {
+    let Some(action) = &call.action else { return call.path_and_query.clone() };
+    let mut hasher = DefaultHasher::new();
+    call.body.hash(&mut hasher);
+    format!("{}@{} {} {:016x}", action.name, action.region, call.path_and_query, hasher.finish())
+}
+
+pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
     let parts: Vec<&str> = parts.collect();
@@ -313,15 +331,16 @@ impl Active {
             return None;
         }
         let mut which = self.used;
+        let key = call_key(call);
         if self.fault.chance.is_some() || self.fault.times_per_path.is_some() {
-            let count = self.paths.entry(call.path_and_query.clone()).or_default();
+            let count = self.paths.entry(key.clone()).or_default();
             count.seen += 1;
             if self.fault.times_per_path.is_some_and(|times| count.used >= times) {
                 return None;
             }
             if let Some((share, seed)) = self.fault.chance {
                 let mut hasher = DefaultHasher::new();
-                (seed, &call.path_and_query, count.seen).hash(&mut hasher);
+                (seed, &key, count.seen).hash(&mut hasher);
                 let draw = hasher.finish();
                 // The upper half decides whether, the lower half which.
                 if (draw >> 32) as f64 / f64::from(u32::MAX) >= share {

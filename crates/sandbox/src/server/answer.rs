@@ -3,14 +3,13 @@
 use crate::clock::Clock;
 use bytes::Bytes;
 use flate2::{Compress, Compression, FlushCompress, Status};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use jiff::Timestamp;
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A request as the backends see it.
-#[derive(Debug)]
+/// A request as the backends see it. No `Debug`: headers and body hold credentials.
 pub(crate) struct Call {
     pub(crate) method: String,
     /// As sent.
@@ -25,20 +24,25 @@ pub(crate) struct Call {
     pub(crate) in_flight: u64,
     /// The engine's own scheme, address and port.
     pub(crate) origin: String,
+    /// What was sent with it: at most [`MAX_BODY`] bytes, else nothing and `body_too_large`.
+    pub(crate) body: Bytes,
+    pub(crate) body_too_large: bool,
+    /// What is asked for and where, on a host whose calls all have the same path; set by the engine.
+    pub(crate) action: Option<Action>,
     /// Added to the offset of a listing page: repositories created or deleted while a client turns pages.
     pub(crate) shift: i64,
 }
 
 impl Call {
     pub(super) fn new(
-        request: hyper::Request<hyper::body::Incoming>,
+        parts: hyper::http::request::Parts,
+        body: Option<Bytes>,
         base_path: &str,
         clock: &Clock,
         number: u64,
         in_flight: u64,
         origin: &str,
     ) -> Self {
-        let (parts, _) = request.into_parts();
         let whole = parts.uri.path();
         let path = whole.strip_prefix(base_path).unwrap_or(whole).to_owned();
         let query = parts.uri.query().unwrap_or_default().to_owned();
@@ -65,6 +69,9 @@ impl Call {
             now,
             in_flight,
             origin: origin.to_owned(),
+            body_too_large: body.is_none(),
+            body: body.unwrap_or_default(),
+            action: None,
             shift: 0,
         }
     }
@@ -86,6 +93,9 @@ impl Call {
             now: self.now,
             in_flight: self.in_flight,
             origin: self.origin.clone(),
+            body: self.body.clone(),
+            body_too_large: self.body_too_large,
+            action: self.action.clone(),
             shift: self.shift,
         }
     }
@@ -111,6 +121,45 @@ impl Call {
                 .any(|item| item == "gzip" || item.starts_with("gzip;q=1") || item == "*")
         })
     }
+}
+
+/// The largest body a request may have; the real hosts' bounds are beyond what a reading client sends.
+pub(crate) const MAX_BODY: usize = 1 << 20;
+
+/// A call of a host that names its calls outside the path, such as `iam:GetAccountPasswordPolicy`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Action {
+    pub(crate) name: String,
+    pub(crate) region: String,
+}
+
+/// The body of a request. `Ok(None)` is one that is too large; an error is a client that left in the middle.
+pub(super) async fn read_body(
+    body: hyper::body::Incoming,
+) -> Result<Option<Bytes>, Box<dyn std::error::Error + Send + Sync>> {
+    match Limited::new(body, MAX_BODY).collect().await {
+        Ok(body) => Ok(Some(body.to_bytes())),
+        Err(error) if error.is::<LengthLimitError>() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A version 4 UUID from a request's number, as the hosts that use such ids write it.
+pub(crate) fn uuid(of: &str) -> String {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, of).hash(&mut hasher);
+        hasher.finish()
+    };
+    let (high, low) = (half(0), half(1));
+    format!(
+        "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
+        high >> 32,
+        (high >> 16) & 0xffff,
+        high & 0xfff,
+        0x8000 | (low >> 48) & 0x3fff,
+        low & 0xffff_ffff_ffff
+    )
 }
 
 /// An answer.

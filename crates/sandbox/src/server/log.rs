@@ -12,11 +12,12 @@ pub enum Identity {
     Anonymous,
     /// A credential the host does not know.
     Unknown,
-    /// A token of this user.
+    /// A credential of this user or principal.
     User {
-        /// The user's login.
+        /// The user's login; for the cloud the principal's ARN, for the workspace the e-mail address.
         login: String,
-        /// `classic`, `fine-grained`, `oauth` or `app`.
+        /// `classic`, `fine-grained`, `oauth` or `app`; for the cloud `access-key` or `session`, for the workspace
+        /// `delegated` or `service-account`.
         kind: &'static str,
     },
 }
@@ -28,6 +29,10 @@ pub struct Request {
     pub method: String,
     /// Path and query as sent, undecoded.
     pub path_and_query: String,
+    /// The call, on a host that names it outside the path: `iam:GetAccountPasswordPolicy`.
+    pub action: Option<String>,
+    /// The region the call was for, on a host that has regions.
+    pub region: Option<String>,
     /// When it arrived.
     pub at: Instant,
     /// Who sent it.
@@ -36,7 +41,9 @@ pub struct Request {
     pub status: Option<u16>,
     /// The fault it met.
     pub fault: Option<&'static str>,
-    /// True for everything but GET and HEAD: a read-only client sends nothing else.
+    /// True for what a read-only client does not send. To the code host that is everything but GET and HEAD, to the
+    /// cloud every action that is not `Get…`, `Describe…` or `AssumeRole`, to the workspace everything but GET, HEAD and
+    /// `POST /token`.
     pub violation: bool,
     headers: Box<str>,
 }
@@ -78,18 +85,20 @@ impl Log {
     }
 
     /// Records an arrival and says which entry it is.
-    pub(super) fn arrive(&self, call: &Call, identity: Identity, fault: Option<&'static str>) -> u64 {
+    pub(super) fn arrive(&self, call: &Call, identity: Identity, fault: Option<&'static str>, violation: bool) -> u64 {
         if self.limit == 0 {
             return u64::MAX;
         }
         let request = Request {
             method: call.method.clone(),
             path_and_query: call.path_and_query.clone(),
+            action: call.action.as_ref().map(|action| action.name.clone()),
+            region: call.action.as_ref().map(|action| action.region.clone()).filter(|region| !region.is_empty()),
             at: Instant::now(),
             identity,
             status: None,
             fault,
-            violation: !matches!(call.method.as_str(), "GET" | "HEAD"),
+            violation,
             headers: flatten(call).into_boxed_str(),
         };
         let mut entries = lock(&self.entries);
@@ -126,7 +135,7 @@ fn flatten(call: &Call) -> String {
     for (name, value) in &call.headers {
         text.push_str(name.as_str());
         text.push_str(": ");
-        if name == hyper::header::AUTHORIZATION {
+        if name == hyper::header::AUTHORIZATION || name == "x-amz-security-token" {
             text.push_str("[redacted]");
         } else {
             text.push_str(&String::from_utf8_lossy(value.as_bytes()));

@@ -5,15 +5,19 @@
 
 mod answer;
 mod connection;
+mod held;
 mod log;
+mod options;
 mod spelling;
 
-pub(crate) use answer::{Answer, Call, identity_etag};
+pub(crate) use answer::{Action, Answer, Call, identity_etag, uuid};
 pub(crate) use connection::{End, Plan, Step};
+pub(crate) use held::{Held, Hosted};
 pub use log::{Identity, Request};
+pub(crate) use options::engine_options;
 
 use crate::clock::Clock;
-use crate::codehost::{CodeHost, Live};
+use crate::codehost::CodeHost;
 use crate::fault::{Fault, FaultBook, Outcome};
 use log::Log;
 use std::collections::BTreeMap;
@@ -33,11 +37,34 @@ pub(crate) trait Backend: Send + Sync {
     fn answer(&self, call: &Call) -> Answer;
     /// The host's usual headers on an answer that a fault made up; counts the request.
     fn dress(&self, call: &Call, answer: &mut Answer);
-    /// The state, where it can be changed while serving.
-    fn live(&self) -> Option<&Live> {
+    /// Whether a client that only reads would not have sent this.
+    fn is_violation(&self, call: &Call) -> bool {
+        !matches!(call.method.as_str(), "GET" | "HEAD")
+    }
+    /// What is asked for, where the path does not say it.
+    fn action(&self, _call: &Call) -> Option<Action> {
         None
     }
+    /// The host's own body for a failure of this status, and its content type: for a fault.
+    fn failure(&self, _call: &Call, status: u16) -> (&'static str, String) {
+        crate::fault::failure(status)
+    }
+    /// The host's page for a failure.
+    fn page(&self, _status: u16) -> String {
+        crate::fault::unicorn()
+    }
 }
+
+/// A state that can be changed while it is served.
+pub(crate) trait State<Host>: Send + Sync {
+    /// Changes it; says what the engine has to know of it.
+    fn change(&self, change: Box<dyn FnOnce(&mut Host) + '_>) -> Settings;
+    /// A copy.
+    fn current(&self) -> Host;
+}
+
+/// What a host hands to the engine: itself twice, or once if its state cannot be changed.
+pub(crate) type Backing<Host> = (Arc<dyn Backend>, Option<Arc<dyn State<Host>>>);
 
 /// What the engine itself needs to know; the rest is the backend's.
 #[derive(Clone, Debug, Default)]
@@ -52,18 +79,24 @@ pub(crate) struct Settings {
 }
 
 /// A running host. Dropping it closes the port and every connection.
-#[derive(Debug)]
-pub struct Server {
+pub struct Server<Host = CodeHost> {
     engine: Arc<Engine>,
+    state: Option<Arc<dyn State<Host>>>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Server {
+impl<Host> std::fmt::Debug for Server<Host> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("engine", &self.engine).finish_non_exhaustive()
+    }
+}
+
+impl<Host> Server<Host> {
     pub(crate) fn start(
         settings: Settings,
         clock: Clock,
-        backend: impl FnOnce(&str) -> Box<dyn Backend>,
+        backing: impl FnOnce(&str) -> Backing<Host>,
     ) -> io::Result<Self> {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, settings.port))?;
         listener.set_nonblocking(true)?;
@@ -71,8 +104,9 @@ impl Server {
         let origin = format!("http://{address}");
         let (stop, stopped) = oneshot::channel();
         let (refuse, refusals) = mpsc::unbounded_channel();
+        let (backend, state) = backing(&format!("{origin}{}", settings.base_path));
         let engine = Arc::new(Engine {
-            backend: backend(&format!("{origin}{}", settings.base_path)),
+            backend,
             faults: FaultBook::new(settings.faults.clone()),
             log: Log::new(settings.log_limit),
             clock,
@@ -100,7 +134,7 @@ impl Server {
         starting
             .recv()
             .unwrap_or_else(|_| Err(io::Error::other("the server's thread ended at its start")))?;
-        Ok(Self { engine, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { engine, state, stop: Some(stop), thread: Some(thread) })
     }
 
     /// The base of the API: what a client is configured with.
@@ -154,14 +188,19 @@ impl Server {
     /// Changes the state while serving. A replay has none to change: there this does nothing.
     ///
     /// Faults that stay keep their counts; limits restart only if they were changed.
-    pub fn update(&self, change: impl FnOnce(&mut CodeHost)) {
-        if let Some(live) = self.engine.backend.live() {
-            let settings = live.update(change);
+    pub fn update(&self, change: impl FnOnce(&mut Host)) {
+        if let Some(state) = &self.state {
+            let settings = state.change(Box::new(change));
             self.engine.faults.replace(settings.faults.clone());
             let port = self.engine.address.port();
             *self.engine.settings.write().unwrap_or_else(PoisonError::into_inner) =
                 Settings { port, ..settings };
         }
+    }
+
+    /// A copy of the state as it is now. A replay has none.
+    pub fn state(&self) -> Option<Host> {
+        self.state.as_ref().map(|state| state.current())
     }
 
     /// Moves the host's clock forward: a limit's window passes without anybody sleeping.
@@ -177,7 +216,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl<Host> Drop for Server<Host> {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -190,7 +229,7 @@ impl Drop for Server {
 
 /// Shared by the handle and every connection.
 pub(crate) struct Engine {
-    backend: Box<dyn Backend>,
+    backend: Arc<dyn Backend>,
     faults: FaultBook,
     log: Log,
     clock: Clock,
@@ -234,14 +273,20 @@ impl Engine {
         self.peak.fetch_max(in_flight, Ordering::Relaxed);
         let _counted = InFlight(&self.in_flight);
 
-        let (latency, compression, call) = {
+        let (parts, body) = request.into_parts();
+        // A client that leaves in the middle of its request takes the connection, and this, with it.
+        let body = answer::read_body(body).await.unwrap_or(Some(bytes::Bytes::new()));
+        let (latency, compression, mut call) = {
             let settings = self.settings();
-            let call = Call::new(request, &settings.base_path, &self.clock, number, in_flight, &self.origin);
+            let call =
+                Call::new(parts, body, &settings.base_path, &self.clock, number, in_flight, &self.origin);
             (settings.latency, settings.compression, call)
         };
+        call.action = self.backend.action(&call);
         let fault = self.faults.pick(&call);
         let name = fault.as_ref().map(crate::fault::FaultKind::name);
-        let ticket = self.log.arrive(&call, self.backend.identify(&call), name);
+        let violation = self.backend.is_violation(&call);
+        let ticket = self.log.arrive(&call, self.backend.identify(&call), name, violation);
         let outcome = match &fault {
             None => Outcome::Answer(self.backend.answer(&call)),
             Some(kind) => crate::fault::act(kind, &call, self.backend.as_ref()),

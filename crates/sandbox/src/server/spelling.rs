@@ -24,6 +24,8 @@ const NAMES: &[&str] = &[
     "Link",
     "Location",
     "Retry-After",
+    "WWW-Authenticate",
+    "x-amzn-RequestId",
     "X-OAuth-Scopes",
     "X-Accepted-OAuth-Scopes",
     "X-Accepted-GitHub-Permissions",

@@ -1,0 +1,213 @@
+//! The cloud provider: an account with principals, a password policy, audit trails and log groups, behind one port for
+//! all services and regions. The credential scope of each signature says which service and region are meant.
+//!
+//! The services are STS and IAM (form parameters in, XML out), CloudTrail and CloudWatch Logs (JSON 1.1). Signatures are
+//! recomputed with the provider's own signer. The state is plain data with a builder; serving it changes nothing in it:
+//! temporary credentials live beside it, and nothing here creates, changes or deletes a resource. Where a text of the
+//! real provider is not known for certain, a comment says so.
+
+mod audit;
+mod audit_endpoints;
+mod caller;
+mod endpoints;
+mod live;
+mod logs;
+mod logs_endpoints;
+mod policy;
+mod principal;
+mod refusal;
+mod session;
+mod signature;
+mod wire;
+
+pub use crate::server::{Identity, Request, Server};
+pub use crate::throttle::Throttle;
+pub use crate::{Body, Fault, FaultKind};
+pub use audit::Trail;
+pub use logs::LogGroup;
+pub use policy::PasswordPolicy;
+pub use principal::{Principal, Role};
+
+use crate::clock::Clock;
+use crate::server::{Settings, engine_options};
+use live::Live;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The regions that every account has without asking.
+const REGIONS: &[&str] = &[
+    "ap-northeast-1",
+    "ap-northeast-2",
+    "ap-northeast-3",
+    "ap-south-1",
+    "ap-southeast-1",
+    "ap-southeast-2",
+    "ca-central-1",
+    "eu-central-1",
+    "eu-north-1",
+    "eu-west-1",
+    "eu-west-2",
+    "eu-west-3",
+    "sa-east-1",
+    "us-east-1",
+    "us-east-2",
+    "us-west-1",
+    "us-west-2",
+];
+
+/// The state of an account at the cloud provider.
+#[derive(Clone, Debug)]
+pub struct Cloud {
+    pub(crate) account: String,
+    pub(crate) principals: Vec<Principal>,
+    pub(crate) roles: Vec<Role>,
+    pub(crate) policy: Option<PasswordPolicy>,
+    pub(crate) trails: Vec<Trail>,
+    pub(crate) log_groups: BTreeMap<String, BTreeMap<String, LogGroup>>,
+    pub(crate) regions: BTreeSet<String>,
+    pub(crate) throttles: Vec<Throttle>,
+    pub(crate) page_size: u32,
+    pub(crate) settings: Settings,
+    pub(crate) clock_offset_seconds: i64,
+}
+
+engine_options!(Cloud);
+
+impl Cloud {
+    /// An account with nothing in it: nobody may call, there is no password policy, no trail, no log group, and the
+    /// regions are those that need not be enabled.
+    pub fn new(account: impl Into<String>) -> Self {
+        Self {
+            account: account.into(),
+            principals: Vec::new(),
+            roles: Vec::new(),
+            policy: None,
+            trails: Vec::new(),
+            log_groups: BTreeMap::new(),
+            regions: REGIONS.iter().map(|region| (*region).to_owned()).collect(),
+            throttles: Vec::new(),
+            page_size: 50,
+            settings: Settings {
+                log_limit: 100_000,
+                refused_for: Duration::from_millis(50),
+                ..Settings::default()
+            },
+            clock_offset_seconds: 0,
+        }
+    }
+
+    /// Adds somebody who may call, or replaces the one with that access key.
+    pub fn principal(mut self, principal: Principal) -> Self {
+        self.put_principal(principal);
+        self
+    }
+
+    /// Adds a role, or replaces the one of that name.
+    pub fn role(mut self, role: Role) -> Self {
+        self.roles.retain(|old| old.name != role.name);
+        self.roles.push(role);
+        self
+    }
+
+    /// Sets the account's password policy.
+    pub fn password_policy(mut self, policy: PasswordPolicy) -> Self {
+        self.policy = Some(policy);
+        self
+    }
+
+    /// Adds a trail, or replaces the one of that name in that region.
+    pub fn trail(mut self, trail: Trail) -> Self {
+        self.put_trail(trail);
+        self
+    }
+
+    /// Adds a log group to a region, or replaces the one of that name.
+    pub fn log_group(mut self, region: &str, group: LogGroup) -> Self {
+        self.put_log_group(region, group);
+        self
+    }
+
+    /// Enables an opt-in region, such as `eu-south-1`. In one that is not enabled no credential is valid.
+    pub fn region(mut self, region: impl Into<String>) -> Self {
+        self.regions.insert(region.into());
+        self
+    }
+
+    /// Refuses calls as coming too fast.
+    pub fn throttle(mut self, throttle: Throttle) -> Self {
+        self.throttles.push(throttle);
+        self
+    }
+
+    /// The most log groups on one page, whatever the caller asks for. The real provider's is 50; a page may be shorter
+    /// than was asked for.
+    pub fn page_size(mut self, groups: u32) -> Self {
+        self.page_size = groups.clamp(1, 50);
+        self
+    }
+
+    /// Serves it on a loopback port until the server is dropped.
+    ///
+    /// # Errors
+    /// When no port or thread can be had.
+    pub fn serve(self) -> io::Result<Server<Self>> {
+        let clock = Clock::default();
+        Server::start(self.settings.clone(), clock.clone(), move |_| {
+            let live = Arc::new(Live::new(self, clock));
+            (live.clone(), Some(live))
+        })
+    }
+
+    /// Adds or replaces somebody who may call.
+    pub fn put_principal(&mut self, principal: Principal) {
+        self.principals.retain(|old| old.access_key != principal.access_key);
+        self.principals.push(principal);
+    }
+
+    /// Takes an access key away.
+    pub fn remove_principal(&mut self, access_key: &str) {
+        self.principals.retain(|old| old.access_key != access_key);
+    }
+
+    /// Replaces a principal by what the function makes of it. Unknown ones stay unknown.
+    pub fn change_principal(&mut self, access_key: &str, change: impl FnOnce(Principal) -> Principal) {
+        if let Some(place) = self.principals.iter_mut().find(|known| known.access_key == access_key) {
+            *place = change(place.clone());
+        }
+    }
+
+    /// Sets the password policy, or removes it.
+    pub fn set_password_policy(&mut self, policy: Option<PasswordPolicy>) {
+        self.policy = policy;
+    }
+
+    /// Adds or replaces a trail.
+    pub fn put_trail(&mut self, trail: Trail) {
+        self.trails.retain(|old| (&old.name, &old.home) != (&trail.name, &trail.home));
+        self.trails.push(trail);
+    }
+
+    /// Deletes the trails of that name.
+    pub fn remove_trail(&mut self, name: &str) {
+        self.trails.retain(|trail| trail.name != name);
+    }
+
+    /// Adds or replaces a log group.
+    pub fn put_log_group(&mut self, region: &str, group: LogGroup) {
+        self.log_groups.entry(region.to_owned()).or_default().insert(group.name.clone(), group);
+    }
+
+    /// Deletes a log group.
+    pub fn remove_log_group(&mut self, region: &str, name: &str) {
+        if let Some(groups) = self.log_groups.get_mut(region) {
+            groups.remove(name);
+        }
+    }
+
+    /// Replaces what is throttled.
+    pub fn set_throttles(&mut self, throttles: impl IntoIterator<Item = Throttle>) {
+        self.throttles = throttles.into_iter().collect();
+    }
+}

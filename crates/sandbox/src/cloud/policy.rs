@@ -1,0 +1,103 @@
+//! The account's password policy.
+
+use super::wire::Xml;
+
+/// What the account demands of its users' passwords.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PasswordPolicy {
+    pub(super) minimum_length: u32,
+    pub(super) uppercase: bool,
+    pub(super) lowercase: bool,
+    pub(super) numbers: bool,
+    pub(super) symbols: bool,
+    pub(super) may_change: bool,
+    pub(super) max_age: Option<u32>,
+    pub(super) reuse: Option<u32>,
+    pub(super) hard_expiry: bool,
+}
+
+impl PasswordPolicy {
+    /// Of this length, with every kind of character demanded; passwords never expire.
+    pub fn new(minimum_length: u32) -> Self {
+        Self {
+            minimum_length,
+            uppercase: true,
+            lowercase: true,
+            numbers: true,
+            symbols: true,
+            may_change: true,
+            max_age: None,
+            reuse: None,
+            hard_expiry: false,
+        }
+    }
+
+    /// Whether a letter in upper case is demanded.
+    pub fn uppercase(mut self, demanded: bool) -> Self {
+        self.uppercase = demanded;
+        self
+    }
+
+    /// Whether a letter in lower case is demanded.
+    pub fn lowercase(mut self, demanded: bool) -> Self {
+        self.lowercase = demanded;
+        self
+    }
+
+    /// Whether a digit is demanded.
+    pub fn numbers(mut self, demanded: bool) -> Self {
+        self.numbers = demanded;
+        self
+    }
+
+    /// Whether a symbol is demanded.
+    pub fn symbols(mut self, demanded: bool) -> Self {
+        self.symbols = demanded;
+        self
+    }
+
+    /// Whether users may change their passwords themselves.
+    pub fn users_may_change(mut self, may: bool) -> Self {
+        self.may_change = may;
+        self
+    }
+
+    /// After how many days a password ends.
+    pub fn max_age_days(mut self, days: u32) -> Self {
+        self.max_age = Some(days);
+        self
+    }
+
+    /// How many old passwords are not accepted again.
+    pub fn reuse_prevention(mut self, passwords: u32) -> Self {
+        self.reuse = Some(passwords);
+        self
+    }
+
+    /// Whether a user whose password has ended needs an administrator.
+    pub fn hard_expiry(mut self, hard: bool) -> Self {
+        self.hard_expiry = hard;
+        self
+    }
+
+    /// As the real provider writes it: what is not set is not there, the minimum length always is.
+    pub(super) fn write(&self, xml: &mut Xml) {
+        let yes = |value: bool| if value { "true" } else { "false" };
+        xml.open("PasswordPolicy");
+        xml.text("AllowUsersToChangePassword", yes(self.may_change));
+        xml.text("RequireUppercaseCharacters", yes(self.uppercase));
+        xml.text("RequireSymbols", yes(self.symbols));
+        xml.text("ExpirePasswords", yes(self.max_age.is_some()));
+        if let Some(reuse) = self.reuse {
+            xml.text("PasswordReusePrevention", &reuse.to_string());
+        }
+        xml.text("RequireLowercaseCharacters", yes(self.lowercase));
+        if let Some(days) = self.max_age {
+            xml.text("MaxPasswordAge", &days.to_string());
+        }
+        xml.text("HardExpiry", yes(self.hard_expiry));
+        xml.text("RequireNumbers", yes(self.numbers));
+        xml.text("MinimumPasswordLength", &self.minimum_length.to_string());
+        xml.close("PasswordPolicy");
+    }
+}

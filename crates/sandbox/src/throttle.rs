@@ -1,0 +1,107 @@
+//! Throttling as state: how often a call is answered before the host refuses it, and for how long.
+//!
+//! What a refusal looks like is the host's; this only decides whether there is one.
+
+use crate::fault::wildcard;
+use crate::server::lock;
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Which calls are throttled, and how.
+#[derive(Clone, Debug)]
+pub struct Throttle {
+    id: u64,
+    pattern: String,
+    first: u64,
+    per_second: Option<f64>,
+    burst: f64,
+}
+
+impl Throttle {
+    /// For these calls: to the cloud an action (`iam:GetAccountPasswordPolicy`, `logs:*`), to the workspace a path. `*`
+    /// stands for anything.
+    pub fn on(pattern: impl Into<String>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { id, pattern: pattern.into(), first: 0, per_second: None, burst: 1.0 }
+    }
+
+    /// The first calls are refused.
+    pub fn first(mut self, calls: u64) -> Self {
+        self.first = calls;
+        self
+    }
+
+    /// So many calls per second are answered, after `burst` at once; all others are refused.
+    pub fn rate(mut self, per_second: f64, burst: u32) -> Self {
+        self.per_second = Some(per_second);
+        self.burst = f64::from(burst);
+        self
+    }
+}
+
+/// What became of the throttles so far.
+#[derive(Debug, Default)]
+pub(crate) struct Throttles {
+    counts: Mutex<HashMap<u64, Count>>,
+}
+
+#[derive(Debug)]
+struct Count {
+    refused: u64,
+    tokens: f64,
+    at: Instant,
+}
+
+impl Throttles {
+    /// The first throttle that refuses this call, by its place.
+    pub(crate) fn refuses(&self, throttles: &[Throttle], names: &[&str]) -> Option<usize> {
+        let mut counts = lock(&self.counts);
+        throttles
+            .iter()
+            .enumerate()
+            .filter(|(_, throttle)| names.iter().any(|name| wildcard(&throttle.pattern, name)))
+            .find(|(_, throttle)| {
+                let now = Instant::now();
+                let new = Count { refused: 0, tokens: throttle.burst, at: now };
+                counts.entry(throttle.id).or_insert(new).refuses(throttle, now)
+            })
+            .map(|(place, _)| place)
+    }
+}
+
+impl Count {
+    fn refuses(&mut self, throttle: &Throttle, now: Instant) -> bool {
+        if self.refused < throttle.first {
+            self.refused += 1;
+            return true;
+        }
+        let Some(per_second) = throttle.per_second else { return false };
+        let earned = now.duration_since(self.at).as_secs_f64() * per_second;
+        self.tokens = (self.tokens + earned).min(throttle.burst);
+        self.at = now;
+        if self.tokens < 1.0 {
+            self.refused += 1;
+            return true;
+        }
+        self.tokens -= 1.0;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_calls_then_a_rate() {
+        let throttles = Throttles::default();
+        let set = [Throttle::on("logs:*").first(2).rate(0.001, 3)];
+        let seen: Vec<bool> =
+            (0..7).map(|_| throttles.refuses(&set, &["logs:DescribeLogGroups"]).is_some()).collect();
+        assert_eq!(seen, [true, true, false, false, false, true, true]);
+        assert_eq!(throttles.refuses(&set, &["iam:GetAccountPasswordPolicy"]), None);
+    }
+}
