@@ -7,11 +7,14 @@
 //! What this crate never does: leave the loopback interface, change its state because of a request (every
 //! method but GET and HEAD is refused and logged as a violation), or show a token in its `Debug` output.
 
+pub mod cloud;
 pub mod codehost;
 pub mod replay;
+pub mod workspace;
 
 mod clock;
 mod fault;
+mod form;
 mod json;
 mod scenario;
 mod server;
@@ -23,5 +26,5 @@ pub use scenario::{
     DEMO_EXPIRING_TOKEN, DEMO_FINE_GRAINED_TOKEN, DEMO_MEMBER_TOKEN, DEMO_SECRET, DEMO_TOKEN,
     DEMO_WRITE_TOKEN, demo_organization, large_organization,
 };
-pub use throttle::Throttle;
 pub use server::{Identity, Request, Server};
+pub use throttle::Throttle;

@@ -54,7 +54,6 @@ impl Live {
     fn world(&self) -> Arc<World> {
         self.world.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
-
 }
 
 impl State<CodeHost> for Live {
@@ -81,7 +80,6 @@ impl State<CodeHost> for Live {
 }
 
 impl Live {
-
     /// The answer before its headers, and whether it counts against the primary limit.
     fn reply(&self, world: &World, who: &Who, route: &Route, call: &Call) -> (Reply, bool) {
         let attempts = world.host.login_attempts.unwrap_or(u64::MAX);

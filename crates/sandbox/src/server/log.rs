@@ -85,7 +85,13 @@ impl Log {
     }
 
     /// Records an arrival and says which entry it is.
-    pub(super) fn arrive(&self, call: &Call, identity: Identity, fault: Option<&'static str>, violation: bool) -> u64 {
+    pub(super) fn arrive(
+        &self,
+        call: &Call,
+        identity: Identity,
+        fault: Option<&'static str>,
+        violation: bool,
+    ) -> u64 {
         if self.limit == 0 {
             return u64::MAX;
         }
@@ -93,7 +99,11 @@ impl Log {
             method: call.method.clone(),
             path_and_query: call.path_and_query.clone(),
             action: call.action.as_ref().map(|action| action.name.clone()),
-            region: call.action.as_ref().map(|action| action.region.clone()).filter(|region| !region.is_empty()),
+            region: call
+                .action
+                .as_ref()
+                .map(|action| action.region.clone())
+                .filter(|region| !region.is_empty()),
             at: Instant::now(),
             identity,
             status: None,

@@ -1,0 +1,118 @@
+//! Audit trails.
+
+/// A trail. It lives in its home region; a multi-region one has shadows in all others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trail {
+    pub(super) name: String,
+    pub(super) home: String,
+    pub(super) multi_region: bool,
+    /// The account it belongs to, if that is not this one.
+    pub(super) management_account: Option<String>,
+    pub(super) organization: bool,
+    pub(super) logging: bool,
+    pub(super) validation: bool,
+    pub(super) bucket: String,
+    pub(super) kms_key: Option<String>,
+    pub(super) log_group: Option<String>,
+    pub(super) latest_delivery: Option<f64>,
+    pub(super) delivery_error: Option<String>,
+    pub(super) started: Option<f64>,
+    pub(super) stopped: Option<f64>,
+}
+
+impl Trail {
+    /// A trail of one region that is logging and has delivered.
+    pub fn new(name: impl Into<String>, home_region: impl Into<String>) -> Self {
+        let name = name.into();
+        Self {
+            bucket: format!("{name}-logs"),
+            name,
+            home: home_region.into(),
+            multi_region: false,
+            management_account: None,
+            organization: false,
+            logging: true,
+            validation: false,
+            kms_key: None,
+            log_group: None,
+            latest_delivery: Some(1_795_268_571.341),
+            delivery_error: None,
+            started: Some(1_704_103_200.587),
+            stopped: None,
+        }
+    }
+
+    /// Whether it records all regions.
+    pub fn multi_region(mut self, all: bool) -> Self {
+        self.multi_region = all;
+        self
+    }
+
+    /// A trail of the whole organization.
+    pub fn organization(mut self) -> Self {
+        self.organization = true;
+        self
+    }
+
+    /// A trail of the whole organization that belongs to another account and is only seen here.
+    pub fn organization_of(mut self, management_account: impl Into<String>) -> Self {
+        self.organization = true;
+        self.management_account = Some(management_account.into());
+        self
+    }
+
+    /// Whether it is logging.
+    pub fn logging(mut self, logging: bool) -> Self {
+        self.logging = logging;
+        if !logging && self.stopped.is_none() {
+            self.stopped = Some(1_735_689_600.25);
+        }
+        self
+    }
+
+    /// Whether its files are signed.
+    pub fn validation(mut self, validated: bool) -> Self {
+        self.validation = validated;
+        self
+    }
+
+    /// The bucket it delivers to.
+    pub fn bucket(mut self, bucket: impl Into<String>) -> Self {
+        self.bucket = bucket.into();
+        self
+    }
+
+    /// The key its files are encrypted with.
+    pub fn kms_key(mut self, arn: impl Into<String>) -> Self {
+        self.kms_key = Some(arn.into());
+        self
+    }
+
+    /// The log group it writes to as well, by its ARN.
+    pub fn log_group(mut self, arn: impl Into<String>) -> Self {
+        self.log_group = Some(arn.into());
+        self
+    }
+
+    /// When it last delivered, in seconds since 1970; `None` for never.
+    pub fn latest_delivery(mut self, at: Option<f64>) -> Self {
+        self.latest_delivery = at;
+        self
+    }
+
+    /// Why its last delivery failed, such as `AccessDenied`.
+    pub fn delivery_error(mut self, code: impl Into<String>) -> Self {
+        self.delivery_error = Some(code.into());
+        self
+    }
+
+    pub(super) fn arn(&self, account: &str) -> String {
+        let owner = self.management_account.as_deref().unwrap_or(account);
+        format!("arn:aws:cloudtrail:{}:{owner}:trail/{}", self.home, self.name)
+    }
+
+    /// Whether the region shows it: at home, or as a shadow.
+    pub(super) fn seen_in(&self, region: &str) -> bool {
+        self.home == region || self.multi_region
+    }
+}

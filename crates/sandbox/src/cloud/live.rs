@@ -1,0 +1,143 @@
+//! The account while it is served: from a request to an answer, and the headers that every answer has.
+
+use super::caller::{self, Caller};
+use super::endpoints;
+use super::refusal::Refusal;
+use super::session::Sessions;
+use super::wire::{Ask, Service};
+use super::{Cloud, audit_endpoints, logs_endpoints};
+use crate::clock::{Clock, http_date};
+use crate::server::{Action, Answer, Backend, Call, Held, Identity, Settings, State, uuid};
+use crate::throttle::Throttles;
+use hyper::header::{self, HeaderName};
+use serde_json::Value;
+
+/// The backend. No `Debug`: it holds secrets.
+pub(super) struct Live {
+    held: Held<Cloud>,
+    pub(super) sessions: Sessions,
+    throttles: Throttles,
+}
+
+impl Live {
+    pub(super) fn new(cloud: Cloud, clock: Clock) -> Self {
+        Self { held: Held::new(cloud, clock), sessions: Sessions::default(), throttles: Throttles::default() }
+    }
+
+    fn reply(&self, cloud: &Cloud, call: &Call, ask: &Ask) -> Result<String, Refusal> {
+        if call.body_too_large {
+            return Err(Refusal::own(413, "RequestEntityTooLarge", "Request entity too large"));
+        }
+        let caller = caller::authenticate(cloud, &self.sessions, call, ask)?;
+        let action = ask.action();
+        let names = [action.clone(), format!("{action}@{}", ask.region)];
+        if self.throttles.refuses(&cloud.throttles, &names.each_ref().map(String::as_str)).is_some() {
+            return Err(Refusal::throttled(ask.service));
+        }
+        let get_or_post = call.method == "POST" || (call.method == "GET" && !ask.service.json());
+        if !get_or_post || !known(ask) {
+            return Err(Refusal::unknown_operation(ask.service, &ask.operation));
+        }
+        caller::authorize(cloud, &caller, ask)?;
+        self.endpoint(cloud, &caller, call, ask)
+    }
+
+    fn endpoint(&self, cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<String, Refusal> {
+        let id = &uuid(&call.request_id);
+        match (ask.service, ask.operation.as_str()) {
+            (Service::Sts, "AssumeRole") => {
+                endpoints::assume_role(cloud, &self.sessions, caller, call, ask, id)
+            }
+            (Service::Sts, _) => Ok(endpoints::caller_identity(cloud, caller, id)),
+            (Service::Iam, _) => endpoints::password_policy(cloud, id),
+            (Service::Trail, "DescribeTrails") => {
+                audit_endpoints::describe_trails(cloud, &ask.region, &parameters(call)?)
+            }
+            (Service::Trail, _) => audit_endpoints::trail_status(cloud, &ask.region, &parameters(call)?),
+            (Service::Logs, _) => logs_endpoints::describe_log_groups(cloud, &ask.region, &parameters(call)?),
+        }
+    }
+}
+
+fn known(ask: &Ask) -> bool {
+    matches!(
+        (ask.service, ask.operation.as_str()),
+        (Service::Sts, "GetCallerIdentity" | "AssumeRole")
+            | (Service::Iam, "GetAccountPasswordPolicy")
+            | (Service::Trail, "DescribeTrails" | "GetTrailStatus")
+            | (Service::Logs, "DescribeLogGroups")
+    )
+}
+
+/// The parameters of a JSON service. Nothing at all is an object without members.
+fn parameters(call: &Call) -> Result<Value, Refusal> {
+    if call.body.is_empty() {
+        return Ok(Value::Object(serde_json::Map::new()));
+    }
+    match serde_json::from_slice(&call.body) {
+        Ok(value @ Value::Object(_)) => Ok(value),
+        _ => Err(Refusal::own(400, "SerializationException", "")),
+    }
+}
+
+fn content_type(service: Service) -> &'static str {
+    if service.json() { "application/x-amz-json-1.1" } else { "text/xml" }
+}
+
+impl Backend for Live {
+    fn identify(&self, call: &Call) -> Identity {
+        caller::identify(&self.held.now(), &self.sessions, call)
+    }
+
+    fn answer(&self, call: &Call) -> Answer {
+        let ask = Ask::of(call);
+        let cloud = self.held.now();
+        let (status, body) = match self.reply(&cloud, call, &ask) {
+            Ok(body) => (200, body),
+            Err(refusal) => (refusal.status, refusal.body(ask.service, &uuid(&call.request_id))),
+        };
+        let mut answer = Answer::new(status, body);
+        answer.set_static(header::CONTENT_TYPE, content_type(ask.service));
+        self.dress(call, &mut answer);
+        answer
+    }
+
+    fn dress(&self, call: &Call, answer: &mut Answer) {
+        answer.set(HeaderName::from_static("x-amzn-requestid"), &uuid(&call.request_id));
+        answer.set(header::DATE, &http_date(call.now));
+    }
+
+    fn is_violation(&self, call: &Call) -> bool {
+        let ask = Ask::of(call);
+        let reads = ["Get", "Describe"].iter().any(|start| ask.operation.starts_with(start));
+        !(reads || ask.action() == "sts:AssumeRole") || !matches!(call.method.as_str(), "GET" | "POST")
+    }
+
+    fn action(&self, call: &Call) -> Option<Action> {
+        Some(Ask::of(call).for_engine())
+    }
+
+    fn failure(&self, call: &Call, status: u16) -> (&'static str, String) {
+        let service = Ask::of(call).service;
+        let refusal = Refusal::failure(service, status);
+        (content_type(service), refusal.body(service, &uuid(&call.request_id)))
+    }
+
+    fn page(&self, status: u16) -> String {
+        let reason = hyper::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+        let title = format!("{status} {}", reason.unwrap_or_default());
+        format!(
+            "<html>\r\n<head><title>{title}</title></head>\r\n<body>\r\n<center><h1>{title}</h1></center>\r\n</body>\r\n</html>\r\n"
+        )
+    }
+}
+
+impl State<Cloud> for Live {
+    fn change(&self, change: Box<dyn FnOnce(&mut Cloud) + '_>) -> Settings {
+        self.held.change(change)
+    }
+
+    fn current(&self) -> Cloud {
+        Cloud::clone(&self.held.now())
+    }
+}

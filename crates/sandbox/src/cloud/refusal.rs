@@ -1,0 +1,146 @@
+//! Refusals, in the form of the service that refuses: XML with 403 or 400, or JSON with 400.
+
+use super::wire::{Service, Xml};
+use serde_json::json;
+
+/// Why a call is not answered.
+#[derive(Clone, Debug)]
+pub(super) struct Refusal {
+    pub(super) status: u16,
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    /// Said by the service itself, and not by what stands before all services.
+    own: bool,
+}
+
+impl Refusal {
+    /// One that the service itself pronounces.
+    pub(super) fn own(status: u16, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), own: true }
+    }
+
+    fn front(
+        service: Service,
+        query: (u16, &'static str),
+        json: &'static str,
+        message: impl Into<String>,
+    ) -> Self {
+        let (status, code) = if service.json() { (400, json) } else { query };
+        Self { status, code, message: message.into(), own: false }
+    }
+
+    pub(super) fn missing(service: Service) -> Self {
+        let message = match service.json() {
+            true => "Missing Authentication Token",
+            false => "Request is missing Authentication Token",
+        };
+        let query = (403, "MissingAuthenticationToken");
+        Self::front(service, query, "MissingAuthenticationTokenException", message)
+    }
+
+    pub(super) fn incomplete(service: Service, message: impl Into<String>) -> Self {
+        Self::front(service, (400, "IncompleteSignature"), "IncompleteSignatureException", message)
+    }
+
+    /// An access key that is not known, a session token that is not its own, a region that is not enabled.
+    pub(super) fn invalid_token(service: Service) -> Self {
+        let message = "The security token included in the request is invalid.";
+        Self::front(service, (403, "InvalidClientTokenId"), "UnrecognizedClientException", message)
+    }
+
+    pub(super) fn expired(service: Service) -> Self {
+        let message = "The security token included in the request is expired";
+        Self::front(service, (403, "ExpiredToken"), "ExpiredTokenException", message)
+    }
+
+    pub(super) fn signature(service: Service, message: impl Into<String>) -> Self {
+        Self::front(service, (403, "SignatureDoesNotMatch"), "InvalidSignatureException", message)
+    }
+
+    pub(super) fn wrong_signature(service: Service) -> Self {
+        Self::signature(
+            service,
+            "The request signature we calculated does not match the signature you provided. Check your AWS Secret \
+             Access Key and signing method. Consult the service documentation for details.",
+        )
+    }
+
+    pub(super) fn throttled(service: Service) -> Self {
+        Self::front(service, (400, "Throttling"), "ThrottlingException", "Rate exceeded")
+    }
+
+    pub(super) fn denied(service: Service, message: impl Into<String>) -> Self {
+        let (status, code) =
+            if service.json() { (400, "AccessDeniedException") } else { (403, "AccessDenied") };
+        Self::own(status, code, message)
+    }
+
+    pub(super) fn unknown_operation(service: Service, operation: &str) -> Self {
+        let message = match (service.json(), operation) {
+            (true, _) => String::new(),
+            (false, "") => "Missing Action".to_owned(),
+            (false, name) => format!("Could not find operation {name} for version {}", service.version()),
+        };
+        let code = if operation.is_empty() { "MissingAction" } else { "InvalidAction" };
+        Self::front(service, (400, code), "UnknownOperationException", message)
+    }
+
+    /// A parameter that breaks one of the rules of the interface.
+    pub(super) fn constraint(service: Service, value: Option<&str>, at: &str, rule: &str) -> Self {
+        let value = value.map_or_else(|| "null".to_owned(), |value| format!("'{value}'"));
+        let message = format!(
+            "1 validation error detected: Value {value} at '{at}' failed to satisfy constraint: Member must {rule}"
+        );
+        match service.json() {
+            true => Self::own(400, "InvalidParameterException", message),
+            false => Self::own(400, "ValidationError", message),
+        }
+    }
+
+    /// A failure of the provider's, or whatever has this status.
+    pub(super) fn failure(service: Service, status: u16) -> Self {
+        match status {
+            // The text of the 503 is that of the services with forms; of the others it is not known for certain.
+            503 => Self {
+                status,
+                ..Self::front(
+                    service,
+                    (503, "ServiceUnavailable"),
+                    "ServiceUnavailableException",
+                    "Service is unable to handle request.",
+                )
+            },
+            400..500 => Self { status, ..Self::throttled(service) },
+            _ => Self {
+                status,
+                ..Self::front(
+                    service,
+                    (500, "InternalFailure"),
+                    "InternalFailure",
+                    "The request processing has failed because of an unknown error, exception or failure.",
+                )
+            },
+        }
+    }
+
+    pub(super) fn body(&self, service: Service, request_id: &str) -> String {
+        if service.json() {
+            // CloudTrail writes its own messages with a capital letter.
+            let key = if self.own && service == Service::Trail { "Message" } else { "message" };
+            return match self.message.is_empty() {
+                true => json!({ "__type": self.code }).to_string(),
+                false => json!({ "__type": self.code, key: self.message }).to_string(),
+            };
+        }
+        let mut xml = Xml::default();
+        xml.root("ErrorResponse", service);
+        xml.open("Error");
+        xml.text("Type", if self.status < 500 { "Sender" } else { "Receiver" });
+        xml.text("Code", self.code);
+        xml.text("Message", &self.message);
+        xml.close("Error");
+        xml.text("RequestId", request_id);
+        xml.close("ErrorResponse");
+        xml.finish()
+    }
+}

@@ -1,0 +1,66 @@
+//! Temporary credentials that were given out, and how they are made. They live beside the state and end by themselves.
+
+use crate::server::lock;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Sessions {
+    issued: Mutex<HashMap<String, Issued>>,
+    number: AtomicU64,
+}
+
+/// One of them. No `Debug`.
+#[derive(Clone)]
+pub(super) struct Issued {
+    pub(super) access_key: String,
+    pub(super) secret: String,
+    pub(super) token: String,
+    pub(super) role: String,
+    pub(super) session_name: String,
+    /// Seconds since 1970.
+    pub(super) expires: i64,
+}
+
+impl Sessions {
+    pub(super) fn issue(&self, role: &str, session_name: &str, expires: i64) -> Issued {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let seed = format!("{role} {session_name} {expires} {number} {:?}", std::time::Instant::now());
+        let long: Vec<u8> = (0u8..12).flat_map(|part| digest(part, &seed)).collect();
+        let issued = Issued {
+            access_key: identifier("ASIA", 16, &seed),
+            secret: STANDARD.encode(digest(100, &seed)).chars().take(40).collect(),
+            token: format!("IQoJb3JpZ2luX2VjE{}", STANDARD.encode(long)),
+            role: role.to_owned(),
+            session_name: session_name.to_owned(),
+            expires,
+        };
+        lock(&self.issued).insert(issued.access_key.clone(), issued.clone());
+        issued
+    }
+
+    pub(super) fn find(&self, access_key: &str) -> Option<Issued> {
+        lock(&self.issued).get(access_key).cloned()
+    }
+}
+
+fn digest(salt: u8, seed: &str) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    hasher.update([salt]);
+    hasher.update(seed.as_bytes());
+    hasher.finalize().into()
+}
+
+/// An identifier in the provider's shape: a prefix and base 32 in upper case; always the same for the same seed.
+pub(super) fn identifier(prefix: &str, length: usize, seed: &str) -> String {
+    const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+    let letters = digest(101, seed).into_iter().chain(digest(102, seed));
+    let letters =
+        letters.filter_map(|byte| ALPHABET.get(usize::from(byte % 32)).map(|letter| char::from(*letter)));
+    prefix.chars().chain(letters.take(length)).collect()
+}

@@ -1,0 +1,171 @@
+//! A request taken apart: which service, which operation, which parameters; and XML as the provider writes it.
+
+use super::signature;
+use crate::server::{Action, Call};
+use std::collections::HashMap;
+
+/// The services.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Service {
+    Sts,
+    Iam,
+    Trail,
+    Logs,
+}
+
+impl Service {
+    const ALL: [Self; 4] = [Self::Sts, Self::Iam, Self::Trail, Self::Logs];
+
+    /// As in actions and in the scope of signatures.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sts => "sts",
+            Self::Iam => "iam",
+            Self::Trail => "cloudtrail",
+            Self::Logs => "logs",
+        }
+    }
+
+    /// Whether it speaks JSON; the others take forms and answer XML.
+    pub(super) fn json(self) -> bool {
+        matches!(self, Self::Trail | Self::Logs)
+    }
+
+    /// The version of the interface, which is also in the name of its XML.
+    pub(super) fn version(self) -> &'static str {
+        match self {
+            Self::Sts => "2011-06-15",
+            Self::Iam => "2010-05-08",
+            Self::Trail => "2013-11-01",
+            Self::Logs => "2014-03-28",
+        }
+    }
+
+    fn target(self) -> Option<&'static str> {
+        match self {
+            Self::Trail => Some("com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101"),
+            Self::Logs => Some("Logs_20140328"),
+            Self::Sts | Self::Iam => None,
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|service| service.name() == name)
+    }
+}
+
+/// What is asked for. Who asks is another matter.
+#[derive(Clone, Debug)]
+pub(super) struct Ask {
+    pub(super) service: Service,
+    pub(super) operation: String,
+    /// From the scope of the signature; empty without one.
+    pub(super) region: String,
+    parameters: HashMap<String, String>,
+}
+
+impl Ask {
+    pub(super) fn of(call: &Call) -> Self {
+        let claim = signature::Claim::of(call).ok().flatten();
+        let region = claim.as_ref().map(|claim| claim.region.to_owned()).unwrap_or_default();
+        let scope = claim.as_ref().and_then(|claim| Service::named(claim.service));
+        if let Some(target) = call.header("x-amz-target") {
+            let (prefix, operation) = target.rsplit_once('.').unwrap_or((target, ""));
+            let service = Service::ALL.into_iter().find(|service| service.target() == Some(prefix));
+            // A target that nobody has is answered by whoever the signature is for.
+            let operation = if service.is_some() { operation } else { "" };
+            let service = service.or(scope).unwrap_or(Service::Logs);
+            return Self { service, operation: operation.to_owned(), region, parameters: HashMap::new() };
+        }
+        let text = if call.method == "GET" {
+            call.query.clone()
+        } else {
+            String::from_utf8_lossy(&call.body).into_owned()
+        };
+        let parameters = crate::form::decode(&text);
+        let version = parameters.get("Version").map(String::as_str).unwrap_or_default();
+        let service =
+            Service::ALL.into_iter().find(|service| !service.json() && service.version() == version);
+        let service = service.or(scope).unwrap_or(Service::Sts);
+        let operation = parameters.get("Action").cloned().unwrap_or_default();
+        Self { service, operation, region, parameters }
+    }
+
+    pub(super) fn parameter(&self, name: &str) -> Option<&str> {
+        self.parameters.get(name).map(String::as_str)
+    }
+
+    /// As policies write it.
+    pub(super) fn action(&self) -> String {
+        format!("{}:{}", self.service.name(), self.operation)
+    }
+
+    pub(super) fn for_engine(&self) -> Action {
+        Action { name: self.action(), region: self.region.clone() }
+    }
+}
+
+/// XML with the provider's indentation.
+#[derive(Debug, Default)]
+pub(super) struct Xml {
+    out: String,
+    depth: usize,
+}
+
+impl Xml {
+    fn indent(&mut self) {
+        for _ in 0..self.depth {
+            self.out.push_str("  ");
+        }
+    }
+
+    pub(super) fn open(&mut self, name: &str) {
+        self.indent();
+        self.out.push_str(&format!("<{name}>\n"));
+        self.depth += 1;
+    }
+
+    /// The outermost element, with its name space.
+    pub(super) fn root(&mut self, name: &str, service: Service) {
+        let version = service.version();
+        let host = service.name();
+        self.out.push_str(&format!("<{name} xmlns=\"https://{host}.amazonaws.com/doc/{version}/\">\n"));
+        self.depth += 1;
+    }
+
+    pub(super) fn close(&mut self, name: &str) {
+        self.depth = self.depth.saturating_sub(1);
+        self.indent();
+        self.out.push_str(&format!("</{name}>\n"));
+    }
+
+    pub(super) fn text(&mut self, name: &str, value: &str) {
+        self.indent();
+        let value = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        self.out.push_str(&format!("<{name}>{value}</{name}>\n"));
+    }
+
+    /// A good answer around what `fill` writes.
+    pub(super) fn answer(
+        service: Service,
+        operation: &str,
+        request_id: &str,
+        fill: impl FnOnce(&mut Self),
+    ) -> String {
+        let mut xml = Self::default();
+        let (response, result) = (format!("{operation}Response"), format!("{operation}Result"));
+        xml.root(&response, service);
+        xml.open(&result);
+        fill(&mut xml);
+        xml.close(&result);
+        xml.open("ResponseMetadata");
+        xml.text("RequestId", request_id);
+        xml.close("ResponseMetadata");
+        xml.close(&response);
+        xml.out
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+}

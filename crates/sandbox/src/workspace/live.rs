@@ -1,0 +1,217 @@
+//! The directory while it is served: from a request to an answer, and the headers that every answer has.
+
+use super::directory::{self, Query};
+use super::refusal::Refusal;
+use super::token::{self, Grant, Tokens, covers};
+use super::{Limit, Workspace, reports};
+use crate::clock::{Clock, http_date};
+use crate::fault::wildcard;
+use crate::server::{Answer, Backend, Call, Held, Identity, Settings, State};
+use crate::throttle::{Throttle, Throttles};
+use hyper::header;
+use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+/// The backend. No `Debug`: it holds access tokens.
+pub(super) struct Live {
+    held: Held<Workspace>,
+    url: String,
+    /// From when days are counted.
+    start: Timestamp,
+    key: Vec<u8>,
+    tokens: Tokens,
+    throttles: Throttles,
+}
+
+/// The calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Route {
+    Token,
+    Users,
+    Roles(String),
+    Assignments(String),
+    Activities(String, String),
+    Nothing,
+}
+
+impl Route {
+    fn of(path: &str) -> Self {
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
+        match parts.as_slice() {
+            ["token"] => Self::Token,
+            ["admin", "directory", "v1", "users"] => Self::Users,
+            ["admin", "directory", "v1", "customer", customer, "roles"] => Self::Roles(decoded(customer)),
+            ["admin", "directory", "v1", "customer", customer, "roleassignments"] => {
+                Self::Assignments(decoded(customer))
+            }
+            ["admin", "reports", "v1", "activity", "users", user, "applications", application] => {
+                Self::Activities(decoded(user), decoded(application))
+            }
+            _ => Self::Nothing,
+        }
+    }
+
+    /// The place of the scope that it takes, and the privilege of an administrator who is not a super administrator.
+    fn needs(&self) -> (usize, &'static str) {
+        match self {
+            Self::Users => (0, "USERS_RETRIEVE"),
+            Self::Roles(_) | Self::Assignments(_) => (1, "SUPER_ADMIN"),
+            Self::Activities(..) => (2, "REPORTS_ACCESS"),
+            Self::Token | Self::Nothing => (usize::MAX, ""),
+        }
+    }
+}
+
+impl Live {
+    pub(super) fn new(workspace: Workspace, url: &str, clock: Clock) -> Self {
+        let held = Held::new(workspace, clock.clone());
+        Self {
+            held,
+            url: url.to_owned(),
+            start: clock.now(),
+            key: token::verifying_key(),
+            tokens: Tokens::default(),
+            throttles: Throttles::default(),
+        }
+    }
+
+    fn reply(&self, workspace: &Workspace, call: &Call) -> Result<Value, Refusal> {
+        let route = Route::of(&call.path);
+        if call.body_too_large {
+            return Err(Refusal::failure(413));
+        }
+        let (throttles, limits): (Vec<Throttle>, Vec<Limit>) = workspace.throttles.iter().cloned().unzip();
+        let throttled = || self.throttles.refuses(&throttles, &[&call.path]).and_then(|at| limits.get(at));
+        if route == Route::Token {
+            return match throttled() {
+                Some(_) => Err(Refusal::token(429, "rate_limit_exceeded", "Too many requests.")),
+                None => token::exchange(workspace, &self.tokens, &self.key, &self.url, call),
+            };
+        }
+        let grant = self.grant(call).ok_or_else(Refusal::unauthenticated)?;
+        if workspace.api_disabled {
+            return Err(Refusal::api_disabled());
+        }
+        let (scope, privilege) = route.needs();
+        // There is nothing here that a scope for writing would let anybody do.
+        if !covers(&grant.scopes, scope) || !matches!(call.method.as_str(), "GET" | "HEAD") {
+            return Err(Refusal::scope());
+        }
+        if let Some(limit) = throttled() {
+            return Err(Refusal::limit(*limit));
+        }
+        let denied = workspace.denials.iter().any(|path| wildcard(path, &call.path));
+        if denied || !may(workspace, &grant, privilege) {
+            return Err(Refusal::not_authorized());
+        }
+        let query: Query = crate::form::decode(&call.query);
+        match &route {
+            Route::Users => directory::users(workspace, self.start, &query),
+            Route::Roles(customer) => directory::roles(workspace, customer, &query),
+            Route::Assignments(customer) => directory::role_assignments(workspace, customer, &query),
+            Route::Activities(user, application) => {
+                reports::activities(workspace, self.start, call.now, (user, application), &query)
+            }
+            Route::Token | Route::Nothing => Err(Refusal::failure(404)),
+        }
+    }
+
+    fn grant(&self, call: &Call) -> Option<Grant> {
+        let (scheme, token) = call.header("authorization")?.split_once(' ')?;
+        let grant = self.tokens.find(token.trim())?;
+        (scheme.eq_ignore_ascii_case("bearer") && grant.expires > call.now.as_second()).then_some(grant)
+    }
+}
+
+/// A super administrator may do everything, others what their roles say.
+fn may(workspace: &Workspace, grant: &Grant, privilege: &str) -> bool {
+    let person = workspace.find_person(&grant.subject).filter(|_| grant.delegated);
+    person.filter(|person| !person.suspended && person.deleted.is_none()).is_some_and(|person| {
+        let mut roles = workspace.roles.iter().filter(|role| person.roles.contains(&role.name));
+        person.super_admin || roles.any(|role| role.has(privilege))
+    })
+}
+
+impl Backend for Live {
+    fn identify(&self, call: &Call) -> Identity {
+        match (call.header("authorization"), self.grant(call)) {
+            (None, _) => Identity::Anonymous,
+            (Some(_), None) => Identity::Unknown,
+            (Some(_), Some(grant)) => {
+                let kind = if grant.delegated { "delegated" } else { "service-account" };
+                Identity::User { login: grant.subject, kind }
+            }
+        }
+    }
+
+    fn answer(&self, call: &Call) -> Answer {
+        let workspace = self.held.now();
+        let route = Route::of(&call.path);
+        if route == Route::Nothing || (route == Route::Token && call.method != "POST") {
+            let mut answer = Answer::new(404, self.page(404));
+            answer.set_static(header::CONTENT_TYPE, "text/html; charset=UTF-8");
+            self.dress(call, &mut answer);
+            return answer;
+        }
+        let (status, body) = match self.reply(&workspace, call) {
+            Ok(body) => (200, body),
+            Err(refusal) => (refusal.status, refusal.body),
+        };
+        let text = match call.parameter("prettyPrint") {
+            Some("false") => body.to_string(),
+            _ => format!("{body:#}\n"),
+        };
+        let mut answer = Answer::new(status, text);
+        answer.set_static(header::CONTENT_TYPE, "application/json; charset=UTF-8");
+        if status == 401 && route != Route::Token {
+            let realm = "Bearer realm=\"https://accounts.google.com/\", error=\"invalid_token\"";
+            answer.set_static(header::WWW_AUTHENTICATE, realm);
+        }
+        self.dress(call, &mut answer);
+        answer
+    }
+
+    fn dress(&self, call: &Call, answer: &mut Answer) {
+        answer.set(header::DATE, &http_date(call.now));
+        answer.set_static(header::SERVER, "ESF");
+        answer.set_static(header::CACHE_CONTROL, "private");
+        answer.set_static(header::VARY, "Origin, X-Origin, Referer");
+        answer.set_static(header::X_FRAME_OPTIONS, "SAMEORIGIN");
+        answer.set_static(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+        answer.set_static(header::X_XSS_PROTECTION, "0");
+    }
+
+    fn is_violation(&self, call: &Call) -> bool {
+        let signing_in = call.method == "POST" && Route::of(&call.path) == Route::Token;
+        !signing_in && !matches!(call.method.as_str(), "GET" | "HEAD")
+    }
+
+    fn failure(&self, call: &Call, status: u16) -> (&'static str, String) {
+        let refusal = match Route::of(&call.path) {
+            Route::Token => Refusal::token(status, "internal_failure", "Backend Error"),
+            _ => Refusal::failure(status),
+        };
+        ("application/json; charset=UTF-8", format!("{:#}\n", refusal.body))
+    }
+
+    fn page(&self, status: u16) -> String {
+        let reason = hyper::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+        let reason = reason.unwrap_or_default();
+        format!(
+            "<!DOCTYPE html>\n<html lang=en>\n  <meta charset=utf-8>\n  <title>Error {status} ({reason})!!1</title>\n  \
+             <p><b>{status}.</b> <ins>That’s an error.</ins>\n  <p>  <ins>That’s all we know.</ins>\n"
+        )
+    }
+}
+
+impl State<Workspace> for Live {
+    fn change(&self, change: Box<dyn FnOnce(&mut Workspace) + '_>) -> Settings {
+        self.held.change(change)
+    }
+
+    fn current(&self) -> Workspace {
+        Workspace::clone(&self.held.now())
+    }
+}

@@ -1,0 +1,208 @@
+//! The workspace directory: people, administrator roles and the administrators' log of one customer, and the token
+//! endpoint where a service account trades a signed assertion for an access token.
+//!
+//! The state is plain data with a builder; serving it changes nothing in it except the access tokens that were given
+//! out, which live beside it. Assertions are verified with the service account's public key. Where a text of the real
+//! provider is not known for certain, a comment says so. No answer is ever made to suit our client.
+
+mod activity;
+mod directory;
+mod fields;
+mod live;
+mod paging;
+mod person;
+mod person_body;
+mod refusal;
+mod reports;
+mod role;
+mod service_account;
+mod shape;
+mod token;
+
+pub use crate::server::{Identity, Request, Server};
+pub use crate::throttle::Throttle;
+pub use crate::{Body, Fault, FaultKind};
+pub use activity::Activity;
+pub use person::Person;
+pub use refusal::Limit;
+pub use role::{AdminRole, Assignment};
+pub use service_account::{SCOPES, ServiceAccount};
+
+use crate::clock::Clock;
+use crate::server::{Settings, engine_options};
+use live::Live;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The state of a workspace directory.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    pub(crate) customer: String,
+    pub(crate) domains: Vec<String>,
+    pub(crate) people: Vec<Person>,
+    pub(crate) roles: Vec<AdminRole>,
+    pub(crate) assignments: Vec<Assignment>,
+    pub(crate) activities: Vec<Activity>,
+    pub(crate) service_accounts: Vec<ServiceAccount>,
+    pub(crate) throttles: Vec<(Throttle, Limit)>,
+    pub(crate) denials: Vec<String>,
+    pub(crate) api_disabled: bool,
+    pub(crate) page_size: usize,
+    pub(crate) token_seconds: i64,
+    pub(crate) settings: Settings,
+    pub(crate) clock_offset_seconds: i64,
+}
+
+engine_options!(Workspace);
+
+impl Workspace {
+    /// A customer with these domains (the first is the primary one), the roles that every customer has, and nobody in it.
+    pub fn new<S: Into<String>>(customer: impl Into<String>, domains: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            customer: customer.into(),
+            domains: domains.into_iter().map(Into::into).collect(),
+            people: Vec::new(),
+            roles: AdminRole::system(),
+            assignments: Vec::new(),
+            activities: Vec::new(),
+            service_accounts: Vec::new(),
+            throttles: Vec::new(),
+            denials: Vec::new(),
+            api_disabled: false,
+            page_size: usize::MAX,
+            token_seconds: 3599,
+            settings: Settings {
+                log_limit: 100_000,
+                refused_for: Duration::from_millis(50),
+                compression: true,
+                ..Settings::default()
+            },
+            clock_offset_seconds: 0,
+        }
+    }
+
+    /// Adds a person, or replaces the one with that address.
+    pub fn person(mut self, person: Person) -> Self {
+        self.put_person(person);
+        self
+    }
+
+    /// Adds a role of the customer's own, or replaces the one of that name.
+    pub fn role(mut self, role: AdminRole) -> Self {
+        self.roles.retain(|old| old.name != role.name);
+        self.roles.push(role);
+        self
+    }
+
+    /// Adds an assignment that is not a person's: those follow from [`Person::super_admin`] and
+    /// [`Person::admin_role`].
+    pub fn assignment(mut self, assignment: Assignment) -> Self {
+        self.assignments.push(assignment);
+        self
+    }
+
+    /// Adds an entry to the administrators' log.
+    pub fn activity(mut self, activity: Activity) -> Self {
+        self.activities.push(activity);
+        self
+    }
+
+    /// Adds a service account, or replaces the one of that address.
+    pub fn service_account(mut self, account: ServiceAccount) -> Self {
+        self.put_service_account(account);
+        self
+    }
+
+    /// Refuses calls as too many, in one of the provider's ways.
+    pub fn throttle(mut self, throttle: Throttle, limit: Limit) -> Self {
+        self.throttles.push((throttle, limit));
+        self
+    }
+
+    /// Forbids a call by its path, whoever asks: `/admin/reports/*`.
+    pub fn deny(mut self, path: impl Into<String>) -> Self {
+        self.denials.push(path.into());
+        self
+    }
+
+    /// The interface is not enabled in the service account's project: every call is refused for that.
+    pub fn api_disabled(mut self, disabled: bool) -> Self {
+        self.api_disabled = disabled;
+        self
+    }
+
+    /// The most rows on one page, whatever the caller asks for.
+    pub fn page_size(mut self, rows: usize) -> Self {
+        self.page_size = rows.max(1);
+        self
+    }
+
+    /// How long an access token is good for, in seconds; 3,599 unless set.
+    pub fn token_seconds(mut self, seconds: i64) -> Self {
+        self.token_seconds = seconds;
+        self
+    }
+
+    /// Serves it on a loopback port until the server is dropped.
+    ///
+    /// # Errors
+    /// When no port or thread can be had.
+    pub fn serve(self) -> io::Result<Server<Self>> {
+        let clock = Clock::default();
+        Server::start(self.settings.clone(), clock.clone(), move |url| {
+            let live = Arc::new(Live::new(self, url, clock));
+            (live.clone(), Some(live))
+        })
+    }
+
+    /// The credentials file of the first service account, as the provider's console hands it out, with the token
+    /// endpoint of this server. Empty if there is no service account.
+    pub fn service_account_file(server: &Server<Self>) -> String {
+        let state = server.state();
+        let account = state.as_ref().and_then(|state| state.service_accounts.first());
+        account.map_or_else(String::new, |account| account.file(&server.url()))
+    }
+
+    /// Adds or replaces a person.
+    pub fn put_person(&mut self, person: Person) {
+        match self.people.iter_mut().find(|old| old.email == person.email) {
+            Some(old) => *old = person,
+            None => self.people.push(person),
+        }
+    }
+
+    /// Replaces a person by what the function makes of it. Unknown ones stay unknown.
+    pub fn change_person(&mut self, email: &str, change: impl FnOnce(Person) -> Person) {
+        if let Some(place) = self.people.iter_mut().find(|known| known.email == email) {
+            *place = change(place.clone());
+        }
+    }
+
+    /// Takes a person away without a trace.
+    pub fn remove_person(&mut self, email: &str) {
+        self.people.retain(|person| person.email != email);
+    }
+
+    /// Adds or replaces a service account.
+    pub fn put_service_account(&mut self, account: ServiceAccount) {
+        match self.service_accounts.iter_mut().find(|old| old.email == account.email) {
+            Some(old) => *old = account,
+            None => self.service_accounts.push(account),
+        }
+    }
+
+    /// Replaces what is forbidden.
+    pub fn set_denials<S: Into<String>>(&mut self, paths: impl IntoIterator<Item = S>) {
+        self.denials = paths.into_iter().map(Into::into).collect();
+    }
+
+    /// Replaces what is throttled.
+    pub fn set_throttles(&mut self, throttles: impl IntoIterator<Item = (Throttle, Limit)>) {
+        self.throttles = throttles.into_iter().collect();
+    }
+
+    pub(crate) fn find_person(&self, key: &str) -> Option<&Person> {
+        self.people.iter().find(|person| person.email.eq_ignore_ascii_case(key) || person.id() == key)
+    }
+}
