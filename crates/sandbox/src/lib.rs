@@ -4,11 +4,13 @@
 //! puts it behind a loopback port and answers as the real code host answers, whether or not that suits our client.
 //! A [`replay::Replay`] serves recorded answers instead. Both hand back the same [`Server`].
 //!
-//! What this crate never does: leave the loopback interface, change its state because of a request (every
-//! method but GET and HEAD is refused and logged as a violation), or show a token in its `Debug` output.
+//! What this crate never does: leave the loopback interface, change a host's state because of a request (every
+//! method but GET and HEAD is refused and logged as a violation), or show a token in its `Debug` output. Only the
+//! evidence platform keeps what is sent to it: that is what it is for.
 
 pub mod cloud;
 pub mod codehost;
+pub mod platform;
 pub mod replay;
 pub mod workspace;
 
