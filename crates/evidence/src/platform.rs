@@ -246,6 +246,10 @@ impl UploadError {
             }
             UploadError::Refused { status: 422, .. } | UploadError::NotVerified { .. } => TRUST.to_string(),
             UploadError::NoAnswer { foreign: true, .. } => ADDRESS.to_string(),
+            UploadError::NoAnswer { step: Step::Upload, .. } => {
+                "check the proxy and the network; one that takes no bundle of this size may also just hang up"
+                    .to_string()
+            }
             UploadError::NoAnswer { .. } => "check upload.api_url, the proxy and the network".to_string(),
             UploadError::OtherOrganization { .. } => {
                 "use a key of that organization, or correct upload.organization_id (or --organization); nothing was sent"

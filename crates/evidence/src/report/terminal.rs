@@ -99,7 +99,7 @@ impl Terminal {
         }
     }
 
-    fn line(&self, state: &State, line: &str) {
+    pub(super) fn line(&self, state: &State, line: &str) {
         let write = || {
             // Nobody reads a closed pipe; the run goes on.
             let _ = writeln!(anstream::stderr(), "{line}");

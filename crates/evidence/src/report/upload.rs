@@ -134,11 +134,15 @@ impl Terminal {
                 let already = if *already { ", was there already" } else { "" };
                 let line = self.safe(&format!("{organization}, bundle id {bundle_id}{already}"));
                 let url = self.safe(url);
+                // Behind a bundle's lines on stdout, or behind nothing there.
+                let gap = if state.upload_intended { "\n" } else { "" };
+                if !state.upload_intended {
+                    self.line(&state, "");
+                }
                 // A closed pipe is the reader's business.
                 let _ = writeln!(
                     anstream::stdout(),
-                    "{}{BOLD}Upload{BOLD:#}\n  {url}\n  {line}, {GREEN}verified{GREEN:#}",
-                    if state.upload_intended { "\n" } else { "" }
+                    "{gap}{BOLD}Upload{BOLD:#}\n  {url}\n  {line}, {GREEN}verified{GREEN:#}",
                 );
             }
             Uploading::Note(text) => {

@@ -27,4 +27,5 @@ mod secrets;
 mod signals;
 mod texts;
 mod two_factor;
+mod upload;
 mod verify;
