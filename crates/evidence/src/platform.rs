@@ -21,7 +21,7 @@ use crate::config::UploadConfig;
 use crate::env::{Clock, Env};
 use crate::error::Exit;
 use crate::http::one_line;
-use crate::http::upload::{Answer, Asked, Content, Failed, Parcel, Settings, Uplink, Watch, Why};
+use crate::http::upload::{DAMAGED, Answer, Asked, Content, Failed, Parcel, Problem, Settings, Uplink, Watch, Why};
 use crate::report::{Event, Reporter, Uploading};
 use crate::screen::Screen;
 
@@ -129,6 +129,59 @@ impl fmt::Display for Step {
     }
 }
 
+/// What the platform refuses, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was asked.
+    pub step: Step,
+    /// The platform's address.
+    pub api_url: String,
+    /// Its words.
+    pub problem: Problem,
+    /// How often it was asked.
+    pub attempts: u32,
+    /// The variable that holds the key.
+    pub api_key_env: String,
+}
+
+impl Refusal {
+    fn may_pass(&self) -> bool {
+        let damaged = || self.problem.code.as_deref().is_some_and(|code| DAMAGED.contains(&code));
+        matches!(self.problem.status, 408 | 429 | 500..=599) || damaged()
+    }
+
+    fn help(&self) -> Option<String> {
+        if self.problem.code.as_deref() == Some("no-trusted-key") {
+            return Some(TRUST.to_string());
+        }
+        let text = match (self.problem.status, self.step) {
+            (401, _) => {
+                let variable = &self.api_key_env;
+                format!("{variable} must hold a key of this platform that has not been revoked")
+            }
+            (403, Step::Authenticate) => {
+                "the platform knows the key and lets it do nothing: ask its administrator".to_string()
+            }
+            (403, _) => "the key must have the role `upload`: make one on the platform".to_string(),
+            (404, Step::Authenticate) => ADDRESS.to_string(),
+            (413, _) => "have the platform's administrator raise its limit, or collect fewer repositories per \
+                         configuration"
+                .to_string(),
+            (422, _) => TRUST.to_string(),
+            _ => return None,
+        };
+        Some(text)
+    }
+}
+
+/// What to do if this is no platform.
+const ADDRESS: &str = "is this the address of an evidence platform? upload.api_url (or --endpoint) is what stands before \
+                       /api/v1";
+
+/// What to do if the platform does not trust the signer.
+const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public key; \
+                     `evidence verify` shows its id";
+
 /// Why a bundle is not on the platform, or is not verified there. Every text has passed the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UploadError {
@@ -137,20 +190,7 @@ pub enum UploadError {
     /// The client cannot be made.
     Client(String),
     /// The platform refuses.
-    Refused {
-        /// What was asked.
-        step: Step,
-        /// The platform's address.
-        api_url: String,
-        /// The HTTP status.
-        status: u16,
-        /// The platform's words.
-        words: Option<String>,
-        /// How often it was asked.
-        attempts: u32,
-        /// The variable that holds the key.
-        api_key_env: String,
-    },
+    Refused(Box<Refusal>),
     /// There is no answer, or none of the platform's.
     NoAnswer {
         /// What was asked.
@@ -210,7 +250,7 @@ impl UploadError {
     pub fn may_pass(&self) -> bool {
         match self {
             UploadError::NoAnswer { foreign, .. } => !foreign,
-            UploadError::Refused { status, .. } => matches!(status, 408 | 429 | 500..=599),
+            UploadError::Refused(refusal) => refusal.may_pass(),
             UploadError::Interrupted(_) | UploadError::Unreadable(_) => true,
             UploadError::Local(_)
             | UploadError::Client(_)
@@ -225,26 +265,9 @@ impl UploadError {
 
     /// What to do about it.
     pub fn help(&self) -> Option<String> {
-        const ADDRESS: &str = "is this the address of an evidence platform? upload.api_url (or --endpoint) is what stands \
-                               before /api/v1";
-        const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public \
-                             key; `evidence verify` shows its id";
         let text = match self {
-            UploadError::Refused { status: 401, api_key_env, .. } => {
-                format!("{api_key_env} must hold a key of this platform that has not been revoked")
-            }
-            UploadError::Refused { status: 403, step: Step::Authenticate, .. } => {
-                "the platform knows the key and lets it do nothing: ask its administrator".to_string()
-            }
-            UploadError::Refused { status: 403, .. } => {
-                "the key must have the role `upload`: make one on the platform".to_string()
-            }
-            UploadError::Refused { status: 404, step: Step::Authenticate, .. } => ADDRESS.to_string(),
-            UploadError::Refused { status: 413, .. } => {
-                "have the platform's administrator raise its limit, or collect fewer repositories per configuration"
-                    .to_string()
-            }
-            UploadError::Refused { status: 422, .. } | UploadError::NotVerified { .. } => TRUST.to_string(),
+            UploadError::Refused(refusal) => return refusal.help(),
+            UploadError::NotVerified { .. } => TRUST.to_string(),
             UploadError::NoAnswer { foreign: true, .. } => ADDRESS.to_string(),
             UploadError::NoAnswer { step: Step::Upload, .. } => {
                 "check the proxy and the network; one that takes no bundle of this size may also just hang up"
@@ -264,8 +287,7 @@ impl UploadError {
             UploadError::Strange { .. } => {
                 "platform and evidence may be of versions that do not fit: tell the platform's administrator".to_string()
             }
-            UploadError::Refused { .. }
-            | UploadError::Client(_)
+            UploadError::Client(_)
             | UploadError::Unreadable(_)
             | UploadError::Interrupted(_) => return None,
         };
@@ -282,9 +304,11 @@ impl fmt::Display for UploadError {
         match self {
             UploadError::Local(text) => write!(f, "the bundle is not uploaded: {text}"),
             UploadError::Client(text) => f.write_str(text),
-            UploadError::Refused { step, api_url, status, words, attempts, .. } => {
-                write!(f, "cannot {step}: {api_url} answers HTTP {status}")?;
-                words.iter().try_for_each(|words| write!(f, ": {words}"))?;
+            UploadError::Refused(refusal) => {
+                let Refusal { step, api_url, problem, attempts, .. } = &**refusal;
+                write!(f, "cannot {step}: {api_url} answers HTTP {}", problem.status)?;
+                words(problem).iter().try_for_each(|words| write!(f, ": {words}"))?;
+                problem.request_id.iter().try_for_each(|id| write!(f, " [request {id}]"))?;
                 times(f, *attempts)
             }
             UploadError::NoAnswer { step, api_url, text, attempts, foreign } => {
@@ -346,6 +370,7 @@ struct Judged {
     verified: bool,
     key_id: Option<String>,
     reason: Option<String>,
+    detail: Option<String>,
 }
 
 /// One upload: the platform, and who hears of it.
@@ -452,9 +477,11 @@ impl<'a> Upload<'a> {
     async fn verify(&self, bundle_id: &str, signer: Option<&KeyId>) -> Result<(), UploadError> {
         let asked = Asked { path: &["bundles", bundle_id, "verify"], query: &[], content: Content::Order };
         let answer = self.ask(Step::Verify, &asked).await?;
-        let Judged { verified, key_id, reason } = self.read(Step::Verify, &answer)?;
+        let Judged { verified, key_id, reason, detail } = self.read(Step::Verify, &answer)?;
         if !verified {
-            let reason = reason.map(|reason| self.clean(&reason)).filter(|reason| !reason.is_empty());
+            let told =
+                |text: Option<String>| text.map(|text| self.clean(&text)).filter(|text| !text.is_empty());
+            let reason = joined(told(reason).as_deref(), told(detail).as_deref());
             return Err(UploadError::NotVerified { reason });
         }
         match (signer.map(ToString::to_string), key_id) {
@@ -497,14 +524,18 @@ impl<'a> Upload<'a> {
             foreign,
         };
         match why {
-            Why::Refused(problem) => UploadError::Refused {
-                step,
-                api_url,
-                status: problem.status,
-                words: words(problem.title, problem.detail).map(|words| self.clean(&words)),
-                attempts,
-                api_key_env: self.target.config.api_key_env.clone(),
-            },
+            Why::Refused(problem) => {
+                let told = |text: Option<String>| text.map(|text| self.clean(&text));
+                let problem = Problem {
+                    status: problem.status,
+                    code: told(problem.code),
+                    words: told(problem.words),
+                    reason: told(problem.reason),
+                    request_id: told(problem.request_id),
+                };
+                let api_key_env = self.target.config.api_key_env.clone();
+                UploadError::Refused(Box::new(Refusal { step, api_url, problem, attempts, api_key_env }))
+            }
             Why::Transport(text) => no_answer(&text, false),
             Why::Foreign(text) => no_answer(&text, true),
             Why::Changed => UploadError::Changed,
@@ -522,11 +553,15 @@ fn clean(screen: &Screen, text: &str) -> String {
     screen.redact(&one_line(text.trim())).into_owned()
 }
 
-/// What the platform says: the detail tells more than the title, which tells more than nothing.
-fn words(title: Option<String>, detail: Option<String>) -> Option<String> {
-    match (title, detail) {
-        (Some(title), Some(detail)) if title != detail => Some(format!("{title}: {detail}")),
-        (title, detail) => detail.or(title),
+/// What the platform says, with its code for why a bundle is refused.
+fn words(problem: &Problem) -> Option<String> {
+    joined(problem.reason.as_deref(), problem.words.as_deref())
+}
+
+fn joined(code: Option<&str>, words: Option<&str>) -> Option<String> {
+    match (code, words) {
+        (Some(code), Some(words)) => Some(format!("{code}: {words}")),
+        (code, words) => words.or(code).map(str::to_string),
     }
 }
 
@@ -554,10 +589,7 @@ impl Watch for Told {
         let text = match &failed.why {
             Why::Refused(problem) => {
                 let status = format!("HTTP {}", problem.status);
-                match words(problem.title.clone(), problem.detail.clone()) {
-                    Some(words) => format!("{status}: {words}"),
-                    None => status,
-                }
+                words(problem).map_or(status.clone(), |words| format!("{status}: {words}"))
             }
             Why::Transport(text) | Why::Foreign(text) => text.clone(),
             Why::Changed => "the bundle changed".to_string(),
@@ -606,10 +638,9 @@ mod tests {
     #[test]
     fn words_of_a_problem() {
         let some = |text: &str| Some(text.to_string());
-        assert_eq!(words(some("Forbidden"), some("no")), some("Forbidden: no"));
-        assert_eq!(words(some("Forbidden"), None), some("Forbidden"));
-        assert_eq!(words(None, some("no")), some("no"));
-        assert_eq!(words(some("no"), some("no")), some("no"));
-        assert_eq!(words(None, None), None);
+        assert_eq!(joined(Some("signature-invalid"), Some("no")), some("signature-invalid: no"));
+        assert_eq!(joined(Some("signature-invalid"), None), some("signature-invalid"));
+        assert_eq!(joined(None, Some("no")), some("no"));
+        assert_eq!(joined(None, None), None);
     }
 }

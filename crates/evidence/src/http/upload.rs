@@ -148,21 +148,49 @@ pub enum Why {
 }
 
 /// What the platform says of an error (RFC 9457), each text on one bounded line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Problem {
     /// The HTTP status.
     pub status: u16,
-    /// The kind of problem in words.
-    pub title: Option<String>,
-    /// This occurrence in words.
-    pub detail: Option<String>,
+    /// The kind of problem, if it is one of the platform's own: what follows [`PROBLEM_TYPES`].
+    pub code: Option<String>,
+    /// What happened, in words: the detail, or else the title.
+    pub words: Option<String>,
+    /// Why a bundle is refused: a code of the bundle format.
+    pub reason: Option<String>,
+    /// By which the platform knows the request.
+    pub request_id: Option<String>,
 }
 
+/// How the types of the platform's problems begin.
+pub const PROBLEM_TYPES: &str = "urn:evidence-platform:problem:";
+
+/// The codes of problems that mean that the body did not arrive as it was sent.
+pub const DAMAGED: &[&str] = &["digest-mismatch", "body-incomplete"];
+
 /// The members of a problem document that are used.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct ProblemDocument {
+    #[serde(rename = "type")]
+    kind: Option<String>,
     title: Option<String>,
     detail: Option<String>,
+    reason: Option<String>,
+    request_id: Option<String>,
+}
+
+impl ProblemDocument {
+    fn with_status(self, status: u16) -> Problem {
+        let line =
+            |text: Option<String>| text.map(|text| one_line(text.trim())).filter(|text| !text.is_empty());
+        Problem {
+            status,
+            code: line(self.kind.and_then(|kind| kind.strip_prefix(PROBLEM_TYPES).map(str::to_string))),
+            words: line(self.detail).or_else(|| line(self.title)),
+            reason: line(self.reason),
+            request_id: line(self.request_id),
+        }
+    }
 }
 
 impl Uplink {
@@ -278,10 +306,12 @@ fn understand(status: u16, headers: &HeaderMap, body: Body) -> Result<Answer, (C
                 Body::Complete(body) if is_json => serde_json::from_slice::<ProblemDocument>(&body).ok(),
                 _ => None,
             };
-            let (title, detail) = document.map_or((None, None), |document| (document.title, document.detail));
-            let line =
-                |text: Option<String>| text.map(|text| one_line(text.trim())).filter(|text| !text.is_empty());
-            Err((class, Why::Refused(Problem { status, title: line(title), detail: line(detail) })))
+            let problem = document.unwrap_or_default().with_status(status);
+            // What was sent is known to be right, so it was damaged on its way.
+            let damaged =
+                status == 400 && problem.code.as_deref().is_some_and(|code| DAMAGED.contains(&code));
+            let class = if damaged { Class::HostFault { retry_after } } else { class };
+            Err((class, Why::Refused(problem)))
         }
     }
 }
@@ -399,36 +429,53 @@ mod tests {
         understand(status, &headers, Body::Complete(body.as_bytes().to_vec()))
     }
 
+    fn problem(status: u16, media: &'static str, body: &str) -> (Class, Problem) {
+        match answered(status, media, body) {
+            Err((class, Why::Refused(problem))) => (class, problem),
+            other => panic!("{body}: {other:?}"),
+        }
+    }
+
     #[test]
     fn problems_are_one_bounded_line() {
-        let long = "word ".repeat(1_000);
-        for (body, title, detail) in [
-            (
-                r#"{"title":"Forbidden","detail":"no\nway\u001b[2J"}"#.to_string(),
-                Some("Forbidden"),
-                Some("no\\u{a}way\\u{1b}[2J"),
-            ),
-            (r#"{"title":"  ","detail":null}"#.to_string(), None, None),
-            (r#"{"title":7}"#.to_string(), None, None),
-            ("<html>".to_string(), None, None),
-            (String::new(), None, None),
+        for (body, words) in [
+            (r#"{"title":"Forbidden","detail":"no\nway\u001b[2J"}"#, Some(r"no\u{a}way\u{1b}[2J")),
+            (r#"{"title":"Forbidden","detail":" "}"#, Some("Forbidden")),
+            (r#"{"title":"  ","detail":null}"#, None),
+            (r#"{"title":7}"#, None),
+            ("<html>", None),
+            ("", None),
         ] {
-            let Err((_, Why::Refused(problem))) = answered(403, "application/problem+json", &body) else {
-                panic!("{body}")
-            };
-            assert_eq!((problem.title.as_deref(), problem.detail.as_deref()), (title, detail), "{body}");
+            assert_eq!(problem(403, "application/problem+json", body).1.words.as_deref(), words, "{body}");
         }
-        let Err((_, Why::Refused(problem))) =
-            answered(422, "application/json; charset=utf-8", &format!(r#"{{"detail":"{long}"}}"#))
-        else {
-            panic!()
-        };
-        assert!(problem.detail.unwrap().len() < 600);
+        let long = format!(r#"{{"detail":"{}"}}"#, "word ".repeat(1_000));
+        assert!(problem(422, "application/json; charset=utf-8", &long).1.words.unwrap().len() < 600);
         // A page is never quoted, whatever it says it is.
-        let Err((_, Why::Refused(problem))) = answered(502, "text/html", r#"{"title":"x"}"#) else {
-            panic!()
+        let page = problem(502, "text/html", r#"{"title":"x"}"#).1;
+        assert_eq!(page, Problem { status: 502, ..Problem::default() });
+    }
+
+    #[test]
+    fn a_body_damaged_on_its_way_is_sent_again() {
+        let of = |status, code: &str| {
+            let body = format!(r#"{{"type":"{PROBLEM_TYPES}{code}","reason":"r","request_id":"q"}}"#);
+            problem(status, "application/problem+json", &body)
         };
-        assert_eq!(problem, Problem { status: 502, title: None, detail: None });
+        for (status, code, again) in [
+            (400, "digest-mismatch", true),
+            (400, "body-incomplete", true),
+            (400, "digest-missing", false),
+            (400, "invalid-request", false),
+            (422, "digest-mismatch", false),
+            (409, "no-trusted-key", false),
+        ] {
+            let (class, problem) = of(status, code);
+            assert_eq!(class == Class::HostFault { retry_after: None }, again, "{status} {code}");
+            assert_eq!(problem.code.as_deref(), Some(code));
+            assert_eq!((problem.reason.as_deref(), problem.request_id.as_deref()), (Some("r"), Some("q")));
+        }
+        let other = r#"{"type":"https://example.com/digest-mismatch"}"#;
+        assert_eq!(problem(400, "application/problem+json", other).1.code, None);
     }
 
     #[test]

@@ -34,6 +34,10 @@ fn platform() -> Platform {
         .key(Key::new(KEY, "org_4711"))
 }
 
+fn refused(reason: &str, detail: Option<&str>) -> Verification {
+    Verification::Refused { reason: reason.to_string(), detail: detail.map(str::to_string) }
+}
+
 /// A lab with a platform, a configuration for it, and `bundle.tar.gz`.
 struct Desk {
     lab: Lab,
@@ -168,7 +172,7 @@ fn quiet_prints_the_address_alone() {
     let run = desk.upload(&["--quiet"]).exits(0);
     assert!(run.stderr.is_empty(), "{}", run.stderr);
     assert_eq!(run.stdout, format!("{}/bundles/{}\n", desk.platform.url(), desk.stored()[0].id));
-    let desk = Desk::new(platform().verification(Verification::Refused("signature-invalid".into())));
+    let desk = Desk::new(platform().verification(refused("signature-invalid", None)));
     let run = desk.upload(&["-q"]).exits(6).says("signature-invalid");
     assert!(run.stdout.is_empty(), "{}", run.stdout);
 }
@@ -340,6 +344,7 @@ fn refusals_are_6_and_asked_once() {
 #[test]
 fn what_heals_is_asked_again() {
     let once = |path: &str, kind| Fault::on(path).kind(kind).times(1);
+    let damaged = json!({"type": "urn:evidence-platform:problem:digest-mismatch", "detail": "other bytes"});
     let busy = vec![("Retry-After".to_string(), "1".to_string())];
     let faults = [
         ("500", once(BUNDLES, FaultKind::Status(500, Body::Json))),
@@ -350,6 +355,7 @@ fn what_heals_is_asked_again() {
         ("reset", once(BUNDLES, FaultKind::Reset)),
         ("reset in the middle of the body", once(BUNDLES, FaultKind::CutUpload(1_000))),
         ("reset behind the body", once(BUNDLES, FaultKind::CutUpload(usize::MAX))),
+        ("damaged on its way", once(BUNDLES, FaultKind::Json(400, vec![], damaged))),
         ("an answer cut off", once(BUNDLES, FaultKind::Truncate(20))),
         ("an answer cut off", once("*/verify", FaultKind::Truncate(5))),
     ];
@@ -462,10 +468,9 @@ fn what_cannot_be_true_is_6() {
         ),
         (
             "not_verified",
-            platform()
-                .verification(Verification::Refused("key-outside-validity:\n\u{1b}[31mlong ago".into())),
+            platform().verification(refused("key-outside-validity", Some("\n\u{1b}[31mlong\nago"))),
         ),
-        ("not_verified_no_reason", platform().verification(Verification::Refused(String::new()))),
+        ("not_verified_no_reason", platform().verification(refused("", None))),
     ];
     for (name, platform) in lies {
         let desk = Desk::configured(platform, "  delete_after_upload: true\n");
@@ -488,7 +493,7 @@ fn the_platform_cannot_make_the_tool_show_the_key() {
     }
     let named = platform().organization(Organization::new("org_4711", KEY, format!("Acme {KEY}")));
     Desk::new(named).upload(&["--organization", "org_4711"]).exits(0);
-    let refused = platform().verification(Verification::Refused(format!("no: {KEY}")));
+    let refused = platform().verification(refused(KEY, Some(&format!("no: {KEY}"))));
     Desk::new(refused).upload(&[]).exits(6).says("[redacted: own-credential]");
     let desk = Desk::configured(echoing(BUNDLES, 503), "  retry_attempts: 1\n");
     desk.upload(&[]).exits(6).says("again in");
@@ -664,7 +669,7 @@ fn a_collection_whose_upload_fails_is_6_and_stays() {
     let run = desk.run(&["collect", "--upload"]).exits(6);
     insta::assert_snapshot!("collect_refused", shown(&run));
     run.bundle();
-    let desk = Desk::new(platform().verification(Verification::Refused("signature-invalid".into())));
+    let desk = Desk::new(platform().verification(refused("signature-invalid", None)));
     let run = desk.run(&["collect", "--upload", "--quiet"]).exits(6).says("signature-invalid");
     assert_eq!(run.stdout, format!("./evidence-bundles/{}\n", desk.lab.output()[0]));
     run.bundle();

@@ -20,6 +20,9 @@ pub(super) struct Live {
     bundles: Mutex<Vec<StoredBundle>>,
 }
 
+/// How the types of problems begin.
+const TYPES: &str = "urn:evidence-platform:problem:";
+
 /// A refusal: the status, and what happened in words.
 struct Refusal(u16, String);
 
@@ -125,20 +128,50 @@ fn principal<'a>(platform: &'a Platform, call: &Call) -> Option<(&'a Key, &'a Or
 
 fn who_am_i(key: &Key, organization: &Organization) -> Value {
     let Organization { id, slug, name } = organization;
-    json!({ "organization": { "id": id, "slug": slug, "name": name }, "role": key.role.name() })
+    json!({
+        "organization": { "id": id, "slug": slug, "name": name },
+        "key_id": "key_1", "key_prefix": "epk_", "role": key.role.name(),
+    })
 }
 
 fn verdict(verification: &Verification) -> Value {
     match verification {
-        Verification::Verified { key_id } => json!({ "verified": true, "key_id": key_id, "reason": null }),
-        Verification::Refused(reason) => json!({ "verified": false, "key_id": null, "reason": reason }),
+        Verification::Verified { key_id } => {
+            json!({ "verified": true, "key_id": key_id, "reason": null, "detail": null })
+        }
+        Verification::Refused { reason, detail } => {
+            json!({ "verified": false, "key_id": null, "reason": reason, "detail": detail })
+        }
     }
 }
 
-fn problem(status: u16, detail: &str) -> String {
-    let title = hyper::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
-    let title = title.unwrap_or("Error");
-    json!({ "type": "about:blank", "title": title, "status": status, "detail": detail }).to_string()
+/// A problem document. The kind of problem follows from status and words, as far as this platform has any.
+fn problem(call: &Call, status: u16, detail: &str) -> String {
+    let (code, title) = match status {
+        400 if detail.starts_with("the body does not") => {
+            ("digest-mismatch", "The body does not have the digest that was announced")
+        }
+        400 if detail.starts_with("the header") => ("digest-missing", "The digest of the body is missing"),
+        401 => ("unauthenticated", "No valid API key"),
+        403 => ("forbidden", "The role of the key does not allow this"),
+        404 => ("not-found", "Not found"),
+        409 => ("no-trusted-key", "The organization trusts no signing key"),
+        413 => ("too-large", "The body is too large"),
+        422 => ("bundle-refused", "The bundle is not what a trusted key signed"),
+        429 | 503 => ("busy", "Too much at once; try again"),
+        500..=599 => ("internal", "A fault of the platform"),
+        _ => ("invalid-request", "The request cannot be used"),
+    };
+    let mut document = json!({
+        "type": format!("{TYPES}{code}"), "title": title, "status": status, "detail": detail,
+        "request_id": uuid(&call.request_id),
+    });
+    if status == 422
+        && let Some(members) = document.as_object_mut()
+    {
+        members.insert("reason".to_owned(), json!("signature-invalid"));
+    }
+    document.to_string()
 }
 
 impl Backend for Live {
@@ -155,7 +188,7 @@ impl Backend for Live {
     fn answer(&self, call: &Call) -> Answer {
         let (status, content_type, body) = match self.reply(&self.held.now(), call) {
             Ok((status, body)) => (status, JSON, body.to_string()),
-            Err(Refusal(status, detail)) => (status, PROBLEM, problem(status, &detail)),
+            Err(Refusal(status, detail)) => (status, PROBLEM, problem(call, status, &detail)),
         };
         let mut answer = Answer::new(status, Bytes::from(body));
         answer.set_static(header::CONTENT_TYPE, content_type);
@@ -172,18 +205,18 @@ impl Backend for Live {
         Route::of(call).is_none()
     }
 
-    fn failure(&self, _call: &Call, status: u16) -> (&'static str, String) {
+    fn failure(&self, call: &Call, status: u16) -> (&'static str, String) {
         let detail = match status {
             401 => "no valid API key was given",
             403 => "the key may not do this",
-            409 => "the bundle is kept for longer already; this can be extended, not shortened",
+            409 => "the organization trusts no signing key yet",
             413 => "the body is larger than this platform takes",
-            422 => "signature-invalid: no key that this organization trusts signed this bundle",
-            429 => "too much is going on; try again",
-            500..=599 => "the database or the storage does not answer; try again",
+            422 => "no trusted key made this signature over the list of checksums",
+            429 | 503 => "too much is going on; try again",
+            500..=599 => "a fault of the platform",
             _ => "the request cannot be answered",
         };
-        (PROBLEM, problem(status, detail))
+        (PROBLEM, problem(call, status, detail))
     }
 
     fn page(&self, status: u16) -> String {

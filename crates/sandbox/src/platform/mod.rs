@@ -111,8 +111,13 @@ pub enum Verification {
         /// The key, if the platform names it.
         key_id: Option<String>,
     },
-    /// It was not, for this reason.
-    Refused(String),
+    /// It was not.
+    Refused {
+        /// Why: a code.
+        reason: String,
+        /// Why, in words.
+        detail: Option<String>,
+    },
 }
 
 /// A bundle that was taken.
