@@ -184,8 +184,17 @@ impl Error {
         matches!(self, Error::CannotJudge | Error::NotVerified)
     }
 
-    /// What to do about it, a line each.
-    pub fn help(&self) -> Vec<String> {
+    /// What failed and what to do about it, a line each; once for each source that could not be connected.
+    pub fn failures(&self) -> Vec<(String, Vec<String>)> {
+        match self {
+            Error::Connect(errors) => {
+                errors.iter().map(|error| (connection_text(error), error.help.clone())).collect()
+            }
+            _ => vec![(self.to_string(), self.help())],
+        }
+    }
+
+    fn help(&self) -> Vec<String> {
         match self {
             Error::Usage { help, .. } | Error::NotJudged { help, .. } => vec![help.clone()],
             Error::Config(_)
@@ -261,15 +270,8 @@ impl fmt::Display for Error {
             }
             Error::Upload { source, .. } => write!(f, "{source}"),
             Error::Connect(errors) => {
-                for (index, error) in errors.iter().enumerate() {
-                    let separator = if index > 0 { "\n" } else { "" };
-                    let what = match error.kind {
-                        ConnectErrorKind::Configuration => "configuration validation failed",
-                        ConnectErrorKind::Connection => "connection test failed",
-                    };
-                    write!(f, "{separator}{what}: {error}")?;
-                }
-                Ok(())
+                let texts: Vec<String> = errors.iter().map(connection_text).collect();
+                f.write_str(&texts.join("\n"))
             }
             Error::NothingCollected(reasons) => {
                 f.write_str("nothing could be collected")?;
@@ -310,6 +312,14 @@ impl fmt::Display for Error {
             Error::Interrupted(_) => f.write_str("interrupted: no bundle was written"),
         }
     }
+}
+
+fn connection_text(error: &ConnectError) -> String {
+    let what = match error.kind {
+        ConnectErrorKind::Configuration => "configuration validation failed",
+        ConnectErrorKind::Connection => "connection test failed",
+    };
+    format!("{what}: {error}")
 }
 
 impl std::error::Error for Error {}

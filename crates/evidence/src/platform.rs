@@ -21,7 +21,9 @@ use crate::config::UploadConfig;
 use crate::env::{Clock, Env};
 use crate::error::Exit;
 use crate::http::one_line;
-use crate::http::upload::{DAMAGED, Answer, Asked, Content, Failed, Parcel, Problem, Settings, Uplink, Watch, Why};
+use crate::http::upload::{
+    Answer, Asked, Content, DAMAGED, Failed, Parcel, Problem, Settings, Uplink, Watch, Why,
+};
 use crate::report::{Event, Reporter, Uploading};
 use crate::screen::Screen;
 
@@ -164,9 +166,11 @@ impl Refusal {
             }
             (403, _) => "the key must have the role `upload`: make one on the platform".to_string(),
             (404, Step::Authenticate) => ADDRESS.to_string(),
-            (413, _) => "have the platform's administrator raise its limit, or collect fewer repositories per \
+            (413, _) => {
+                "have the platform's administrator raise its limit, or collect fewer repositories per \
                          configuration"
-                .to_string(),
+                    .to_string()
+            }
             (422, _) => TRUST.to_string(),
             _ => return None,
         };

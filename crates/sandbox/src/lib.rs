@@ -1,12 +1,13 @@
 //! The hosts as state behind real ports: for tests, for trials by hand and for the demo. Not shipped.
 //!
-//! A [`codehost::CodeHost`] is organizations, repositories, tokens, limits and faults; [`codehost::CodeHost::serve`]
-//! puts it behind a loopback port and answers as the real code host answers, whether or not that suits our client.
-//! A [`replay::Replay`] serves recorded answers instead. Both hand back the same [`Server`].
+//! A [`codehost::CodeHost`] is organizations, repositories, tokens, limits and faults; a [`cloud::Cloud`] is an account
+//! with principals, trails and log groups; a [`workspace::Workspace`] is people, administrator roles and their log.
+//! `serve` puts one behind a loopback port, and it answers as the real host answers, whether or not that suits our
+//! client. A [`replay::Replay`] serves recorded answers instead. All of them hand back a [`Server`].
 //!
-//! What this crate never does: leave the loopback interface, change a host's state because of a request (every
-//! method but GET and HEAD is refused and logged as a violation), or show a token in its `Debug` output. Only the
-//! evidence platform keeps what is sent to it: that is what it is for.
+//! What this crate never does: leave the loopback interface, change its state because of a request (what would write is
+//! refused and logged as a violation; only counters and temporary credentials come into being), or show a credential in
+//! its `Debug` output. Only a [`platform::Platform`] keeps what is sent to it: that is what it is for.
 
 pub mod cloud;
 pub mod codehost;
@@ -25,8 +26,13 @@ mod throttle;
 
 pub use fault::{BadLink, Body, Fault, FaultKind};
 pub use scenario::{
-    DEMO_EXPIRING_TOKEN, DEMO_FINE_GRAINED_TOKEN, DEMO_MEMBER_TOKEN, DEMO_SECRET, DEMO_TOKEN,
-    DEMO_WRITE_TOKEN, demo_organization, large_organization,
+    DEMO_CLOUD_ACCESS_KEY_ID, DEMO_CLOUD_ACCOUNT, DEMO_CLOUD_EXPIRED_ACCESS_KEY_ID,
+    DEMO_CLOUD_EXPIRED_SECRET_ACCESS_KEY, DEMO_CLOUD_EXPIRED_SESSION_TOKEN, DEMO_CLOUD_EXTERNAL_ID,
+    DEMO_CLOUD_LIMITED_ACCESS_KEY_ID, DEMO_CLOUD_LIMITED_SECRET_ACCESS_KEY, DEMO_CLOUD_ROLE_ARN,
+    DEMO_CLOUD_SECRET_ACCESS_KEY, DEMO_EXPIRING_TOKEN, DEMO_FINE_GRAINED_TOKEN, DEMO_MEMBER_TOKEN,
+    DEMO_SECRET, DEMO_TOKEN, DEMO_WORKSPACE_ADMIN, DEMO_WORKSPACE_CUSTOMER, DEMO_WORKSPACE_MEMBER,
+    DEMO_WORKSPACE_SERVICE_ACCOUNT, DEMO_WRITE_TOKEN, demo_account, demo_organization, demo_workspace,
+    large_account, large_organization, large_workspace,
 };
 pub use server::{Identity, Request, Server};
 pub use throttle::Throttle;

@@ -7,7 +7,7 @@ mod program;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// The code host as state behind a real loopback port. Not shipped.
+/// The hosts as state behind real loopback ports. Not shipped.
 #[derive(Debug, Parser)]
 #[command(name = "sandbox", version)]
 struct Cli {

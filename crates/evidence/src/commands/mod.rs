@@ -50,10 +50,12 @@ fn report(error: &Error) {
             text.push('\n');
         }
     } else {
-        text.push_str(&format!("{red}error{red:#}: {error}\n"));
-    }
-    for line in error.help() {
-        text.push_str(&format!("  {cyan}help{cyan:#}: {line}\n"));
+        for (message, help) in error.failures() {
+            text.push_str(&format!("{red}error{red:#}: {message}\n"));
+            for line in help {
+                text.push_str(&format!("  {cyan}help{cyan:#}: {line}\n"));
+            }
+        }
     }
     // Nobody reads a closed pipe.
     let _ = anstream::stderr().write_all(text.as_bytes());

@@ -164,9 +164,10 @@ impl Section {
     /// Names what it cannot do without.
     pub(crate) fn needs_in_words(&self) -> String {
         let required = self.keys.iter().filter(|key| key.presence == Presence::Required);
-        let mut names: Vec<&str> = required.map(|key| key.name).collect();
+        let names: Vec<&str> = required.map(|key| key.name).collect();
         if names.is_empty() && self.exactly_one.is_empty() {
-            names = self.keys.iter().map(|key| key.name).collect();
+            let any: Vec<&str> = self.keys.iter().map(|key| key.name).collect();
+            return super::suggest::alternatives(&any);
         }
         let one: Vec<&str> = self.exactly_one.iter().map(|key| key.name).collect();
         let words = [super::suggest::list(&names), super::suggest::alternatives(&one)];

@@ -136,7 +136,7 @@ pub struct Failed {
 #[derive(Debug)]
 pub enum Why {
     /// The platform refuses, in its own words.
-    Refused(Problem),
+    Refused(Box<Problem>),
     /// No answer: name, route, TLS, time-out, reset, an answer cut off.
     Transport(String),
     /// An answer that is not the platform's: a page, an address elsewhere, too much.
@@ -311,7 +311,7 @@ fn understand(status: u16, headers: &HeaderMap, body: Body) -> Result<Answer, (C
             let damaged =
                 status == 400 && problem.code.as_deref().is_some_and(|code| DAMAGED.contains(&code));
             let class = if damaged { Class::HostFault { retry_after } } else { class };
-            Err((class, Why::Refused(problem)))
+            Err((class, Why::Refused(Box::new(problem))))
         }
     }
 }
@@ -431,7 +431,7 @@ mod tests {
 
     fn problem(status: u16, media: &'static str, body: &str) -> (Class, Problem) {
         match answered(status, media, body) {
-            Err((class, Why::Refused(problem))) => (class, problem),
+            Err((class, Why::Refused(problem))) => (class, *problem),
             other => panic!("{body}: {other:?}"),
         }
     }

@@ -9,6 +9,8 @@
 //!
 //! These are traits because the sources of one run are of different kinds and are kept in one list.
 
+pub mod altcloud;
+pub mod cloud;
 pub mod codehost;
 
 use std::any::Any;
@@ -41,7 +43,7 @@ macro_rules! kinds {
 }
 
 // A new source is its folder and its name here.
-kinds![codehost];
+kinds![codehost, cloud, altcloud];
 
 /// What the tool must know of a source before one is configured.
 pub struct Kind {

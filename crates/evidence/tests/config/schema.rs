@@ -10,13 +10,28 @@ use super::{MINIMAL, fixtures, load, refuse};
 
 /// Fixtures whose rule a schema cannot say, or that are no YAML at all: only the decoder refuses them.
 const DECODER_ONLY: &[&str] = &[
+    "altcloud-admin",
+    "altcloud-customer",
+    "altcloud-domain",
+    "altcloud-domains-repeated",
     "branch-dots",
     "branch-ref",
+    "cloud-external-id",
+    "cloud-key-pasted",
+    "cloud-log-group-star-inside",
+    "cloud-region",
+    "cloud-region-unknown-partition",
+    "cloud-regions-of-two-partitions",
+    "cloud-role-arn",
+    "cloud-role-missing",
+    "cloud-role-without-mode",
+    "cloud-trail",
     "key-other-home",
     "org-dots",
     "repos-dots",
     "repos-other-organization",
     "repos-repeated",
+    "source-serves-nothing",
     "tag-unknown",
     "token-as-branch",
     "token-env-token",
@@ -64,6 +79,10 @@ fn with(path: &str, value: Option<&Value>) -> String {
     // Exactly one of the two may be there.
     if name == "private_key_path" && value.is_some() {
         parent.remove("private_key_env");
+    }
+    // A role is only for the mode that assumes one.
+    if path == "sources.cloud.mode" && value == Some(&json!("env")) {
+        ["role_arn", "external_id", "session_duration"].iter().for_each(|key| drop(parent.remove(*key)));
     }
     // JSON is YAML.
     file.to_string()
@@ -124,7 +143,16 @@ fn every_key_of_the_schema_is_one_the_decoder_reads() {
 fn every_key_the_decoder_knows_is_in_the_schema() {
     // The decoder names the keys of a section when it meets one that it does not know.
     let keys: Vec<String> = keys(&schema(), "").into_iter().map(|(path, _)| path).collect();
-    for section in ["", "sources", "sources.codehost", "bundle", "bundle.signing", "upload"] {
+    for section in [
+        "",
+        "sources",
+        "sources.codehost",
+        "sources.cloud",
+        "sources.altcloud",
+        "bundle",
+        "bundle.signing",
+        "upload",
+    ] {
         let unknown = if section.is_empty() { "zzzzzzzz".to_owned() } else { format!("{section}.zzzzzzzz") };
         let error = refuse(with(&unknown, Some(&json!(1))));
         let help =

@@ -23,7 +23,10 @@ mod token;
 mod world;
 
 pub use crate::fault::{BadLink, Body, Fault, FaultKind};
-pub use crate::scenario::*;
+pub use crate::scenario::{
+    DEMO_EXPIRING_TOKEN, DEMO_FINE_GRAINED_TOKEN, DEMO_MEMBER_TOKEN, DEMO_SECRET, DEMO_TOKEN,
+    DEMO_WRITE_TOKEN, demo_organization, large_organization,
+};
 pub use crate::server::{Identity, Request, Server};
 pub use file::File;
 pub use limits::{Limits, Primary, Reset, Secondary};

@@ -1,0 +1,295 @@
+//! Access: tokens, from the exchange of assertions to their end.
+//!
+//! The assertion goes to the exchange only, and a token to the API only: they have clients of their own. A token is
+//! renewed before it expires, and once when the API stops accepting it. Each scope's calls have a gate of their own,
+//! so that what one part of the API refuses does not close the others. Nothing here knows what the calls are.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use evidence_bundle::document::Warning;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Mutex;
+use zeroize::Zeroizing;
+
+use super::api::Problem;
+use super::assertion::assertion;
+use super::dialect::Bearer;
+use super::scope::{Scope, joined};
+use super::service_account::ServiceAccount;
+use super::{NAME, wire};
+use crate::env::Clock;
+use crate::http::client::Parse;
+use crate::http::retry::{Class, http_date};
+use crate::http::{Client, Failure, FailureKind, Refused, Reply, Request};
+use crate::screen::Screen;
+
+/// The kind of exchange (RFC 7523), in the form of a form.
+const GRANT: &str = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=";
+
+/// A token is about 1 kB; its answer has little else.
+const TOKEN_LIMIT: usize = 64 * 1024;
+
+/// For how long a token is taken to be good if the answer does not say.
+const SHORT_LIFETIME: u64 = 600;
+
+/// A token is renewed this many seconds before its end: longer than a request that was just started takes.
+const MARGIN: u64 = 60;
+
+/// Clocks that differ by less are not what an exchange was refused for.
+const SMALLEST_SKEW: i64 = 5;
+
+/// The service account's access to the API for one administrator.
+pub(super) struct Access {
+    account: ServiceAccount,
+    admin: String,
+    /// Speaks to the exchange.
+    exchange: Client,
+    /// Whose siblings speak to the API.
+    api: Client,
+    clock: Clock,
+    screen: Arc<Screen>,
+    /// What to add to this machine's clock, in seconds, to have the provider's.
+    skew: AtomicI64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    scopes: Vec<Scope>,
+    grant: Option<Arc<Grant>>,
+    /// Why no further token is asked for.
+    over: Option<Failure>,
+    /// Scopes whose calls are refused even with a fresh token.
+    closed: Vec<(Scope, Failure)>,
+}
+
+/// A token, as the clients that send it.
+struct Grant {
+    number: u64,
+    /// When it must not be used any more, by this machine's clock.
+    until: Timestamp,
+    clients: Vec<(Scope, Client)>,
+}
+
+impl Access {
+    /// Access that has no token yet. `exchange` speaks to the account's `token_uri`, `api` to the API.
+    pub(super) fn new(
+        account: ServiceAccount,
+        admin: String,
+        exchange: Client,
+        api: Client,
+        clock: Clock,
+        screen: Arc<Screen>,
+    ) -> Access {
+        let (skew, state) = (AtomicI64::new(0), Mutex::default());
+        Access { account, admin, exchange, api, clock, screen, skew, state }
+    }
+
+    /// Whose access it is.
+    pub(super) fn account(&self) -> &ServiceAccount {
+        &self.account
+    }
+
+    /// Requests sent so far, retries included; and those that were sent again.
+    pub(super) fn requests(&self) -> (u64, u64) {
+        let both = |count: fn(&Client) -> u64| count(&self.exchange).saturating_add(count(&self.api));
+        (both(Client::requests), both(Client::retries))
+    }
+
+    /// The provider's time, as far as it is known.
+    pub(super) fn now(&self) -> Timestamp {
+        let skew = SignedDuration::from_secs(self.skew.load(Ordering::Relaxed));
+        self.clock.now().checked_add(skew).unwrap_or_else(|_| self.clock.now())
+    }
+
+    /// What there is to say about this machine's clock.
+    pub(super) fn warning(&self) -> Option<Warning> {
+        let skew = self.skew.load(Ordering::Relaxed);
+        let side = if skew > 0 { "behind" } else { "ahead of" };
+        (skew != 0).then(|| Warning {
+            code: "clock_skew".to_string(),
+            message: format!(
+                "this machine's clock is {} s {side} the provider's: assertions are made by the provider's time",
+                skew.unsigned_abs()
+            ),
+            source: Some(NAME.id().to_string()),
+            subject: None,
+        })
+    }
+
+    /// Asks for a token for `scopes`, without using it. Once more with the provider's own time if the clock is why it
+    /// is refused.
+    pub(super) async fn ask(&self, scopes: &[Scope]) -> Result<wire::Token, Problem> {
+        let refused = match self.ask_once(scopes).await? {
+            Ok(token) => return Ok(token),
+            Err(refused) => refused,
+        };
+        if self.learn_time(&refused) {
+            return self.ask_once(scopes).await?.map_err(Problem::Refused);
+        }
+        Err(Problem::Refused(refused))
+    }
+
+    async fn ask_once(&self, scopes: &[Scope]) -> Result<Result<wire::Token, Refused>, Problem> {
+        let local = |text| Problem::Failed(Failure::local(FailureKind::Transport(text)));
+        let now = self.now().as_second();
+        let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
+        // Good for a token until it expires: as secret as one.
+        self.screen.learn(&assertion);
+        let url = self.account.token_uri.clone();
+        let (label, form) = (url.path().to_string(), "application/x-www-form-urlencoded");
+        let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
+        let request = Request::post(url, label, form, body);
+        match self.exchange.send(&request, TOKEN_LIMIT, &wire::token).await {
+            Ok(Reply::Good(answered)) => Ok(Ok(answered.value)),
+            Ok(Reply::Refused(refused)) => Ok(Err(refused)),
+            Err(failure) => Err(Problem::Failed(failure)),
+        }
+    }
+
+    /// Takes the time from a refusal that is about it. `false` if it is about something else, or the time is known.
+    fn learn_time(&self, refused: &Refused) -> bool {
+        if !speaks_of_time(refused) {
+            return false;
+        }
+        let Some(theirs) = refused.meta.header("date").and_then(http_date) else { return false };
+        let skew = theirs.saturating_sub(refused.meta.received_at.as_second());
+        let known = self.skew.swap(skew, Ordering::Relaxed);
+        skew.abs_diff(known) >= SMALLEST_SKEW.unsigned_abs()
+    }
+
+    /// Uses `token`, and from now on asks for tokens for `scopes`.
+    pub(super) async fn start(&self, scopes: &[Scope], token: wire::Token) -> Result<(), Failure> {
+        let mut state = self.state.lock().await;
+        state.scopes = scopes.to_vec();
+        state.grant = Some(Arc::new(self.grant(scopes, token, 1)?));
+        Ok(())
+    }
+
+    fn grant(&self, scopes: &[Scope], token: wire::Token, number: u64) -> Result<Grant, Failure> {
+        let lifetime = token.expires_in.unwrap_or(SHORT_LIFETIME);
+        let token = Zeroizing::new(token.access_token);
+        self.screen.learn(&token);
+        let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
+        let usable = SignedDuration::from_secs(i64::try_from(usable).unwrap_or(i64::MAX));
+        let until = self.clock.now().checked_add(usable).unwrap_or(Timestamp::MAX);
+        let bad =
+            || Failure::local(FailureKind::UnexpectedShape("the token cannot stand in a header".to_string()));
+        let dialect = Arc::new(Bearer::new(&token).ok_or_else(bad)?);
+        let client = |scope: &Scope| (*scope, self.api.sibling(dialect.clone()));
+        Ok(Grant { number, until, clients: scopes.iter().map(client).collect() })
+    }
+
+    /// Sends a request of `scope`, with a token that is good. One that the API does not accept is renewed once.
+    pub(super) async fn send<T>(
+        &self,
+        scope: Scope,
+        request: &Request,
+        limit: usize,
+        parse: Parse<'_, T>,
+    ) -> Result<Reply<T>, Failure> {
+        let grant = self.current(scope).await?;
+        let first = grant.send(scope, request, limit, parse).await;
+        if rejected(&first).is_none() {
+            return first;
+        }
+        let renewed = self.renewed(scope, &grant).await?;
+        let second = renewed.send(scope, request, limit, parse).await;
+        if let Some(text) = rejected(&second) {
+            // A fresh token is refused too: it is not the token. Asking on would only annoy.
+            let failure = Failure::local(FailureKind::Unauthorized(text));
+            self.state.lock().await.closed.push((scope, failure));
+        }
+        second
+    }
+
+    async fn current(&self, scope: Scope) -> Result<Arc<Grant>, Failure> {
+        let mut state = self.state.lock().await;
+        state.is_open(scope)?;
+        match &state.grant {
+            Some(grant) if self.clock.now() < grant.until => Ok(Arc::clone(grant)),
+            _ => self.renew(&mut state).await,
+        }
+    }
+
+    /// A newer token than `stale`; asks for one only if nobody else has meanwhile.
+    async fn renewed(&self, scope: Scope, stale: &Grant) -> Result<Arc<Grant>, Failure> {
+        let mut state = self.state.lock().await;
+        state.is_open(scope)?;
+        match &state.grant {
+            Some(grant) if grant.number != stale.number => Ok(Arc::clone(grant)),
+            _ => self.renew(&mut state).await,
+        }
+    }
+
+    /// The lock is held meanwhile: whoever else needs a token waits for this one.
+    async fn renew(&self, state: &mut State) -> Result<Arc<Grant>, Failure> {
+        let number = state.grant.as_ref().map_or(0, |grant| grant.number).saturating_add(1);
+        let asked = self.ask(&state.scopes).await.map_err(|problem| match problem {
+            Problem::Failed(failure) => failure,
+            Problem::NotDelegated(_, text) => Failure::local(FailureKind::Unauthorized(text)),
+            Problem::Refused(refused) => {
+                let text = format!("the token could not be renewed: {}", refused.text());
+                Failure {
+                    status: Some(refused.meta.status),
+                    ..Failure::local(FailureKind::Unauthorized(text))
+                }
+            }
+        });
+        match asked.and_then(|token| self.grant(&state.scopes, token, number)) {
+            Ok(grant) => {
+                let grant = Arc::new(grant);
+                state.grant = Some(Arc::clone(&grant));
+                Ok(grant)
+            }
+            Err(failure) => {
+                state.over = Some(failure.clone());
+                Err(failure)
+            }
+        }
+    }
+}
+
+impl State {
+    fn is_open(&self, scope: Scope) -> Result<(), Failure> {
+        let closed = self.closed.iter().find(|(closed, _)| *closed == scope).map(|(_, failure)| failure);
+        self.over.as_ref().or(closed).map_or(Ok(()), |failure| Err(failure.clone()))
+    }
+}
+
+impl Grant {
+    async fn send<T>(
+        &self,
+        scope: Scope,
+        request: &Request,
+        limit: usize,
+        parse: Parse<'_, T>,
+    ) -> Result<Reply<T>, Failure> {
+        match self.clients.iter().find(|(of, _)| *of == scope) {
+            Some((_, client)) => client.send(request, limit, parse).await,
+            None => {
+                let text = format!("the scope {} is not delegated", scope.name());
+                Err(Failure::local(FailureKind::Unauthorized(text)))
+            }
+        }
+    }
+}
+
+/// The words with which a token was not accepted, for this request or for one before it.
+fn rejected<T>(reply: &Result<Reply<T>, Failure>) -> Option<String> {
+    match reply {
+        Ok(Reply::Refused(refused)) if refused.class == Class::Unauthorized => Some(refused.text()),
+        Err(Failure { kind: FailureKind::Unauthorized(text), .. }) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// Whether an exchange was refused because of the time in the assertion: `iat` and `exp` are its names there.
+fn speaks_of_time(refused: &Refused) -> bool {
+    refused.code.as_deref() == Some("invalid_grant")
+        && refused.message.as_deref().is_some_and(|message| {
+            let mut words = message.split(|c: char| !c.is_ascii_alphanumeric());
+            words.any(|word| ["iat", "exp", "timeframe"].iter().any(|about| word.eq_ignore_ascii_case(about)))
+        })
+}

@@ -1,0 +1,128 @@
+//! What to do when the connection test fails: the provider's words, what they mean, and what to click and paste.
+//!
+//! Nothing here asks. No text holds a part of a credential.
+
+use super::NAME;
+use super::api::Problem;
+use super::config::AltCloudConfig;
+use super::dialect::API_DISABLED;
+use super::scope::{Scope, joined};
+use super::service_account::ServiceAccount;
+use crate::http::retry::{Class, Refusal};
+use crate::http::{Failure, FailureKind};
+use crate::source::{ConnectError, ConnectErrorKind};
+
+/// Why there is no token.
+pub(super) fn exchange_error(
+    config: &AltCloudConfig,
+    account: &ServiceAccount,
+    problem: &Problem,
+) -> ConnectError {
+    let host = account.token_uri.host_str().unwrap_or("the exchange");
+    let refused = match problem {
+        Problem::Failed(failure) => {
+            return unreachable_error(host, "token_uri in the credentials file", failure);
+        }
+        Problem::NotDelegated(_, text) => return connection(text.clone(), delegation(config, account)),
+        Problem::Refused(refused) => refused,
+    };
+    let (code, text) = (refused.code.as_deref().unwrap_or("refused"), refused.text());
+    let message = format!(
+        "{host} gives service account {} no token for {}: {code} ({text})",
+        account.email, config.admin_email
+    );
+    let says = |phrase: &str| text.to_ascii_lowercase().contains(phrase);
+    let help = match code {
+        "unauthorized_client" | "invalid_scope" => delegation(config, account),
+        "invalid_grant" if says("signature") => vec![format!(
+            "the key in the file that {} names was deleted or belongs to another account: make a new key",
+            config.credentials_env
+        )],
+        "invalid_grant" if says("iat") || says("timeframe") => {
+            vec!["this machine's clock is wrong: set it".to_string()]
+        }
+        "invalid_grant" if says("email") || says("user id") || says("account not found") => vec![
+            format!(
+                "is sources.altcloud.admin_email ({}) an active user of the customer?",
+                config.admin_email
+            ),
+            format!("does the service account {} still exist?", account.email),
+        ],
+        _ => vec![format!(
+            "check sources.altcloud.admin_email and the credentials file that {} names",
+            config.credentials_env
+        )],
+    };
+    connection(message, help)
+}
+
+/// What to click and what to paste.
+fn delegation(config: &AltCloudConfig, account: &ServiceAccount) -> Vec<String> {
+    let client_id = account.client_id.as_deref().unwrap_or("the service account's unique id");
+    vec![
+        "a super administrator opens the admin console: Security, Access and data control, API controls, Domain-wide \
+         delegation, Add new"
+            .to_string(),
+        format!("client id: {client_id}"),
+        format!("scopes: {}", joined(&Scope::needed(&config.controls), ",")),
+        "it can take some minutes, at most a day, until this is in force".to_string(),
+    ]
+}
+
+/// Why nothing of the directory is shown.
+pub(super) fn api_error(
+    config: &AltCloudConfig,
+    account: &ServiceAccount,
+    what: &str,
+    problem: &Problem,
+) -> ConnectError {
+    let host = config.api_url.host_str().unwrap_or("the API");
+    let refused = match problem {
+        Problem::Failed(failure) => return unreachable_error(host, "sources.altcloud.api_url", failure),
+        Problem::NotDelegated(_, text) => return connection(text.clone(), delegation(config, account)),
+        Problem::Refused(refused) => refused,
+    };
+    let message = format!(
+        "{host} shows nothing to {}; {what}: '{}' (HTTP {})",
+        config.admin_email,
+        refused.text(),
+        refused.meta.status
+    );
+    let help = match refused.class {
+        _ if refused.code.as_deref() == Some(API_DISABLED) => vec![
+            "enable the Admin SDK API in the service account's project: cloud console, APIs and services, Library"
+                .to_string(),
+            format!("the service account is {}", account.email),
+        ],
+        Class::Forbidden(Refusal::Intermediary) => {
+            vec!["the answer does not come from the provider: is there a proxy between, or a wrong api_url?".to_string()]
+        }
+        Class::Forbidden(_) | Class::Unauthorized => vec![
+            format!("{} must be an administrator who may read this:", config.admin_email),
+            Scope::needed(&config.controls).iter().map(|scope| scope.privilege()).collect::<Vec<_>>().join("; "),
+        ],
+        Class::NotFound => vec![
+            "check sources.altcloud.customer_id and domains: does the administrator belong to this customer?".to_string(),
+        ],
+        _ => vec![format!("is {} the address of the API?", config.api_url)],
+    };
+    connection(message, help)
+}
+
+fn unreachable_error(host: &str, place: &str, failure: &Failure) -> ConnectError {
+    let help = match &failure.kind {
+        FailureKind::Transport(_) => {
+            vec![format!("check the network, and {place}"), "behind a proxy set HTTPS_PROXY".to_string()]
+        }
+        FailureKind::Throttled(_) | FailureKind::RateLimited { .. } | FailureKind::SecondaryLimit => {
+            vec!["wait some minutes and run again".to_string()]
+        }
+        _ => vec![format!("is {place} the right address? Then try again later")],
+    };
+    connection(format!("{host}: {failure}"), help)
+}
+
+/// A failed connection test.
+pub(super) fn connection(message: String, help: Vec<String>) -> ConnectError {
+    ConnectError { source: NAME, kind: ConnectErrorKind::Connection, message, help, requests: 0 }
+}

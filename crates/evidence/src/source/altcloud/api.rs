@@ -1,0 +1,346 @@
+//! The provider's calls: four listings, page after page, all GET.
+//!
+//! This file knows addresses, bounds of bodies and where the next page is. What an answer means for a control is
+//! decided in `look`.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use url::Url;
+
+use super::access::Access;
+use super::record::{Assignment, Extent, Role, User};
+use super::scope::Scope;
+use super::wire::{self, Activity, Page};
+use crate::http::client::Parse;
+use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply, Request};
+
+/// A page of 500 users with ten fields each is about 150 kB.
+const USERS_LIMIT: usize = 8 * 1024 * 1024;
+/// A page of 100 roles with four fields each is about 20 kB.
+const ROLES_LIMIT: usize = 4 * 1024 * 1024;
+/// A page of 200 assignments is about 40 kB.
+const ASSIGNMENTS_LIMIT: usize = 4 * 1024 * 1024;
+/// A page of 1,000 activities is about 500 kB; an activity of many events is longer.
+const ACTIVITIES_LIMIT: usize = 32 * 1024 * 1024;
+
+/// Pages of users at most: 1,000,000 users.
+const USER_PAGES: u64 = 2_000;
+/// Pages of roles at most: the provider allows 750 roles, which are 8 pages.
+pub(super) const ROLE_PAGES: u64 = 50;
+/// Pages of assignments at most: 100,000 assignments.
+pub(super) const ASSIGNMENT_PAGES: u64 = 500;
+/// Pages of one event at most: 100,000 of them in half a year.
+pub(super) const EVENT_PAGES: u64 = 100;
+/// Pages in a row with nothing on them, after which a listing that still points on is going in circles. Logs have some.
+const EMPTY_PAGES: u64 = 25;
+
+/// The fields that are asked for: what the artifacts have room for, and what a listing is known by.
+const USER_FIELDS: &str = "kind,nextPageToken,users(id,primaryEmail,suspended,archived,isEnrolledIn2Sv,isEnforcedIn2Sv,\
+                           isAdmin,isDelegatedAdmin,lastLoginTime,creationTime)";
+const ROLE_FIELDS: &str = "kind,nextPageToken,items(roleId,roleName,isSuperAdminRole,isSystemRole)";
+const ASSIGNMENT_FIELDS: &str =
+    "kind,nextPageToken,items(roleAssignmentId,roleId,assignedTo,assigneeType,scopeType,orgUnitId)";
+const ACTIVITY_FIELDS: &str = "kind,nextPageToken,items(id(time,uniqueQualifier),actor(email,callerType),\
+                               events(name,parameters(name,value)))";
+
+/// What stays as it is in a query.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
+
+/// What an administrator did with an account: the events that are asked for, in the order of the artifact.
+pub(super) const EVENTS: &[&str] = &[
+    "CREATE_USER",
+    "DELETE_USER",
+    "UNDELETE_USER",
+    "SUSPEND_USER",
+    "UNSUSPEND_USER",
+    "ARCHIVE_USER",
+    "UNARCHIVE_USER",
+    "GRANT_ADMIN_PRIVILEGE",
+    "REVOKE_ADMIN_PRIVILEGE",
+    "ASSIGN_ROLE",
+    "UNASSIGN_ROLE",
+];
+
+/// Whose users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// All of the customer's.
+    Customer(String),
+    /// Those of one domain.
+    Domain(String),
+}
+
+impl Whose {
+    /// The name of the customer or domain.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Whose::Customer(name) | Whose::Domain(name) => name,
+        }
+    }
+}
+
+/// From when to when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Period {
+    /// The first second.
+    pub(super) start: Timestamp,
+    /// The last second.
+    pub(super) end: Timestamp,
+}
+
+/// Why a page could not be read.
+#[derive(Debug, Clone)]
+pub(super) enum Problem {
+    /// The provider will not.
+    Refused(Refused),
+    /// There is no answer.
+    Failed(Failure),
+    /// It was not asked for: the scope is not delegated; the provider's words.
+    NotDelegated(Scope, String),
+}
+
+/// The first page of a listing, or why it could not be read.
+pub(super) type First<T> = Result<Answered<Page<T>>, Problem>;
+
+/// What was read of a listing.
+#[derive(Debug)]
+pub(super) struct Listing<T> {
+    /// What was on the pages.
+    pub(super) items: Vec<T>,
+    /// How many pages were read.
+    pub(super) pages: u64,
+    /// The call that brought the first page.
+    pub(super) meta: Option<Meta>,
+    /// Why the page behind them could not be read.
+    pub(super) problem: Option<Problem>,
+}
+
+impl<T> Listing<T> {
+    /// Nothing, because of `problem`.
+    pub(super) fn not_read(problem: Problem) -> Listing<T> {
+        Listing { items: Vec::new(), pages: 0, meta: None, problem: Some(problem) }
+    }
+
+    /// How much was read.
+    pub(super) fn extent(&self) -> Extent {
+        match (&self.problem, self.pages) {
+            (None, _) => Extent::Complete,
+            (Some(_), 0) => Extent::NotRead,
+            (Some(_), _) => Extent::Partial,
+        }
+    }
+}
+
+/// A listing's address without its page, and its bounds.
+struct Call<'a, T> {
+    scope: Scope,
+    path: Vec<&'a str>,
+    query: String,
+    fields: &'static str,
+    limit: usize,
+    pages: u64,
+    parse: Parse<'a, Page<T>>,
+}
+
+/// Makes the calls.
+pub(super) struct Api<'a> {
+    /// With whose rights.
+    pub(super) access: &'a Access,
+    /// Base of the API.
+    pub(super) base: &'a Url,
+    /// The customer.
+    pub(super) customer: &'a str,
+}
+
+impl Api<'_> {
+    /// The first page of `users.list`.
+    pub(super) async fn first_users(&self, whose: &Whose) -> First<User> {
+        self.page(&self.users_call(whose), None).await
+    }
+
+    /// The rest of `users.list`.
+    pub(super) async fn users(&self, whose: &Whose, first: First<User>) -> Listing<User> {
+        self.listing(&self.users_call(whose), first).await
+    }
+
+    /// The first page of `roles.list`.
+    pub(super) async fn first_roles(&self) -> First<Role> {
+        self.page(&self.roles_call(), None).await
+    }
+
+    /// The rest of `roles.list`.
+    pub(super) async fn roles(&self, first: First<Role>) -> Listing<Role> {
+        self.listing(&self.roles_call(), first).await
+    }
+
+    /// `roleAssignments.list`
+    pub(super) async fn assignments(&self) -> Listing<Assignment> {
+        let call = Call {
+            scope: Scope::Roles,
+            path: vec!["admin", "directory", "v1", "customer", self.customer, "roleassignments"],
+            query: "maxResults=200".to_string(),
+            fields: ASSIGNMENT_FIELDS,
+            limit: ASSIGNMENTS_LIMIT,
+            pages: ASSIGNMENT_PAGES,
+            parse: &wire::assignments,
+        };
+        self.listing(&call, self.page(&call, None).await).await
+    }
+
+    /// The first page of `activities.list` for one event.
+    pub(super) async fn first_events(&self, event: &str, period: Period) -> First<Activity> {
+        self.page(&self.events_call(event, period), None).await
+    }
+
+    /// The rest of `activities.list` for one event.
+    pub(super) async fn events(
+        &self,
+        event: &str,
+        period: Period,
+        first: First<Activity>,
+    ) -> Listing<Activity> {
+        self.listing(&self.events_call(event, period), first).await
+    }
+
+    fn users_call(&self, whose: &Whose) -> Call<'_, User> {
+        let whose = match whose {
+            Whose::Customer(customer) => format!("customer={}", encoded(customer)),
+            Whose::Domain(domain) => format!("domain={}", encoded(domain)),
+        };
+        Call {
+            scope: Scope::Users,
+            path: vec!["admin", "directory", "v1", "users"],
+            query: format!("{whose}&maxResults=500&orderBy=email&projection=basic"),
+            fields: USER_FIELDS,
+            limit: USERS_LIMIT,
+            pages: USER_PAGES,
+            parse: &wire::users,
+        }
+    }
+
+    fn roles_call(&self) -> Call<'_, Role> {
+        Call {
+            scope: Scope::Roles,
+            path: vec!["admin", "directory", "v1", "customer", self.customer, "roles"],
+            query: "maxResults=100".to_string(),
+            fields: ROLE_FIELDS,
+            limit: ROLES_LIMIT,
+            pages: ROLE_PAGES,
+            parse: &wire::roles,
+        }
+    }
+
+    fn events_call(&self, event: &str, period: Period) -> Call<'_, Activity> {
+        let (customer, start, end) = (encoded(self.customer), period.start, period.end);
+        Call {
+            scope: Scope::Reports,
+            path: vec!["admin", "reports", "v1", "activity", "users", "all", "applications", "admin"],
+            query: format!(
+                "customerId={customer}&eventName={event}&startTime={start}&endTime={end}&maxResults=1000"
+            ),
+            fields: ACTIVITY_FIELDS,
+            limit: ACTIVITIES_LIMIT,
+            pages: EVENT_PAGES,
+            parse: &wire::activities,
+        }
+    }
+
+    async fn page<T>(&self, call: &Call<'_, T>, token: Option<&str>) -> First<T> {
+        let request = call.request(self.base, token);
+        match self.access.send(call.scope, &request, call.limit, call.parse).await {
+            Ok(Reply::Good(answered)) => Ok(answered),
+            Ok(Reply::Refused(refused)) => Err(Problem::Refused(refused)),
+            Err(failure) => Err(Problem::Failed(failure)),
+        }
+    }
+
+    /// Every page after `first`, one by one: each says where the next is. One that fails ends it; what was read stays.
+    async fn listing<T>(&self, call: &Call<'_, T>, first: First<T>) -> Listing<T> {
+        let mut listing = Listing { items: Vec::new(), pages: 0, meta: None, problem: None };
+        let mut page = first;
+        let (mut seen, mut empty) = (HashSet::new(), 0);
+        loop {
+            let Page { items, next } = match page {
+                Ok(answered) => {
+                    listing.meta.get_or_insert(answered.meta);
+                    answered.value
+                }
+                Err(problem) => {
+                    listing.problem = Some(problem);
+                    return listing;
+                }
+            };
+            listing.pages += 1;
+            empty = if items.is_empty() { empty + 1 } else { 0 };
+            listing.items.extend(items);
+            let Some(token) = next else { return listing };
+            if listing.pages >= call.pages || empty >= EMPTY_PAGES || !seen.insert(token.clone()) {
+                let text = "the pages of the listing do not come to an end".to_string();
+                listing.problem = Some(Problem::Failed(Failure::local(FailureKind::UnexpectedShape(text))));
+                return listing;
+            }
+            page = self.page(call, Some(&token)).await;
+        }
+    }
+}
+
+impl<T> Call<'_, T> {
+    fn request(&self, base: &Url, token: Option<&str>) -> Request {
+        let mut url = base.clone();
+        // A base that cannot have path segments (mailto:) is refused by the configuration.
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(&self.path);
+        }
+        let mut query = format!("{}&fields={}", self.query, self.fields);
+        // What the call is named by: the same for every page, without the list of fields.
+        let mut label = format!("/{}?{}", self.path.join("/"), self.query);
+        if let Some(token) = token {
+            query.push_str(&format!("&pageToken={}", encoded(token)));
+            label.push_str("&pageToken=...");
+        }
+        url.set_query(Some(&query));
+        Request::get(url, label).header("accept", "application/json")
+    }
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, PLAIN).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_into_a_query_cannot_leave_it() {
+        assert_eq!(encoded("a&b=c#d/e?f g\n"), "a%26b%3Dc%23d%2Fe%3Ff%20g%0A");
+        let call = Call {
+            scope: Scope::Users,
+            path: vec!["admin", "a/b", ".."],
+            query: "maxResults=1".to_string(),
+            fields: "kind",
+            limit: 1,
+            pages: 1,
+            parse: &wire::users,
+        };
+        let base = Url::parse("https://h.example/base/").unwrap();
+        let request = call.request(&base, Some("x&y"));
+        assert_eq!(request.url.host_str(), Some("h.example"));
+        assert_eq!(request.url.query(), Some("maxResults=1&fields=kind&pageToken=x%26y"));
+        assert!(request.url.path().starts_with("/base/admin/a%2Fb"), "{}", request.url);
+        assert!(!request.label.contains("x&y"), "a page's token is no name: {}", request.label);
+    }
+
+    #[test]
+    fn how_much_was_read() {
+        let problem = || Some(Problem::Failed(Failure::local(FailureKind::SecondaryLimit)));
+        let table =
+            [(None, 1, Extent::Complete), (problem(), 0, Extent::NotRead), (problem(), 3, Extent::Partial)];
+        for (problem, pages, extent) in table {
+            let listing: Listing<User> = Listing { items: Vec::new(), pages, meta: None, problem };
+            assert_eq!(listing.extent(), extent);
+        }
+    }
+}

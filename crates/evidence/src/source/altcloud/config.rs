@@ -1,0 +1,315 @@
+//! `sources.altcloud`: the workspace directory, reached by a service account that acts for an administrator.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use url::Url;
+
+use crate::config::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+use crate::config::decode::{Decoder, Fields, Placed};
+use crate::config::format;
+use crate::config::problem::Complaint;
+use crate::config::secret::quote;
+use crate::config::sources;
+use crate::control::Control;
+use crate::source::{Configured, Kind, Source, Surroundings};
+
+/// The controls this source can serve.
+pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6];
+
+/// The provider's word for the customer to whom the administrator belongs.
+pub(super) const MY_CUSTOMER: &str = "my_customer";
+
+/// The longest name of a domain (RFC 1035, section 2.3.4).
+const LONGEST_DOMAIN: usize = 253;
+
+/// The longest part of an address before its `@` (RFC 5321, section 4.5.3.1).
+const LONGEST_LOCAL_PART: usize = 64;
+
+/// `sources.altcloud`
+#[derive(Debug, Clone)]
+pub struct AltCloudConfig {
+    /// `credentials_env`: the name of the variable that holds the path of the credentials file.
+    pub credentials_env: String,
+    /// `customer_id`
+    pub customer_id: String,
+    /// `admin_email`: for whom the service account acts.
+    pub admin_email: String,
+    /// `domains`, in lower case; empty for the whole customer.
+    pub domains: Vec<String>,
+    /// `controls` of this source, or the top-level list as far as this source serves it.
+    pub controls: Vec<Control>,
+    /// `timeout_seconds` of one request.
+    pub timeout: Duration,
+    /// `api_url`: base of the API, https (or loopback), no trailing slash.
+    pub api_url: Url,
+}
+
+impl Configured for AltCloudConfig {
+    fn kind(&self) -> &'static Kind {
+        &super::KIND
+    }
+
+    fn controls(&self) -> &[Control] {
+        &self.controls
+    }
+
+    fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
+        Box::new(super::AltCloud::new(self.clone(), surroundings.clone()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The key of this source.
+pub(crate) static KEY: Key = Key {
+    name: super::NAME.id(),
+    presence: Presence::Optional,
+    shape: Shape::Section(&SECTION),
+    summary: SECTION.summary,
+    rule: "",
+    example: "",
+    synonyms: &["google", "gsuite", "workspace", "google_workspace", "gcp", "alt_cloud"],
+};
+
+static MODE: Key = Key {
+    name: "mode",
+    presence: Presence::Required,
+    shape: Shape::Text(Format::Choice(&["service_account"])),
+    summary: "How the tool signs in: as a service account to which an administrator has delegated read-only scopes.",
+    rule: "",
+    example: "service_account",
+    synonyms: &["auth", "auth_mode"],
+};
+
+static CREDENTIALS_ENV: Key = Key {
+    name: "credentials_env",
+    presence: Presence::Default(DefaultValue::Text("ALTCLOUD_APPLICATION_CREDENTIALS")),
+    shape: Shape::Text(Format::Variable),
+    summary: "The environment variable that holds the path of the service account's credentials file.",
+    rule: "a name, never the path or the credentials themselves",
+    example: "ALTCLOUD_APPLICATION_CREDENTIALS",
+    synonyms: &["credentials", "credentials_file", "credentials_path", "key_file", "service_account_file"],
+};
+
+static CUSTOMER_ID: Key = Key {
+    name: "customer_id",
+    presence: Presence::Default(DefaultValue::Text(MY_CUSTOMER)),
+    shape: Shape::Text(Format::Line),
+    summary: "The customer whose directory is read; `my_customer` is the administrator's own.",
+    rule: "`my_customer`, or `C` and letters and digits",
+    example: "C01abc2de",
+    synonyms: &["customer", "account_id"],
+};
+
+static ADMIN_EMAIL: Key = Key {
+    name: "admin_email",
+    presence: Presence::Required,
+    shape: Shape::Text(Format::Line),
+    summary: "The administrator for whom the service account acts; what this user may read is what is read.",
+    rule: "an e-mail address",
+    example: "auditor@acme.example",
+    synonyms: &["admin", "subject", "delegated_user", "impersonate", "user_email"],
+};
+
+static DOMAINS: Key = Key {
+    name: "domains",
+    presence: Presence::Default(DefaultValue::Empty("[]")),
+    shape: Shape::List { of: Format::Line, may_be_empty: true },
+    summary: "The domains whose users are read; empty for all users of the customer.",
+    rule: "each a domain, once; case does not count",
+    example: "[acme.example]",
+    synonyms: &["domain"],
+};
+
+static CONTROLS: Key = Key {
+    name: "controls",
+    presence: Presence::Derived("the top-level `controls`, as far as this source serves them"),
+    shape: Shape::List { of: Format::Control(SERVED), may_be_empty: false },
+    summary: "The controls to collect from this source; replaces the top-level list here.",
+    rule: "at least one, each once; may name controls the top-level list does not",
+    example: "[CC6.1]",
+    synonyms: &[],
+};
+
+static TIMEOUT_SECONDS: Key = Key {
+    name: "timeout_seconds",
+    presence: Presence::Default(DefaultValue::Integer(60)),
+    shape: Shape::Seconds { maximum: 3600 },
+    summary: "The longest one request may take, in seconds.",
+    rule: "fractions are allowed",
+    example: "60",
+    synonyms: &["timeout"],
+};
+
+static API_URL: Key = Key {
+    name: "api_url",
+    presence: Presence::Default(DefaultValue::Text("https://admin.googleapis.com")),
+    shape: Shape::Text(Format::Url),
+    summary: "The base of the API.",
+    rule: "https, or http on loopback; no user, query or fragment",
+    example: "https://admin.googleapis.com",
+    synonyms: &["url", "base_url", "endpoint", "endpoint_url"],
+};
+
+/// `sources.altcloud`
+static SECTION: Section = Section {
+    path: "sources.altcloud",
+    summary: "The workspace directory: two-step verification, administrators, changes of accounts.",
+    keys: &[
+        &MODE,
+        &CREDENTIALS_ENV,
+        &CUSTOMER_ID,
+        &ADMIN_EMAIL,
+        &DOMAINS,
+        &CONTROLS,
+        &TIMEOUT_SECONDS,
+        &API_URL,
+    ],
+    exactly_one: &[],
+    planned: &[],
+    not_empty: false,
+};
+
+/// The workspace; `controls` is the top-level list, if it is good.
+pub(super) fn decode(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    controls: Option<&[Control]>,
+) -> Option<Arc<dyn Configured>> {
+    let mode = decoder.text(fields, &MODE);
+    let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
+    let customer_id = decoder.text(fields, &CUSTOMER_ID);
+    let customer_id = checked(decoder, customer_id, is_customer, || {
+        Complaint::new("this cannot be a customer's id")
+            .help("write `my_customer`, or the id from the admin console: Account, Account settings, Profile")
+    });
+    let admin_email = decoder.text(fields, &ADMIN_EMAIL);
+    let admin_email = checked(decoder, admin_email, is_address, || {
+        Complaint::new("this is no e-mail address").help("write the address the administrator signs in with")
+    });
+    let domains = decoder.list(fields, &DOMAINS);
+    let domains = domains.and_then(|domains| lower_case(decoder, domains));
+    let controls = sources::controls(decoder, fields, &CONTROLS, SERVED, controls);
+    let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
+    let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
+    mode?;
+    Some(Arc::new(AltCloudConfig {
+        credentials_env: credentials_env?.value,
+        customer_id: customer_id?,
+        admin_email: admin_email?,
+        domains: domains?,
+        controls: controls?,
+        timeout: timeout?,
+        api_url: api_url?,
+    }))
+}
+
+/// The text, if it keeps `rule`.
+fn checked(
+    decoder: &mut Decoder<'_, '_>,
+    text: Option<Placed<String>>,
+    rule: fn(&str) -> bool,
+    complaint: impl FnOnce() -> Complaint,
+) -> Option<String> {
+    let Placed { value, place, path } = text?;
+    if rule(&value) {
+        return Some(value);
+    }
+    decoder.problems.add(place, path, complaint());
+    None
+}
+
+/// The domains in lower case, each once.
+fn lower_case(decoder: &mut Decoder<'_, '_>, domains: Vec<Placed<String>>) -> Option<Vec<String>> {
+    let mut kept: Vec<String> = Vec::new();
+    let mut all_good = true;
+    for Placed { value, place, path } in domains {
+        let domain = value.to_ascii_lowercase();
+        let complaint = if !is_domain(&domain) {
+            let complaint = Complaint::new(format!("{} cannot be a domain", quote(&value)));
+            complaint.help(
+                "write the domain alone, such as `acme.example`; names with other letters in their xn-- form",
+            )
+        } else if kept.contains(&domain) {
+            Complaint::new(format!("{} is listed twice", quote(&value))).help("remove one of them")
+        } else {
+            kept.push(domain);
+            continue;
+        };
+        decoder.problems.add(place, path, complaint);
+        all_good = false;
+    }
+    all_good.then_some(kept)
+}
+
+/// What may become part of a path.
+fn is_customer(text: &str) -> bool {
+    text == MY_CUSTOMER
+        || (text.strip_prefix('C').is_some_and(|rest| {
+            (1..=63).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        }))
+}
+
+fn is_address(text: &str) -> bool {
+    let Some((local, domain)) = text.rsplit_once('@') else { return false };
+    (1..=LONGEST_LOCAL_PART).contains(&local.len())
+        && local.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'@')
+        && is_domain(&domain.to_ascii_lowercase())
+}
+
+/// A domain in lower case, with at least one dot.
+fn is_domain(text: &str) -> bool {
+    let is_label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    };
+    text.len() <= LONGEST_DOMAIN && text.contains('.') && text.split('.').all(is_label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_a_customer_an_address_and_a_domain() {
+        for (text, is) in [
+            ("my_customer", true),
+            ("C01abc2de", true),
+            ("C", false),
+            ("my_customers", false),
+            ("C01/../roles", false),
+            ("c01abc", false),
+        ] {
+            assert_eq!(is_customer(text), is, "{text}");
+        }
+        for (text, is) in [
+            ("auditor@acme.example", true),
+            ("o'neil+x@Acme.Example", true),
+            ("auditor", false),
+            ("@acme.example", false),
+            ("a b@acme.example", false),
+            ("a@b@acme.example", false),
+            ("auditor@acme", false),
+        ] {
+            assert_eq!(is_address(text), is, "{text}");
+        }
+        for (text, is) in [
+            ("acme.example", true),
+            ("xn--bcher-kva.example", true),
+            ("acme", false),
+            ("acme..example", false),
+            ("-a.example", false),
+            ("https://acme.example", false),
+            ("acme.example/x", false),
+            ("", false),
+        ] {
+            assert_eq!(is_domain(text), is, "{text}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The workspace's connection test: is there a key, is it exchanged for a token, which scopes are delegated, and does
+//! each part of the directory answer?
+//!
+//! The answers are the first pages of the collection, so that they cost nothing.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use evidence_bundle::document::Warning;
+use futures_util::future::{join_all, join3};
+use jiff::SignedDuration;
+
+use super::access::Access;
+use super::advice::{api_error, connection, exchange_error};
+use super::api::{Api, EVENTS, First, Period, Problem, Whose};
+use super::config::AltCloudConfig;
+use super::dialect::Exchange;
+use super::look::why;
+use super::record::{Role, User};
+use super::scope::{Scope, names};
+use super::service_account::{self, Loaded, ServiceAccount, Trouble};
+use super::wire::{Activity, Token};
+use super::{AltCloudSession, NAME};
+use crate::env::Env;
+use crate::http::{Client, Refused, Settings};
+use crate::screen::Screen;
+use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
+
+/// Requests in flight: the provider's limits are per minute and user, and more would not be faster for a few listings.
+const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
+
+/// Requests that start in a minute: half of what the provider grants by default.
+pub(super) const REQUESTS_PER_MINUTE: u32 = 1_200;
+
+/// How far back the provider keeps the log: 180 days.
+const LOG_DAYS: i64 = 180;
+
+/// The first pages, as far as they were asked for.
+pub(super) struct Firsts {
+    /// Of the users, for the customer or each domain.
+    pub(super) users: Vec<(Whose, First<User>)>,
+    /// Of the roles.
+    pub(super) roles: Option<First<Role>>,
+    /// Of the log, for the first event.
+    pub(super) events: Option<First<Activity>>,
+}
+
+/// The service account of the configured variable.
+pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, ConnectError> {
+    let variable = &config.credentials_env;
+    service_account::load(variable, env.var(variable))
+        .map_err(|Trouble { message, help }| connection(message, help))
+}
+
+/// The exchange, then the first page of everything that the controls need, side by side.
+pub(super) async fn connect(
+    config: AltCloudConfig,
+    surroundings: &Surroundings,
+    screen: Arc<Screen>,
+) -> Result<AltCloudSession, ConnectError> {
+    let Loaded { account, warning } = account(&config, &surroundings.env)?;
+    // The file may be another than the one whose key the screen was made with.
+    account.secrets().iter().for_each(|secret| screen.learn(secret));
+    let access = access(&config, account, surroundings, screen)?;
+    let mut warnings: Vec<Warning> = Vec::new();
+    warnings.extend(warning.map(|text| warn("credentials_file_readable", text, &config.customer_id)));
+    let tested = test(&config, &access, &mut warnings).await;
+    let (refused, firsts, period) = tested.map_err(|error| {
+        let (requests, _) = access.requests();
+        ConnectError { requests, ..error }
+    })?;
+    warnings.extend(access.warning());
+    let scopes = Scope::needed(&config.controls);
+    let scopes = scopes.into_iter().filter(|scope| !refused.iter().any(|(of, _)| of == scope)).collect();
+    Ok(AltCloudSession { config, access, scopes, refused, firsts, period, warnings })
+}
+
+fn access(
+    config: &AltCloudConfig,
+    account: ServiceAccount,
+    surroundings: &Surroundings,
+    screen: Arc<Screen>,
+) -> Result<Access, ConnectError> {
+    let client = |plain: bool| {
+        let settings = Settings {
+            source: NAME,
+            timeout: config.timeout,
+            max_concurrency: CONCURRENCY,
+            requests_per_minute: REQUESTS_PER_MINUTE,
+            rate_limit_pause: !surroundings.dry_run,
+            roots: Vec::new(),
+            plain,
+        };
+        let (clock, reporter) = (surroundings.env.clock.clone(), Arc::clone(&surroundings.reporter));
+        Client::new(settings, Arc::new(Exchange), clock, reporter).map_err(|text| ConnectError {
+            kind: ConnectErrorKind::Configuration,
+            ..connection(text, Vec::new())
+        })
+    };
+    let exchange = client(account.token_uri.scheme() == "http")?;
+    let api = client(config.api_url.scheme() == "http")?;
+    let clock = surroundings.env.clock.clone();
+    Ok(Access::new(account, config.admin_email.clone(), exchange, api, clock, screen))
+}
+
+/// The scopes that are not delegated and why, the first pages, and the period of the log.
+type Tested = (Vec<(Scope, String)>, Firsts, Period);
+
+async fn test(
+    config: &AltCloudConfig,
+    access: &Access,
+    warnings: &mut Vec<Warning>,
+) -> Result<Tested, ConnectError> {
+    let (scopes, refused) = tokens(config, access).await?;
+    for (scope, text) in &refused {
+        let text = format!(
+            "the scope {} is not delegated to the service account ({text}): {} are not read",
+            scope.name(),
+            scope.shows()
+        );
+        warnings.push(warn("scope_not_delegated", text, &config.customer_id));
+    }
+    let end = access.now();
+    let start = end.checked_sub(SignedDuration::from_hours(24 * LOG_DAYS)).unwrap_or(end);
+    // Whole seconds: the provider's pattern for times has room for more, its documents do not show any.
+    let whole = |time: jiff::Timestamp| jiff::Timestamp::from_second(time.as_second()).unwrap_or(time);
+    let period = Period { start: whole(start), end: whole(end) };
+    let firsts = firsts(config, access, &scopes, period).await;
+    denied(config, access.account(), &firsts, warnings)?;
+    Ok((refused, firsts, period))
+}
+
+/// A token for everything that is needed; if that is refused as a whole, for what is delegated of it.
+async fn tokens(
+    config: &AltCloudConfig,
+    access: &Access,
+) -> Result<(Vec<Scope>, Vec<(Scope, String)>), ConnectError> {
+    let needed = Scope::needed(&config.controls);
+    let problem = match access.ask(&needed).await {
+        Ok(token) => return started(config, access, needed, token, Vec::new()).await,
+        Err(problem) => problem,
+    };
+    let Problem::Refused(first) = &problem else {
+        return Err(exchange_error(config, access.account(), &problem));
+    };
+    if !is_about_scopes(first) || needed.len() < 2 {
+        return Err(exchange_error(config, access.account(), &problem));
+    }
+    let asked = join_all(needed.iter().map(|scope| access.ask(std::slice::from_ref(scope)))).await;
+    let (mut delegated, mut refused) = (Vec::new(), Vec::new());
+    for (scope, answer) in needed.iter().zip(asked) {
+        match answer {
+            Ok(_) => delegated.push(*scope),
+            Err(Problem::Refused(why)) if is_about_scopes(&why) => refused.push((*scope, why.text())),
+            Err(other) => return Err(exchange_error(config, access.account(), &other)),
+        }
+    }
+    if delegated.is_empty() {
+        return Err(exchange_error(config, access.account(), &problem));
+    }
+    match access.ask(&delegated).await {
+        Ok(token) => started(config, access, delegated, token, refused).await,
+        Err(problem) => Err(exchange_error(config, access.account(), &problem)),
+    }
+}
+
+async fn started(
+    config: &AltCloudConfig,
+    access: &Access,
+    scopes: Vec<Scope>,
+    token: Token,
+    refused: Vec<(Scope, String)>,
+) -> Result<(Vec<Scope>, Vec<(Scope, String)>), ConnectError> {
+    match access.start(&scopes, token).await {
+        Ok(()) => Ok((scopes, refused)),
+        Err(failure) => Err(exchange_error(config, access.account(), &Problem::Failed(failure))),
+    }
+}
+
+fn is_about_scopes(refused: &Refused) -> bool {
+    matches!(refused.code.as_deref(), Some("unauthorized_client" | "invalid_scope"))
+}
+
+async fn firsts(config: &AltCloudConfig, access: &Access, scopes: &[Scope], period: Period) -> Firsts {
+    let api = Api { access, base: &config.api_url, customer: &config.customer_id };
+    let has = |scope| scopes.contains(&scope);
+    let whose = if has(Scope::Users) { whose(config) } else { Vec::new() };
+    let users = join_all(whose.into_iter().map(|whose| {
+        let api = &api;
+        async move {
+            let first = api.first_users(&whose).await;
+            (whose, first)
+        }
+    }));
+    let roles = async { if has(Scope::Roles) { Some(api.first_roles().await) } else { None } };
+    let event = EVENTS.first().copied().filter(|_| has(Scope::Reports));
+    let events = async {
+        match event {
+            Some(event) => Some(api.first_events(event, period).await),
+            None => None,
+        }
+    };
+    let (users, roles, events) = join3(users, roles, events).await;
+    Firsts { users, roles, events }
+}
+
+/// Whose users are read.
+pub(super) fn whose(config: &AltCloudConfig) -> Vec<Whose> {
+    if config.domains.is_empty() {
+        return vec![Whose::Customer(config.customer_id.clone())];
+    }
+    config.domains.iter().cloned().map(Whose::Domain).collect()
+}
+
+/// A warning for each part that is refused. If nothing at all was shown, that is an error.
+fn denied(
+    config: &AltCloudConfig,
+    account: &ServiceAccount,
+    firsts: &Firsts,
+    warnings: &mut Vec<Warning>,
+) -> Result<(), ConnectError> {
+    let users = firsts
+        .users
+        .iter()
+        .map(|(whose, first)| (Scope::Users, format!("users of {}", whose.name()), first.as_ref().err()));
+    let roles = firsts
+        .roles
+        .iter()
+        .map(|first| (Scope::Roles, Scope::Roles.shows().to_string(), first.as_ref().err()));
+    let events = firsts
+        .events
+        .iter()
+        .map(|first| (Scope::Reports, Scope::Reports.shows().to_string(), first.as_ref().err()));
+    let parts: Vec<_> = users.chain(roles).chain(events).collect();
+    if parts.iter().all(|(.., problem)| problem.is_some()) {
+        let problem = parts.iter().find_map(|(_, what, problem)| Some((what, (*problem)?)));
+        if let Some((what, problem)) = problem {
+            return Err(api_error(config, account, what, problem));
+        }
+    }
+    for (scope, what, problem) in parts {
+        let Some(Problem::Refused(refused)) = problem else { continue };
+        let text = format!(
+            "{what} are not shown to {}: {}; it needs {}",
+            config.admin_email,
+            why(refused),
+            scope.privilege()
+        );
+        warnings.push(warn("privilege_missing", text, &config.customer_id));
+    }
+    Ok(())
+}
+
+/// Who asks and for what, for people.
+pub(super) fn identity(config: &AltCloudConfig, account: &ServiceAccount, scopes: &[Scope]) -> String {
+    format!("service account {} for admin {}, scopes {}", account.email, config.admin_email, names(scopes))
+}
+
+fn warn(code: &str, message: String, subject: &str) -> Warning {
+    let (source, subject) = (Some(NAME.id().to_string()), Some(subject.to_string()));
+    Warning { code: code.to_string(), message, source, subject }
+}

@@ -1,0 +1,345 @@
+//! What the answers mean for the controls: listings become artifacts and questions, and what is missing of them
+//! becomes observations of its own.
+//!
+//! Nothing here asks or judges. What was read stays, whatever is missing beside it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::NAME;
+use super::api::{Listing, Period, Problem, Whose};
+use super::dialect::API_DISABLED;
+use super::record::{
+    AdminRoles, Administrator, Assignment, AssignmentRecord, Event, EventListing, Parameters, Role,
+    TwoStepVerification, User, UserLifecycle, UserListing,
+};
+use super::rules::two_step::TwoStepFacts;
+use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use super::wire::Activity;
+use crate::evaluate::{Rule, reason};
+use crate::http::retry::{Class, Refusal};
+use crate::http::{Meta, Refused};
+use crate::observation::{Artifact, Failed, Observation, Record, Seen};
+use crate::source::{Found, Question};
+
+/// How many names of listings are told.
+const NAMED: usize = 3;
+
+/// What is missing of a listing: its name, and why.
+type Gap<'a> = (String, &'a Problem);
+
+fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>> {
+    let what = match listing.pages {
+        0 => what.to_string(),
+        pages => format!("{what}, after page {pages}"),
+    };
+    Some((what, listing.problem.as_ref()?))
+}
+
+/// Gaps for the same reason are told together: one missing privilege is one thing to say.
+fn seen(gaps: Vec<Gap<'_>>) -> Vec<Seen> {
+    let mut told: Vec<(Vec<String>, Seen)> = Vec::new();
+    for (what, problem) in gaps {
+        let seen = unread(problem);
+        match told.iter_mut().find(|(_, other)| words(other) == words(&seen)) {
+            Some((names, _)) => names.push(what),
+            None => told.push((vec![what], seen)),
+        }
+    }
+    told.into_iter().map(|(names, seen)| about(&named(&names), seen)).collect()
+}
+
+/// The first names of a list.
+fn named(names: &[String]) -> String {
+    let shown = names.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Whether it was shown, and the provider's words: what makes two gaps the same.
+fn words(seen: &Seen) -> (bool, &str) {
+    match seen {
+        Seen::Failed(failed) => (false, &failed.message),
+        Seen::Denied { detail, .. } | Seen::Nothing { detail, .. } => (true, detail),
+        Seen::Artifact { .. } | Seen::Withheld { .. } => (true, ""),
+    }
+}
+
+fn about(what: &str, seen: Seen) -> Seen {
+    match seen {
+        Seen::Denied { reason, detail } => Seen::Denied { reason, detail: format!("{what}: {detail}") },
+        Seen::Failed(failed) => {
+            Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed })
+        }
+        other => other,
+    }
+}
+
+/// The users of the customer or of each domain.
+pub(super) struct Users {
+    /// Each listing.
+    pub(super) parts: Vec<(Whose, Listing<User>)>,
+}
+
+/// Without repetition. What comes twice alike is one thing on two pages that shifted; two that differ under the same
+/// key are both kept, and both judged.
+fn distinct<'a, T: PartialEq>(
+    items: impl IntoIterator<Item = &'a T>,
+    key: fn(&T) -> Option<&str>,
+) -> Vec<&'a T> {
+    let mut kept: Vec<&T> = Vec::new();
+    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+    for item in items {
+        let Some(key) = key(item) else {
+            kept.push(item);
+            continue;
+        };
+        let same = places.entry(key).or_default();
+        if !same.iter().any(|place| kept.get(*place) == Some(&item)) {
+            same.push(kept.len());
+            kept.push(item);
+        }
+    }
+    kept
+}
+
+fn distinct_users<'a>(users: impl IntoIterator<Item = &'a User>) -> Vec<&'a User> {
+    distinct(users, |user| user.id.value().or(user.primary_email.value()).map(String::as_str))
+}
+
+fn cloned<T: Clone>(items: Vec<&T>) -> Vec<T> {
+    items.into_iter().cloned().collect()
+}
+
+impl Users {
+    /// Every user that was read, once.
+    pub(super) fn all(&self) -> Vec<&User> {
+        distinct_users(self.parts.iter().flat_map(|(_, listing)| &listing.items))
+    }
+
+    fn listings(&self) -> Vec<UserListing> {
+        let listing = |(whose, listing): &(Whose, Listing<User>)| {
+            let (customer, domain) = match whose {
+                Whose::Customer(name) => (Some(name.clone()), None),
+                Whose::Domain(name) => (None, Some(name.clone())),
+            };
+            let users = u64::try_from(distinct_users(&listing.items).len()).unwrap_or(u64::MAX);
+            UserListing { customer, domain, read: listing.extent(), users }
+        };
+        self.parts.iter().map(listing).collect()
+    }
+
+    fn gaps(&self) -> impl Iterator<Item = Gap<'_>> {
+        self.parts.iter().filter_map(|(whose, listing)| gap(&users_of(whose), listing))
+    }
+}
+
+fn users_of(whose: &Whose) -> String {
+    format!("users of {}", whose.name())
+}
+
+/// CC6.1: the users, a question for each domain, and what is missing.
+pub(super) fn two_step(customer: &str, users: &Users) -> Vec<Found> {
+    let mut found = Vec::new();
+    let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref());
+    let mut evidence = Vec::new();
+    if let Some(meta) = meta {
+        let record = TwoStepVerification { listings: users.listings(), users: cloned(users.all()) };
+        let seen = artifact("two_step_verification.json", record, meta);
+        if let Seen::Artifact { artifact, .. } = &seen {
+            evidence.push(artifact.path().clone());
+        }
+        found.push(observed(&TWO_STEP_VERIFICATION, customer, seen));
+    }
+    for (whose, listing) in &users.parts {
+        let mut facts = TwoStepFacts::default();
+        distinct_users(&listing.items).into_iter().for_each(|user| facts.add(user));
+        let gap = gap(&users_of(whose), listing);
+        // A part alone can fail, and nothing else.
+        if !evidence.is_empty() && (gap.is_none() || facts.fails()) {
+            let (rule, subject) = (&TWO_STEP_VERIFICATION, whose.name().into());
+            found.push(Found::Asked(Question {
+                rule,
+                subject,
+                facts: Box::new(facts),
+                evidence: evidence.clone(),
+            }));
+        }
+        let unread = seen(gap.into_iter().collect());
+        found.extend(unread.into_iter().map(|seen| observed(&TWO_STEP_VERIFICATION, whose.name(), seen)));
+    }
+    found
+}
+
+/// CC6.6: roles and who has them, and what is missing of them and of the users.
+pub(super) fn admin_roles(
+    customer: &str,
+    users: &Users,
+    roles: &Listing<Role>,
+    assignments: &Listing<Assignment>,
+) -> Vec<Found> {
+    let mut found = Vec::new();
+    if let Some(meta) = roles.meta.as_ref().or(assignments.meta.as_ref()) {
+        let record = admin_record(users, roles, assignments);
+        found.push(observed(&ADMINISTRATORS, customer, artifact("admin_roles.json", record, meta)));
+    }
+    let of_roles = [gap("administrator roles", roles), gap("role assignments", assignments)];
+    let gaps = of_roles.into_iter().flatten().chain(users.gaps()).collect();
+    found.extend(seen(gaps).into_iter().map(|seen| observed(&ADMINISTRATORS, customer, seen)));
+    found
+}
+
+fn admin_record(users: &Users, roles: &Listing<Role>, assignments: &Listing<Assignment>) -> AdminRoles {
+    let all = users.all();
+    let mut by_id: HashMap<&str, &User> = HashMap::new();
+    for user in &all {
+        let Some(id) = user.id.value() else { continue };
+        let kept = by_id.entry(id).or_insert(user);
+        // Of two that differ, the one that fails.
+        if user.is_inactive() {
+            *kept = user;
+        }
+    }
+    let is_administrator = |user: &&&User| {
+        user.is_admin.value() == Some(&true) || user.is_delegated_admin.value() == Some(&true)
+    };
+    let administrators_from_users_list =
+        all.iter().filter(is_administrator).map(|user| Administrator::of(user)).collect();
+    let role_assignments =
+        distinct(&assignments.items, |item| item.role_assignment_id.value().map(String::as_str))
+            .into_iter()
+            .cloned()
+            .map(|assignment| {
+                let user = assignment.assigned_to.value().and_then(|id| by_id.get(id.as_str()));
+                AssignmentRecord {
+                    assignee_from_users_list: user.map(|user| Administrator::of(user)),
+                    assignment,
+                }
+            })
+            .collect();
+    AdminRoles {
+        roles_read: roles.extent(),
+        role_assignments_read: assignments.extent(),
+        user_listings: users.listings(),
+        roles: cloned(distinct(&roles.items, |role| role.role_id.value().map(String::as_str))),
+        role_assignments,
+        administrators_from_users_list,
+    }
+}
+
+/// CC6.6: what happened to accounts, and what is missing of it.
+pub(super) fn lifecycle(
+    customer: &str,
+    period: Period,
+    parts: Vec<(&'static str, Listing<Activity>)>,
+) -> Vec<Found> {
+    let meta = parts.iter().find_map(|(_, listing)| listing.meta.clone());
+    let gaps = parts.iter().filter_map(|(name, listing)| gap(&format!("events {name}"), listing)).collect();
+    let unread = seen(gaps);
+    let mut found = Vec::new();
+    if let Some(meta) = meta {
+        let seen = artifact("user_lifecycle.json", lifecycle_record(period, parts), &meta);
+        found.push(observed(&USER_LIFECYCLE_LOG, customer, seen));
+    }
+    found.extend(unread.into_iter().map(|seen| observed(&USER_LIFECYCLE_LOG, customer, seen)));
+    found
+}
+
+fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)>) -> UserLifecycle {
+    let mut event_names = Vec::new();
+    let mut events = Vec::new();
+    for (name, listing) in parts {
+        let read = listing.extent();
+        let all: Vec<Event> = listing.items.into_iter().flat_map(|activity| of(name, activity)).collect();
+        let of_name = cloned(distinct(&all, |event| event.unique_qualifier.value().map(String::as_str)));
+        let count = u64::try_from(of_name.len()).unwrap_or(u64::MAX);
+        event_names.push(EventListing { name, read, events: count });
+        events.extend(of_name);
+    }
+    events.sort_by(|a, b| {
+        let key = |event: &Event| (event.time.value().cloned(), event.unique_qualifier.value().cloned());
+        key(a).cmp(&key(b))
+    });
+    UserLifecycle {
+        start_time: period.start.to_string(),
+        end_time: period.end.to_string(),
+        event_names,
+        events,
+    }
+}
+
+/// The events called `name` of an activity, which may have others.
+fn of(name: &'static str, activity: Activity) -> Vec<Event> {
+    let actor = activity.actor.unwrap_or_default();
+    let wanted = activity.events.into_iter().flatten().filter(|event| event.name.as_deref() == Some(name));
+    wanted
+        .map(|event| Event {
+            time: activity.id.time.clone(),
+            unique_qualifier: activity.id.unique_qualifier.clone(),
+            name,
+            actor: actor.clone(),
+            parameters: Parameters {
+                user_email: event.parameter("USER_EMAIL").map(str::to_string),
+                role_name: event.parameter("ROLE_NAME").map(str::to_string),
+            },
+        })
+        .collect()
+}
+
+fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
+    let subject: Arc<str> = subject.into();
+    Found::Observed(Observation { source: NAME, rule, subject, exempt: None, seen }, Vec::new())
+}
+
+fn artifact(filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
+    match Artifact::new(NAME, filename, record) {
+        Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
+        Err(error) => Seen::Failed(Failed {
+            reason: &reason::HOST_ERROR,
+            message: error.to_string(),
+            status: Some(meta.status),
+            request_id: meta.request_id.clone(),
+        }),
+    }
+}
+
+/// Why something was not read: not shown, or not to be had.
+fn unread(problem: &Problem) -> Seen {
+    let refused = match problem {
+        Problem::Failed(failure) => return Seen::Failed(Failed::of(failure)),
+        Problem::NotDelegated(scope, text) => {
+            let detail =
+                format!("the scope {} is not delegated to the service account ({text})", scope.name());
+            return Seen::Denied { reason: &reason::PERMISSION_DENIED, detail };
+        }
+        Problem::Refused(refused) => refused,
+    };
+    let reason = match refused.class {
+        Class::Forbidden(Refusal::Permission) => {
+            return Seen::Denied { reason: &reason::PERMISSION_DENIED, detail: why(refused) };
+        }
+        Class::NotFound => &reason::NOT_FOUND,
+        Class::Unauthorized => &reason::PERMISSION_DENIED,
+        _ => &reason::HOST_ERROR,
+    };
+    Seen::Failed(Failed {
+        reason,
+        message: format!("{} (HTTP {})", refused.text(), refused.meta.status),
+        status: Some(refused.meta.status),
+        request_id: refused.meta.request_id.clone(),
+    })
+}
+
+/// The provider's words, and what they mean where they do not say.
+pub(super) fn why(refused: &Refused) -> String {
+    let text = refused.text();
+    if refused.code.as_deref() == Some(API_DISABLED) {
+        return format!("the Admin SDK API is not enabled in the service account's project ({text})");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

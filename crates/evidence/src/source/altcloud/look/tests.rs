@@ -1,0 +1,297 @@
+use serde_json::{Value, json};
+
+use super::*;
+use crate::evaluate::{Evidence, Status};
+use crate::http::{Failure, FailureKind};
+use crate::source::altcloud::api::EVENTS;
+use crate::source::altcloud::scope::Scope;
+use crate::source::altcloud::wire;
+
+/// Everything a listing can bring: items, and what happened to the page behind them.
+fn listing<T>(items: Vec<T>, pages: u64, problem: Option<Problem>) -> Listing<T> {
+    let meta = (pages > 0).then(|| Meta { path: "/asked".to_string(), status: 200, ..Meta::default() });
+    Listing { items, pages, meta, problem }
+}
+
+fn refused(class: Class, status: u16, message: &str) -> Option<Problem> {
+    let meta = Meta { status, ..Meta::default() };
+    Some(Problem::Refused(Refused { class, code: None, message: Some(message.to_string()), meta }))
+}
+
+fn failed() -> Option<Problem> {
+    let kind = FailureKind::HostFault("HTTP 502".to_string());
+    Some(Problem::Failed(Failure { status: Some(502), attempts: 5, ..Failure::local(kind) }))
+}
+
+fn denied() -> Option<Problem> {
+    refused(Class::Forbidden(Refusal::Permission), 403, "Not Authorized to access this resource/api")
+}
+
+fn not_delegated(scope: Scope) -> Option<Problem> {
+    Some(Problem::NotDelegated(scope, "Client is unauthorized".to_string()))
+}
+
+fn users_of(items: &[Value]) -> Vec<User> {
+    wire::users(json!({"users": items}).to_string().as_bytes()).unwrap().items
+}
+
+fn user(id: u32, enforced: bool) -> Value {
+    json!({"id": id.to_string(), "primaryEmail": format!("u{id}@acme.example"), "suspended": false, "archived": false,
+        "isEnforcedIn2Sv": enforced, "isAdmin": id < 2, "isDelegatedAdmin": false})
+}
+
+fn customer(listing: Listing<User>) -> Users {
+    Users { parts: vec![(Whose::Customer("my_customer".to_string()), listing)] }
+}
+
+fn domains(parts: Vec<(&str, Listing<User>)>) -> Users {
+    Users { parts: parts.into_iter().map(|(name, part)| (Whose::Domain(name.to_string()), part)).collect() }
+}
+
+fn roles() -> Listing<Role> {
+    let body = json!({"items": [{"roleId": "1", "isSuperAdminRole": true}, {"roleId": "2", "isSuperAdminRole": false}]});
+    listing(wire::roles(body.to_string().as_bytes()).unwrap().items, 1, None)
+}
+
+fn assignments() -> Listing<Assignment> {
+    let items = json!([
+        {"roleAssignmentId": "1", "roleId": "1", "assignedTo": "0", "assigneeType": "user"},
+        {"roleAssignmentId": "2", "roleId": "1", "assignedTo": "1", "assigneeType": "user"},
+    ]);
+    listing(wire::assignments(json!({ "items": items }).to_string().as_bytes()).unwrap().items, 1, None)
+}
+
+/// What comes out, a line each: artifacts by their names, checks by subject and outcome.
+fn outline(found: &[Found]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for item in found {
+        match item {
+            Found::Observed(observation, _) => {
+                if let Seen::Artifact { artifact, .. } = &observation.seen {
+                    lines.push(artifact.path().to_string().replace("sources/altcloud/", ""));
+                }
+                if let Seen::Failed(_) = observation.seen {
+                    lines.push("error".to_string());
+                }
+                if let Some(check) = crate::evaluate::check(observation, Evidence::None) {
+                    lines.push(outcome(&check.subject, check.verdict.status, check.verdict.reason.code));
+                }
+            }
+            Found::Asked(question) => {
+                let verdict = question.facts.judge();
+                assert_eq!(question.evidence.len(), 1);
+                lines.push(outcome(&question.subject, verdict.status, verdict.reason.code));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    lines
+}
+
+fn outcome(subject: &str, status: Status, reason: &str) -> String {
+    let status = serde_json::to_value(status).unwrap();
+    format!("{subject} {} {reason}", status.as_str().unwrap())
+}
+
+fn content(found: &[Found]) -> Value {
+    let artifact = found.iter().find_map(|item| match item {
+        Found::Observed(Observation { seen: Seen::Artifact { artifact, .. }, .. }, _) => Some(artifact),
+        _ => None,
+    });
+    serde_json::from_slice(artifact.unwrap().bytes()).unwrap()
+}
+
+const FILE: &str = "two_step_verification.json";
+
+#[test]
+fn two_step_verification_of_the_whole_customer() {
+    let good = || users_of(&[user(1, true), user(2, true)]);
+    let bad = || users_of(&[user(1, true), user(2, false)]);
+    let table = [
+        (listing(good(), 2, None), vec![FILE, "my_customer pass ok"]),
+        (listing(bad(), 2, None), vec![FILE, "my_customer fail two_step_not_enforced"]),
+        (listing(Vec::new(), 1, None), vec![FILE, "my_customer not_verifiable no_evidence"]),
+        // A part alone can fail, and nothing else.
+        (listing(good(), 1, failed()), vec![FILE, "error", "my_customer not_verifiable host_error"]),
+        (
+            listing(bad(), 1, failed()),
+            vec![
+                FILE,
+                "my_customer fail two_step_not_enforced",
+                "error",
+                "my_customer not_verifiable host_error",
+            ],
+        ),
+        (listing(good(), 1, denied()), vec![FILE, "my_customer not_verifiable permission_denied"]),
+        (listing(Vec::new(), 0, denied()), vec!["my_customer not_verifiable permission_denied"]),
+        (
+            listing(Vec::new(), 0, not_delegated(Scope::Users)),
+            vec!["my_customer not_verifiable permission_denied"],
+        ),
+        (listing(Vec::new(), 0, failed()), vec!["error", "my_customer not_verifiable host_error"]),
+        (
+            listing(Vec::new(), 0, refused(Class::NotFound, 404, "Domain not found.")),
+            vec!["error", "my_customer not_verifiable not_found"],
+        ),
+        (
+            listing(Vec::new(), 0, refused(Class::Unauthorized, 401, "Invalid Credentials")),
+            vec!["error", "my_customer not_verifiable permission_denied"],
+        ),
+        (
+            listing(Vec::new(), 0, refused(Class::Forbidden(Refusal::Intermediary), 403, "no message")),
+            vec!["error", "my_customer not_verifiable host_error"],
+        ),
+    ];
+    for (part, expected) in table {
+        let case = format!("{part:?}");
+        assert_eq!(outline(&two_step("my_customer", &customer(part))), expected, "{case}");
+    }
+}
+
+#[test]
+fn each_domain_is_a_check_of_its_own() {
+    let users = domains(vec![
+        ("a.example", listing(users_of(&[user(1, true)]), 1, None)),
+        ("b.example", listing(users_of(&[user(2, false), user(3, true)]), 1, None)),
+        ("c.example", listing(Vec::new(), 0, denied())),
+    ]);
+    let found = two_step("my_customer", &users);
+    let expected = [
+        FILE,
+        "a.example pass ok",
+        "b.example fail two_step_not_enforced",
+        "c.example not_verifiable permission_denied",
+    ];
+    assert_eq!(outline(&found), expected);
+    let expected = json!([
+        {"domain": "a.example", "read": "complete", "users": 1},
+        {"domain": "b.example", "read": "complete", "users": 2},
+        {"domain": "c.example", "read": "not_read", "users": 0},
+    ]);
+    assert_eq!(content(&found)["listings"], expected);
+}
+
+#[test]
+fn a_user_on_two_pages_is_one_and_two_that_differ_are_two() {
+    let items = [user(1, true), user(1, true), user(2, true), user(2, false), json!({}), json!({})];
+    let users = customer(listing(users_of(&items), 3, None));
+    let found = two_step("my_customer", &users);
+    assert_eq!(content(&found)["users"].as_array().unwrap().len(), 5, "what has no name is not the same");
+    assert_eq!(outline(&found)[1], "my_customer fail two_step_not_enforced");
+}
+
+#[test]
+fn administrators_with_everything_and_without_each_part() {
+    const FILE: &str = "admin_roles.json";
+    let everybody = || customer(listing(users_of(&[user(0, true), user(1, true), user(2, true)]), 1, None));
+    let none = |problem| listing(Vec::new(), 0, problem);
+    let denied_line = "my_customer not_verifiable permission_denied";
+    let roles_scope = || not_delegated(Scope::Roles);
+    let table = [
+        (everybody(), roles(), assignments(), vec![FILE, "my_customer pass ok"]),
+        (everybody(), roles(), none_of(denied()), vec![FILE, denied_line]),
+        (everybody(), none(denied()), assignments(), vec![FILE, denied_line]),
+        (everybody(), none(roles_scope()), none_of(roles_scope()), vec![denied_line]),
+        (everybody(), none(denied()), none_of(denied()), vec![denied_line]),
+        (customer(listing(Vec::new(), 0, denied())), roles(), assignments(), vec![FILE, denied_line]),
+        (
+            customer(listing(Vec::new(), 0, failed())),
+            roles(),
+            assignments(),
+            vec![FILE, "error", "my_customer not_verifiable host_error"],
+        ),
+        (
+            domains(vec![("acme.example", listing(users_of(&[user(0, true)]), 1, None))]),
+            roles(),
+            assignments(),
+            vec![FILE, "my_customer not_verifiable assignee_not_read"],
+        ),
+    ];
+    for (users, roles, assignments, expected) in table {
+        let found = admin_roles("my_customer", &users, &roles, &assignments);
+        assert_eq!(outline(&found), expected, "{roles:?} {assignments:?}");
+    }
+}
+
+fn none_of(problem: Option<Problem>) -> Listing<Assignment> {
+    listing(Vec::new(), 0, problem)
+}
+
+#[test]
+fn of_two_users_with_one_number_the_inactive_one_is_the_assignee() {
+    let mut suspended = user(0, true);
+    suspended["suspended"] = json!(true);
+    for items in [[user(0, true), suspended.clone()], [suspended.clone(), user(0, true)]] {
+        let users = customer(listing(users_of(&items), 1, None));
+        let found = admin_roles("my_customer", &users, &roles(), &assignments());
+        assert_eq!(outline(&found)[1], "my_customer fail inactive_administrator");
+    }
+}
+
+fn activities(items: &Value) -> Vec<Activity> {
+    wire::activities(json!({ "items": items }).to_string().as_bytes()).unwrap().items
+}
+
+fn period() -> Period {
+    Period { start: "2026-05-25T00:00:00Z".parse().unwrap(), end: "2026-11-21T00:00:00Z".parse().unwrap() }
+}
+
+#[test]
+fn the_log_keeps_what_was_asked_for_and_nothing_else() {
+    let activity = json!({
+        "id": {"time": "2026-11-01T10:00:00.000Z", "uniqueQualifier": "-7", "customerId": "C1"},
+        "actor": {"email": "admin@acme.example", "callerType": "USER", "profileId": "1"},
+        "ipAddress": "192.0.2.1",
+        "events": [
+            {"name": "CHANGE_PASSWORD", "parameters": [{"name": "USER_EMAIL", "value": "x@acme.example"}]},
+            {"name": "SUSPEND_USER", "type": "USER_SETTINGS", "parameters": [
+                {"name": "USER_EMAIL", "value": "x@acme.example"}, {"name": "NEW_VALUE", "value": "hidden"}]},
+        ],
+    });
+    let twice = activities(&json!([activity.clone(), activity]));
+    let role = activities(&json!([{
+        "id": {"time": "2026-10-01T10:00:00.000Z", "uniqueQualifier": "8"},
+        "events": [{"name": "ASSIGN_ROLE", "parameters": [{"name": "ROLE_NAME", "value": "_SEED_ADMIN_ROLE"}]}],
+    }]));
+    let parts = vec![("SUSPEND_USER", listing(twice, 2, None)), ("ASSIGN_ROLE", listing(role, 1, None))];
+    let found = lifecycle("my_customer", period(), parts);
+    assert_eq!(outline(&found), ["user_lifecycle.json", "my_customer pass ok"]);
+    let expected = json!({
+        "startTime": "2026-05-25T00:00:00Z",
+        "endTime": "2026-11-21T00:00:00Z",
+        "eventNames": [
+            {"name": "SUSPEND_USER", "read": "complete", "events": 1},
+            {"name": "ASSIGN_ROLE", "read": "complete", "events": 1},
+        ],
+        "events": [
+            {"time": "2026-10-01T10:00:00.000Z", "uniqueQualifier": "8", "name": "ASSIGN_ROLE", "actor": {},
+                "parameters": {"ROLE_NAME": "_SEED_ADMIN_ROLE"}},
+            {"time": "2026-11-01T10:00:00.000Z", "uniqueQualifier": "-7", "name": "SUSPEND_USER",
+                "actor": {"email": "admin@acme.example", "callerType": "USER"},
+                "parameters": {"USER_EMAIL": "x@acme.example"}},
+        ],
+    });
+    assert_eq!(content(&found), expected);
+}
+
+#[test]
+fn a_log_that_is_missing_in_part_does_not_pass() {
+    let parts = |problem: fn() -> Option<Problem>, pages| {
+        EVENTS.iter().map(|name| (*name, listing(Vec::new(), pages, problem()))).collect::<Vec<_>>()
+    };
+    let mut one_missing = parts(|| None, 1);
+    one_missing[3].1 = listing(Vec::new(), 0, failed());
+    let found = lifecycle("my_customer", period(), one_missing);
+    assert_eq!(outline(&found), ["user_lifecycle.json", "error", "my_customer not_verifiable host_error"]);
+
+    let found = lifecycle("my_customer", period(), parts(|| not_delegated(Scope::Reports), 0));
+    assert_eq!(outline(&found), ["my_customer not_verifiable permission_denied"], "told once");
+    let found = lifecycle("my_customer", period(), parts(denied, 0));
+    assert_eq!(outline(&found).len(), 1, "one refusal of all of them is one thing to say");
+    let Found::Observed(Observation { seen: Seen::Denied { detail, .. }, .. }, _) = &found[0] else {
+        panic!()
+    };
+    let expected = "events CREATE_USER, events DELETE_USER, events UNDELETE_USER and 8 more: Not Authorized to access \
+                    this resource/api";
+    assert_eq!(detail, expected);
+}

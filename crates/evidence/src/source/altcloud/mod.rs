@@ -1,0 +1,312 @@
+//! The workspace directory: two-step verification, administrators, changes of accounts.
+//!
+//! `service_account` knows the credentials file, `assertion` what is signed with it, `access` the tokens it is
+//! exchanged for, `dialect` what answers mean for a client and `look` what they mean for a control, `api` the calls,
+//! `wire` their answers, `record` what is stored of them, `rules` how it is judged, `connect` the connection test
+//! and `advice` what to do when it fails. This file is the collection. It reads; the scopes it asks for cannot do anything else.
+
+mod access;
+mod advice;
+mod api;
+mod assertion;
+pub mod config;
+mod connect;
+mod dialect;
+mod look;
+mod record;
+pub mod rules;
+mod scope;
+mod service_account;
+mod wire;
+
+use std::sync::Arc;
+
+use evidence_bundle::document::{Identity, Warning};
+use futures_util::future::{BoxFuture, join_all, join3, join4};
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
+
+use self::access::Access;
+use self::api::{Api, EVENT_PAGES, EVENTS, First, Listing, Period, Problem};
+use self::config::{AltCloudConfig, MY_CUSTOMER};
+use self::connect::Firsts;
+use self::look::Users;
+use self::record::{Assignment, Role};
+use self::scope::Scope;
+use self::wire::Activity;
+use super::{Account, ConnectError, Found, Kind, Plan, Session, Source, Surroundings};
+use crate::control::Control;
+use crate::observation::SourceName;
+use crate::report::format::counted;
+use crate::screen::Screen;
+
+/// The name of this source.
+pub const NAME: SourceName = SourceName::new("altcloud");
+
+/// This source.
+pub static KIND: Kind = Kind {
+    name: NAME,
+    served: config::SERVED,
+    rules: rules::RULES,
+    reasons: rules::REASONS,
+    decode: config::decode,
+};
+
+/// Compressed bytes of one user in the artifacts: measured on generated directories.
+const ESTIMATED_USER_BYTES: u64 = 40;
+/// Compressed bytes of the rest: roles, some events, the documents.
+const ESTIMATED_FIXED_BYTES: u64 = 8_000;
+
+/// The configured workspace.
+pub struct AltCloud {
+    config: AltCloudConfig,
+    surroundings: Surroundings,
+}
+
+impl AltCloud {
+    /// The workspace of `config`.
+    pub fn new(config: AltCloudConfig, surroundings: Surroundings) -> AltCloud {
+        AltCloud { config, surroundings }
+    }
+}
+
+impl Source for AltCloud {
+    fn name(&self) -> SourceName {
+        NAME
+    }
+
+    fn credentials(&self) -> Result<Vec<String>, ConnectError> {
+        Ok(connect::account(&self.config, &self.surroundings.env)?.account.secrets())
+    }
+
+    fn scope(&self) -> super::Scope {
+        super::Scope {
+            source: NAME,
+            organization: Some(organization(&self.config).to_string()),
+            subject: self.config.customer_id.clone(),
+            api_url: api_url(&self.config),
+            rules: super::Scope::rules_for(&KIND, &self.config.controls),
+        }
+    }
+
+    fn connect(
+        self: Box<Self>,
+        screen: Arc<Screen>,
+    ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
+        async move {
+            let session = connect::connect(self.config, &self.surroundings, screen).await?;
+            Ok(Box::new(session) as Box<dyn Session>)
+        }
+        .boxed()
+    }
+}
+
+/// The customer's id. Its alias means another customer to everybody, so the administrator's domain stands for it.
+fn organization(config: &AltCloudConfig) -> &str {
+    if config.customer_id != MY_CUSTOMER {
+        return &config.customer_id;
+    }
+    config.admin_email.rsplit_once('@').map_or(MY_CUSTOMER, |(_, domain)| domain)
+}
+
+fn api_url(config: &AltCloudConfig) -> String {
+    config.api_url.as_str().trim_end_matches('/').to_string()
+}
+
+/// A workspace that gave a token and showed at least one part of itself.
+pub struct AltCloudSession {
+    config: AltCloudConfig,
+    access: Access,
+    /// What is delegated.
+    scopes: Vec<Scope>,
+    /// What is needed and not delegated, and the provider's words.
+    refused: Vec<(Scope, String)>,
+    firsts: Firsts,
+    period: Period,
+    warnings: Vec<Warning>,
+}
+
+/// What only CC6.6 needs.
+struct Removal {
+    roles: Listing<Role>,
+    assignments: Listing<Assignment>,
+    events: Vec<(&'static str, Listing<Activity>)>,
+}
+
+impl AltCloudSession {
+    fn api(&self) -> Api<'_> {
+        Api { access: &self.access, base: &self.config.api_url, customer: &self.config.customer_id }
+    }
+
+    fn collects(&self, control: Control) -> bool {
+        self.config.controls.contains(&control)
+    }
+
+    /// What is there of a listing whose scope is not delegated; `None` if it is.
+    fn refused<T>(&self, scope: Scope) -> Option<Listing<T>> {
+        let (scope, text) = self.refused.iter().find(|(refused, _)| *refused == scope)?;
+        Some(Listing::not_read(Problem::NotDelegated(*scope, text.clone())))
+    }
+
+    async fn users(&self) -> Users {
+        let whose = connect::whose(&self.config).into_iter();
+        let refused: Vec<_> = whose.filter_map(|whose| Some((whose, self.refused(Scope::Users)?))).collect();
+        if !refused.is_empty() {
+            return Users { parts: refused };
+        }
+        let parts = self.firsts.users.iter().map(|(whose, first)| async move {
+            (whose.clone(), self.api().users(whose, first.clone()).await)
+        });
+        Users { parts: join_all(parts).await }
+    }
+
+    async fn roles(&self) -> Listing<Role> {
+        if let Some(refused) = self.refused(Scope::Roles) {
+            return refused;
+        }
+        let first = match &self.firsts.roles {
+            Some(first) => first.clone(),
+            None => self.api().first_roles().await,
+        };
+        self.api().roles(first).await
+    }
+
+    async fn assignments(&self) -> Listing<Assignment> {
+        match self.refused(Scope::Roles) {
+            Some(refused) => refused,
+            None => self.api().assignments().await,
+        }
+    }
+
+    async fn events(&self) -> Vec<(&'static str, Listing<Activity>)> {
+        join_all(EVENTS.iter().map(|event| async move { (*event, self.event(event).await) })).await
+    }
+
+    async fn event(&self, event: &'static str) -> Listing<Activity> {
+        if let Some(refused) = self.refused(Scope::Reports) {
+            return refused;
+        }
+        let first = self.first_event(event).await;
+        self.api().events(event, self.period, first).await
+    }
+
+    /// The first page of the log for `event`. The connection test has asked for the first of them.
+    async fn first_event(&self, event: &'static str) -> First<Activity> {
+        match &self.firsts.events {
+            Some(first) if EVENTS.first() == Some(&event) => first.clone(),
+            // Whoever may not read the log may not read any of it.
+            Some(Err(Problem::Refused(refused))) => Err(Problem::Refused(refused.clone())),
+            _ => self.api().first_events(event, self.period).await,
+        }
+    }
+
+    /// Everything that the controls need, side by side.
+    async fn read(&self) -> (Users, Option<Removal>) {
+        if !self.collects(Control::Cc6_6) {
+            return (self.users().await, None);
+        }
+        let (users, roles, assignments, events) =
+            join4(self.users(), self.roles(), self.assignments(), self.events()).await;
+        (users, Some(Removal { roles, assignments, events }))
+    }
+
+    async fn found(&self) -> Vec<Found> {
+        let (users, rest) = self.read().await;
+        let customer = &self.config.customer_id;
+        let mut found = Vec::new();
+        if self.collects(Control::Cc6_1) {
+            found.extend(look::two_step(customer, &users));
+        }
+        if let Some(Removal { roles, assignments, events }) = rest {
+            found.extend(look::admin_roles(customer, &users, &roles, &assignments));
+            found.extend(look::lifecycle(customer, self.period, events));
+        }
+        let count = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
+        let whose = match self.config.domains.len() {
+            0 => customer.clone(),
+            1 => self.config.domains.concat(),
+            domains => format!("{domains} domains"),
+        };
+        let expected = found.iter().filter(|item| matches!(item, Found::Observed(..))).count();
+        let expected = u64::try_from(expected).unwrap_or(u64::MAX);
+        let text = format!("{} of {whose}", counted(count, "user", "users"));
+        let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
+        found.insert(0, Found::Population { discovered, in_scope: count, expected, text });
+        found
+    }
+}
+
+impl Session for AltCloudSession {
+    fn name(&self) -> SourceName {
+        NAME
+    }
+
+    fn organization(&self) -> &str {
+        organization(&self.config)
+    }
+
+    fn controls(&self) -> &[Control] {
+        &self.config.controls
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn identity(&self) -> String {
+        connect::identity(&self.config, self.access.account(), &self.scopes)
+    }
+
+    /// Where the next page is, only the page before it says: so everything but the log is read to count it.
+    fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {
+        async move {
+            let mut plan = Plan { requests_per_minute: connect::REQUESTS_PER_MINUTE, ..Plan::default() };
+            let users = self.users().await;
+            if self.collects(Control::Cc6_1) {
+                plan.artifacts.push(("two-step verification", 1));
+            }
+            let mut longer = 0;
+            if self.collects(Control::Cc6_6) {
+                plan.artifacts.extend([("administrator roles", 1), ("user lifecycle", 1)]);
+                let firsts = async {
+                    let asked = EVENTS.iter().filter(|_| self.refused::<()>(Scope::Reports).is_none());
+                    join_all(asked.map(|event| self.first_event(event))).await
+                };
+                let (_, _, firsts) = join3(self.roles(), self.assignments(), firsts).await;
+                let goes_on =
+                    |first: &&First<Activity>| first.as_ref().is_ok_and(|page| page.value.next.is_some());
+                longer = u64::try_from(firsts.iter().filter(goes_on).count()).unwrap_or(u64::MAX);
+            }
+            // A collection makes the same requests again, and those for the rest of the log.
+            let (requests, retries) = self.access.requests();
+            let made = requests.saturating_sub(retries);
+            plan.requests_minimum = made.saturating_add(longer);
+            plan.requests_maximum = made.saturating_add(longer.saturating_mul(EVENT_PAGES.saturating_sub(1)));
+            let users = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
+            plan.estimated_bytes =
+                ESTIMATED_FIXED_BYTES.saturating_add(users.saturating_mul(ESTIMATED_USER_BYTES));
+            Ok(plan)
+        }
+        .boxed()
+    }
+
+    fn collect(&self) -> BoxStream<'_, Found> {
+        stream::once(self.found()).flat_map(stream::iter).boxed()
+    }
+
+    fn account(&self) -> Account {
+        let (requests, retries) = self.access.requests();
+        Account {
+            api_url: api_url(&self.config),
+            identity: Identity {
+                login: Some(self.access.account().email.clone()),
+                scopes: scope::names(&self.scopes),
+            },
+            requests,
+            retries,
+            // The provider tells of its limits only when they are exceeded, and then the wait is short.
+            rate_limit: None,
+            paused_seconds: 0,
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! CC6.6 in a workspace: who has left administers nothing, and few can do everything.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{
+    ASSIGNEE_NOT_READ, GROUP_MEMBERS_NOT_READ, INACTIVE_ADMINISTRATOR, TOO_FEW_SUPER_ADMINISTRATORS,
+    TOO_MANY_SUPER_ADMINISTRATORS, counted, named,
+};
+use crate::evaluate::{Verdict, reason};
+use crate::observation::Field;
+use crate::source::altcloud::record::{AdminRoles, Administrator, AssignmentRecord, Role};
+
+/// Fewer super administrators, and one lost account locks everybody out.
+const FEWEST: usize = 2;
+/// More of them, and more people can do everything than need to.
+const MOST: usize = 4;
+
+/// What a record shows, put together by person.
+#[derive(Default)]
+struct Holders<'a> {
+    /// Everybody with a role, by number; what `users.list` says of them, if it does.
+    all: BTreeMap<&'a str, Option<&'a Administrator>>,
+    /// Those of them who cannot sign in.
+    inactive: BTreeMap<&'a str, &'a Administrator>,
+    /// Who has the super administrator's role.
+    supers: BTreeSet<&'a str>,
+    /// Roles that groups have.
+    groups: BTreeSet<&'a str>,
+    /// A group has the super administrator's role.
+    super_group: bool,
+    /// Somebody has a role of which it is not told whether it is the super administrator's, or has no number.
+    untold: bool,
+}
+
+/// Passes when everything was read, nobody with a role is suspended or archived, and there are 2 to 4 super
+/// administrators. `None` where a part was not read and nothing fails for certain: the missing part has an
+/// observation of its own.
+pub(in crate::source::altcloud) fn judge(record: &AdminRoles) -> Option<Verdict> {
+    let holders = Holders::of(record);
+    let assigned = record.roles_read.is_complete() && record.role_assignments_read.is_complete();
+    let users = record.user_listings.iter().all(|listing| listing.read.is_complete());
+    let actual = holders.words();
+    if let Some(verdict) = holders.failure(assigned, &actual) {
+        return Some(verdict);
+    }
+    if !assigned || !users {
+        return None;
+    }
+    let whole_customer = record.user_listings.iter().any(|listing| listing.customer.is_some());
+    Some(holders.unknown(whole_customer, &actual).unwrap_or_else(|| Verdict::pass(actual)))
+}
+
+impl<'a> Holders<'a> {
+    fn of(record: &'a AdminRoles) -> Holders<'a> {
+        let supers = super_roles(&record.roles);
+        let mut holders = Holders::default();
+        for AssignmentRecord { assignment, assignee_from_users_list: user } in &record.role_assignments {
+            let is_super =
+                assignment.role_id.value().and_then(|id| supers.get(id.as_str()).copied().flatten());
+            let Some(holder) = assignment.assigned_to.value().map(String::as_str) else {
+                holders.untold = true;
+                continue;
+            };
+            // A number that is a user's is a user, whatever the type says.
+            let kind = assignment.assignee_type.value().map_or("", String::as_str);
+            if user.is_none() && kind.eq_ignore_ascii_case("group") {
+                holders.groups.insert(holder);
+                holders.super_group |= is_super != Some(false);
+                continue;
+            }
+            holders.know(holder, user.as_ref());
+            match is_super {
+                Some(true) => {
+                    holders.supers.insert(holder);
+                }
+                Some(false) => {}
+                None => holders.untold = true,
+            }
+        }
+        for user in &record.administrators_from_users_list {
+            let id = user.id.value().or(user.primary_email.value()).map_or("", String::as_str);
+            holders.know(id, Some(user));
+            if user.is_admin.value() == Some(&true) {
+                holders.supers.insert(id);
+            }
+        }
+        holders
+    }
+
+    fn know(&mut self, holder: &'a str, user: Option<&'a Administrator>) {
+        let known = self.all.entry(holder).or_default();
+        *known = known.or(user);
+        if let Some(user) = user.filter(|user| user.is_inactive()) {
+            self.inactive.insert(holder, user);
+        }
+    }
+
+    /// What fails for certain, whatever was not read. `assigned`: all roles and assignments were read.
+    fn failure(&self, assigned: bool, actual: &str) -> Option<Verdict> {
+        let inactive = self.inactive.len();
+        if inactive > 0 {
+            let who = named(inactive, self.inactive.values().map(|user| &user.primary_email));
+            let text = format!("{inactive} suspended or archived: {who}; {actual}");
+            return Some(Verdict::fail(&INACTIVE_ADMINISTRATOR, text));
+        }
+        let supers = self.supers.len();
+        if supers > MOST {
+            return Some(Verdict::fail(&TOO_MANY_SUPER_ADMINISTRATORS, actual));
+        }
+        // There is no workspace without any: none at all means that they were not shown.
+        let exact = assigned && !self.untold && !self.super_group;
+        (exact && (1..FEWEST).contains(&supers)).then(|| Verdict::fail(&TOO_FEW_SUPER_ADMINISTRATORS, actual))
+    }
+
+    /// What is missing for a pass although everything was read. `whole_customer`: the users of all domains.
+    fn unknown(&self, whole_customer: bool, actual: &str) -> Option<Verdict> {
+        let strangers = self.all.values().filter(|user| user.is_none()).count();
+        let untold_state = self.all.values().flatten().any(|user| !user.is_active() && !user.is_inactive());
+        let known_supers =
+            self.supers.iter().filter(|id| self.all.get(*id).is_some_and(Option::is_some)).count();
+        let reason = if self.untold || untold_state || (self.supers.is_empty() && !self.super_group) {
+            &reason::NO_EVIDENCE
+        } else if strangers > 0 && (!whole_customer || (known_supers < FEWEST && !self.super_group)) {
+            // Whoever is no user of the whole customer is no suspended user of it, but no second administrator either.
+            &ASSIGNEE_NOT_READ
+        } else if !self.groups.is_empty() {
+            &GROUP_MEMBERS_NOT_READ
+        } else {
+            return None;
+        };
+        Some(Verdict::unknown(reason, actual))
+    }
+
+    fn words(&self) -> String {
+        let who = |id: &&str| match self.all.get(id) {
+            Some(Some(user)) => user.primary_email.clone(),
+            _ => Field::Value(format!("number {id}")),
+        };
+        let supers: Vec<Field<String>> = self.supers.iter().map(who).collect();
+        let mut text = counted(supers.len(), "super administrator", "super administrators");
+        if !supers.is_empty() {
+            text.push_str(&format!(" ({})", named(supers.len(), supers.iter())));
+        }
+        text.push_str(&format!(", {} in all", counted(self.all.len(), "administrator", "administrators")));
+        if !self.groups.is_empty() {
+            text.push_str(&format!("; {} with a role", counted(self.groups.len(), "group", "groups")));
+        }
+        let strangers = self.all.values().filter(|user| user.is_none()).count();
+        if strangers > 0 {
+            text.push_str(&format!("; {strangers} not among the users that were read"));
+        }
+        text
+    }
+}
+
+/// Whether each role is the super administrator's; `None` if that is not told.
+///
+/// The provider leaves the field out where it does not hold. That is an answer only if it is there where it does: a
+/// list on which no role is the super administrator's does not show the field, since every customer has that role.
+fn super_roles(roles: &[Role]) -> HashMap<&str, Option<bool>> {
+    let shown = roles.iter().any(|role| role.is_super_admin_role.value() == Some(&true));
+    let is_super = |role: &Role| match role.is_super_admin_role {
+        Field::Value(is_super) => Some(is_super),
+        Field::Absent => shown.then_some(false),
+        Field::Null => None,
+    };
+    roles.iter().filter_map(|role| Some((role.role_id.value()?.as_str(), is_super(role)))).collect()
+}
+
+#[cfg(test)]
+mod tests;

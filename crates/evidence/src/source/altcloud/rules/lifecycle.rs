@@ -1,0 +1,52 @@
+//! CC6.6 in a workspace: what happened to accounts is on record.
+
+use super::counted;
+use crate::evaluate::Verdict;
+use crate::source::altcloud::record::UserLifecycle;
+
+/// Passes when every kind of event was read to its end. How often each happened is for people to judge: nothing
+/// having happened is no fault. `None` where a part was not read: that has an observation of its own.
+pub(in crate::source::altcloud) fn judge(record: &UserLifecycle) -> Option<Verdict> {
+    if !record.event_names.iter().all(|listing| listing.read.is_complete()) {
+        return None;
+    }
+    let mut kinds: Vec<String> = Vec::new();
+    for listing in record.event_names.iter().filter(|listing| listing.events > 0) {
+        kinds.push(format!("{} {}", listing.events, listing.name));
+    }
+    let kinds = if kinds.is_empty() { String::new() } else { format!(": {}", kinds.join(", ")) };
+    let events = counted(record.events.len(), "event", "events");
+    let (start, end) = (&record.start_time, &record.end_time);
+    Some(Verdict::pass(format!("{events} from {start} to {end}{kinds}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::Status;
+    use crate::source::altcloud::record::{EventListing, Extent};
+
+    fn record(reads: &[Extent]) -> UserLifecycle {
+        let listing = |read: &Extent| EventListing { name: "CREATE_USER", read: *read, events: 0 };
+        UserLifecycle {
+            start_time: "2026-05-25T00:00:00Z".to_string(),
+            end_time: "2026-11-21T00:00:00Z".to_string(),
+            event_names: reads.iter().map(listing).collect(),
+            events: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn only_a_log_that_was_read_to_its_end_passes() {
+        use Extent::{Complete, NotRead, Partial};
+        for first in [Complete, Partial, NotRead] {
+            for second in [Complete, Partial, NotRead] {
+                let verdict = judge(&record(&[first, second]));
+                let complete = first == Complete && second == Complete;
+                assert_eq!(verdict.map(|verdict| verdict.status), complete.then_some(Status::Pass));
+            }
+        }
+        let actual = judge(&record(&[Complete])).unwrap().actual.unwrap();
+        assert_eq!(actual, "0 events from 2026-05-25T00:00:00Z to 2026-11-21T00:00:00Z");
+    }
+}

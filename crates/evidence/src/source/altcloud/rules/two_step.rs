@@ -1,0 +1,180 @@
+//! CC6.1 in a workspace: every active user must use a second step.
+
+use super::{NAMED, TWO_STEP_NOT_ENFORCED, TWO_STEP_NOT_VISIBLE, counted, named};
+use crate::evaluate::{Facts, Verdict, reason};
+use crate::observation::Field;
+use crate::source::altcloud::record::User;
+
+/// What the users of one listing show. Grows with nothing but a few names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::source::altcloud) struct TwoStepFacts {
+    active: usize,
+    inactive: usize,
+    /// Active for certain, and not enforced for certain.
+    failing: usize,
+    failing_enrolled: usize,
+    failing_names: Vec<Field<String>>,
+    /// Whether the criterion holds for them was not told.
+    untold: usize,
+    untold_names: Vec<Field<String>>,
+}
+
+impl TwoStepFacts {
+    /// Takes in a user.
+    pub(in crate::source::altcloud) fn add(&mut self, user: &User) {
+        if user.is_inactive() {
+            self.inactive += 1;
+            return;
+        }
+        if user.is_active() {
+            self.active += 1;
+        }
+        match user.is_enforced_in_2sv.value() {
+            Some(true) => {}
+            Some(false) if user.is_active() => {
+                self.failing += 1;
+                if user.is_enrolled_in_2sv.value() == Some(&true) {
+                    self.failing_enrolled += 1;
+                }
+                if self.failing_names.len() < NAMED {
+                    self.failing_names.push(user.primary_email.clone());
+                }
+            }
+            // Not told, or not enforced for somebody who may or may not be active.
+            Some(false) | None => {
+                self.untold += 1;
+                if self.untold_names.len() < NAMED {
+                    self.untold_names.push(user.primary_email.clone());
+                }
+            }
+        }
+    }
+
+    /// Whether a user fails for certain, whatever was not read.
+    pub(in crate::source::altcloud) fn fails(&self) -> bool {
+        self.failing > 0
+    }
+}
+
+impl Facts for TwoStepFacts {
+    fn judge(&self) -> Verdict {
+        let active = counted(self.active, "active user", "active users");
+        if self.failing > 0 {
+            let names = named(self.failing, self.failing_names.iter());
+            let enrolled = self.failing_enrolled;
+            let text = format!(
+                "two-step verification is not enforced for {} of {active} ({enrolled} enrolled without being made to): \
+                 {names}",
+                self.failing
+            );
+            return Verdict::fail(&TWO_STEP_NOT_ENFORCED, text);
+        }
+        if self.untold > 0 {
+            let names = named(self.untold, self.untold_names.iter());
+            let users = counted(self.untold, "user", "users");
+            let text = format!(
+                "whether it is enforced, or whether the account is active, is not told for {users}: {names}"
+            );
+            return Verdict::unknown(&TWO_STEP_NOT_VISIBLE, text);
+        }
+        let inactive = format!("{} suspended or archived", self.inactive);
+        if self.active == 0 {
+            return Verdict::unknown(&reason::NO_EVIDENCE, format!("no active user, {inactive}"));
+        }
+        Verdict::pass(format!("two-step verification is enforced for {active}; {inactive}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::Status;
+
+    fn field(value: Option<Option<bool>>) -> Field<bool> {
+        match value {
+            None => Field::Absent,
+            Some(None) => Field::Null,
+            Some(Some(value)) => Field::Value(value),
+        }
+    }
+
+    const FORMS: [Option<Option<bool>>; 4] = [None, Some(None), Some(Some(false)), Some(Some(true))];
+
+    fn user(
+        suspended: Option<Option<bool>>,
+        archived: Option<Option<bool>>,
+        enforced: Option<Option<bool>>,
+    ) -> User {
+        User {
+            primary_email: Field::Value("a@acme.example".to_string()),
+            suspended: field(suspended),
+            archived: field(archived),
+            is_enforced_in_2sv: field(enforced),
+            ..User::default()
+        }
+    }
+
+    fn good() -> User {
+        user(Some(Some(false)), Some(Some(false)), Some(Some(true)))
+    }
+
+    fn judge(users: &[User]) -> Verdict {
+        let mut facts = TwoStepFacts::default();
+        users.iter().for_each(|user| facts.add(user));
+        facts.judge()
+    }
+
+    /// One user in every form: 4^3 cases, alone and beside one for whom everything is as it should be.
+    #[test]
+    fn the_whole_domain() {
+        for suspended in FORMS {
+            for archived in FORMS {
+                for enforced in FORMS {
+                    let user = user(suspended, archived, enforced);
+                    let yes = Some(Some(true));
+                    let no = Some(Some(false));
+                    let inactive = suspended == yes || archived == yes;
+                    let active = suspended == no && archived == no;
+                    let beside_good = match (inactive, active, enforced) {
+                        (true, _, _) => (Status::Pass, &reason::OK),
+                        (_, _, Some(Some(true))) => (Status::Pass, &reason::OK),
+                        (_, true, Some(Some(false))) => (Status::Fail, &TWO_STEP_NOT_ENFORCED),
+                        _ => (Status::NotVerifiable, &TWO_STEP_NOT_VISIBLE),
+                    };
+                    let alone = match beside_good {
+                        // Nobody who is active for certain: nothing was shown.
+                        (Status::Pass, _) if !active => (Status::NotVerifiable, &reason::NO_EVIDENCE),
+                        other => other,
+                    };
+                    let case = format!("{suspended:?} {archived:?} {enforced:?}");
+                    let verdict = judge(&[user.clone(), good()]);
+                    assert_eq!((verdict.status, verdict.reason), beside_good, "beside: {case}");
+                    let verdict = judge(&[user]);
+                    assert_eq!((verdict.status, verdict.reason), alone, "alone: {case}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn who_fails_for_certain_outweighs_who_is_not_told() {
+        let no = Some(Some(false));
+        let failing = user(no, no, no);
+        let untold = user(no, no, None);
+        let verdict = judge(&[untold, failing, good()]);
+        assert_eq!((verdict.status, verdict.reason), (Status::Fail, &TWO_STEP_NOT_ENFORCED));
+        assert_eq!(judge(&[]).reason, &reason::NO_EVIDENCE);
+    }
+
+    #[test]
+    fn enrolled_but_not_enforced_fails_and_is_said() {
+        let no = Some(Some(false));
+        let enrolled = User { is_enrolled_in_2sv: Field::Value(true), ..user(no, no, no) };
+        let users: Vec<User> = std::iter::repeat_n(enrolled, 7).chain([user(no, no, no), good()]).collect();
+        let verdict = judge(&users);
+        assert_eq!(verdict.reason, &TWO_STEP_NOT_ENFORCED);
+        let actual = verdict.actual.unwrap();
+        assert!(actual.contains("8 of 9 active users (7 enrolled"), "{actual}");
+        assert!(actual.ends_with("and 3 more"), "{actual}");
+    }
+}

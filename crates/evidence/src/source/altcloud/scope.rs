@@ -1,0 +1,105 @@
+//! What is asked of the provider, in its own words: the scopes of domain-wide delegation, and the privileges of the
+//! administrator behind them.
+//!
+//! All of them end in `readonly`; there is no other here.
+
+use crate::control::Control;
+
+/// A permission that is delegated to the service account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Scope {
+    /// The users.
+    Users,
+    /// The administrator roles and who has them.
+    Roles,
+    /// The log of administrators' actions.
+    Reports,
+}
+
+impl Scope {
+    /// Every scope, in the order of messages and documents.
+    pub(super) const ALL: &'static [Scope] = &[Scope::Users, Scope::Roles, Scope::Reports];
+
+    /// Its address: what is asked for and what is pasted into the admin console.
+    pub(super) fn url(self) -> &'static str {
+        match self {
+            Scope::Users => "https://www.googleapis.com/auth/admin.directory.user.readonly",
+            Scope::Roles => "https://www.googleapis.com/auth/admin.directory.rolemanagement.readonly",
+            Scope::Reports => "https://www.googleapis.com/auth/admin.reports.audit.readonly",
+        }
+    }
+
+    /// Its last part, for people.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Scope::Users => "admin.directory.user.readonly",
+            Scope::Roles => "admin.directory.rolemanagement.readonly",
+            Scope::Reports => "admin.reports.audit.readonly",
+        }
+    }
+
+    /// What it shows.
+    pub(super) fn shows(self) -> &'static str {
+        match self {
+            Scope::Users => "users",
+            Scope::Roles => "administrator roles",
+            Scope::Reports => "administrators' activities",
+        }
+    }
+
+    /// What the administrator needs for it.
+    pub(super) fn privilege(self) -> &'static str {
+        match self {
+            Scope::Users => "Admin API, Users: Read",
+            Scope::Roles => "reading administrator roles, as a super administrator may",
+            Scope::Reports => "Reports",
+        }
+    }
+
+    /// Whether `control` needs it.
+    fn serves(self, control: Control) -> bool {
+        match control {
+            Control::Cc6_1 => self == Scope::Users,
+            Control::Cc6_6 => true,
+            Control::Cc7_2 => false,
+        }
+    }
+
+    /// The scopes that `controls` need: no other is asked for.
+    pub(super) fn needed(controls: &[Control]) -> Vec<Scope> {
+        let needed = |scope: &Scope| controls.iter().any(|control| scope.serves(*control));
+        Scope::ALL.iter().copied().filter(needed).collect()
+    }
+}
+
+/// Scopes as an assertion has them.
+pub(super) fn joined(scopes: &[Scope], separator: &str) -> String {
+    scopes.iter().map(|scope| scope.url()).collect::<Vec<_>>().join(separator)
+}
+
+/// Scopes for people.
+pub(super) fn names(scopes: &[Scope]) -> String {
+    scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_the_controls_need_is_asked_for_and_nothing_that_writes() {
+        let table: [(&[Control], &[Scope]); 4] = [
+            (&[], &[]),
+            (&[Control::Cc6_1], &[Scope::Users]),
+            (&[Control::Cc6_6], Scope::ALL),
+            (&[Control::Cc6_6, Control::Cc6_1], Scope::ALL),
+        ];
+        for (controls, scopes) in table {
+            assert_eq!(Scope::needed(controls), scopes, "{controls:?}");
+        }
+        for scope in Scope::ALL {
+            assert!(scope.url().ends_with(".readonly"));
+            assert!(scope.url().ends_with(scope.name()));
+        }
+    }
+}

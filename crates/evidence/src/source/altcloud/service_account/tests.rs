@@ -1,0 +1,167 @@
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::json;
+
+use super::*;
+
+/// A key that belongs to nobody.
+const KEY: &str = include_str!("../../../../../evidence-bundle/tests/keys/rsa.pem");
+const VARIABLE: &str = "ALTCLOUD_APPLICATION_CREDENTIALS";
+
+fn file() -> Value {
+    json!({
+        "type": "service_account",
+        "project_id": "evidence",
+        "private_key_id": "0123456789abcdef",
+        "private_key": KEY,
+        "client_email": "reader@evidence.example",
+        "client_id": "112233445566778899001",
+        "token_uri": "https://oauth2.example/token",
+    })
+}
+
+/// The file with one field changed; `Null` takes it out.
+fn with(name: &str, value: Value) -> Value {
+    let mut file = file();
+    if value.is_null() {
+        file.as_object_mut().unwrap().remove(name);
+    } else {
+        file[name] = value;
+    }
+    file
+}
+
+fn parsed(file: &Value) -> Result<ServiceAccount, Trouble> {
+    parse(file.to_string().as_bytes())
+}
+
+#[test]
+fn a_good_file() {
+    let account = parsed(&file()).unwrap();
+    assert_eq!(account.email, "reader@evidence.example");
+    assert_eq!(account.client_id.as_deref(), Some("112233445566778899001"));
+    assert_eq!(account.key_id, "0123456789abcdef");
+    assert_eq!(account.audience, "https://oauth2.example/token");
+    assert!(!format!("{account:?}").contains("0123456789abcdef"));
+    let account = parsed(&with("token_uri", Value::Null)).unwrap();
+    assert_eq!(account.token_uri.as_str(), DEFAULT_TOKEN_URI);
+    assert_eq!(parsed(&with("client_id", json!("not a number"))).unwrap().client_id, None);
+    let windows = KEY.replace('\n', "\r\n");
+    assert!(parsed(&with("private_key", json!(windows))).is_ok());
+}
+
+#[test]
+fn every_way_to_be_wrong_is_said_and_nothing_is_quoted() {
+    let not_rsa = include_str!("../../../../../evidence-bundle/tests/keys/pkcs8_v1.pem");
+    let pkcs1 = include_str!("../../../../../evidence-bundle/tests/keys/rsa_pkcs1.pem");
+    let public = KEY.replace("PRIVATE", "PUBLIC");
+    let table = [
+        (with("type", json!("authorized_user")), "of type authorized_user"),
+        (with("type", json!("external_account")), "of type external_account"),
+        (with("type", json!("impersonated_service_account")), "of type impersonated_service_account"),
+        (with("type", json!("SECRET")), "of a type that is not supported"),
+        (with("type", json!(["SECRET"])), "has no `type`"),
+        (json!({"installed": {"client_secret": "SECRET"}}), "the file of an OAuth client"),
+        (json!({}), "has no `type`"),
+        (json!(["SECRET"]), "is JSON, but no object"),
+        (with("client_email", Value::Null), "has no client_email"),
+        (with("client_email", json!("")), "an empty client_email"),
+        (with("client_email", json!("SECRET")), "a client_email that is no e-mail address"),
+        (with("client_email", json!("SECRET\u{1b}@x")), "a client_email that is no e-mail address"),
+        (with("client_email", json!(["SECRET"])), "a client_email that is no text"),
+        (with("private_key_id", Value::Null), "has no private_key_id"),
+        (with("private_key_id", json!("two words")), "a private_key_id that cannot be one"),
+        (with("private_key", Value::Null), "has no private_key"),
+        (with("private_key", json!("SECRET")), "not in PEM form"),
+        (with("private_key", json!(KEY.replace('\n', "\\n"))), "escaped twice"),
+        (with("private_key", json!(pkcs1)), "in PKCS#1 form"),
+        (with("private_key", json!(public)), "no private key in PKCS#8 form"),
+        (with("private_key", json!(not_rsa)), "no usable RSA key"),
+        (with("token_uri", json!("SECRET")), "a token_uri that is no address"),
+        (with("token_uri", json!("http://oauth2.example/token")), "is not https"),
+        (with("token_uri", json!("file:///etc/passwd")), "names no host"),
+        (with("token_uri", json!("https://user:SECRET@oauth2.example/token")), "has a user"),
+        (with("token_uri", json!(7)), "a token_uri that is no text"),
+    ];
+    for (file, expected) in table {
+        let trouble = parsed(&file).unwrap_err();
+        assert!(trouble.message.contains(expected), "{expected}: {}", trouble.message);
+        let shown = format!("{trouble:?}");
+        assert!(!shown.contains("SECRET") && !shown.contains("MII"), "{shown}");
+        assert!(!trouble.help.is_empty());
+    }
+    for (text, expected) in [
+        (KEY.as_bytes(), "is a key in PEM form"),
+        (b"{\"type\": \"SECRET", "is not JSON (line 1, column"),
+        (b"", "is not JSON"),
+        (b"\xff\xfe", "is not JSON"),
+    ] {
+        let trouble = parse(text).unwrap_err();
+        assert!(trouble.message.contains(expected), "{}", trouble.message);
+        assert!(!trouble.message.contains("SECRET"));
+    }
+    for loopback in ["http://127.0.0.1:8080/token", "http://localhost/token", "http://[::1]:1/token"] {
+        assert!(parsed(&with("token_uri", json!(loopback))).is_ok(), "{loopback}");
+    }
+}
+
+#[test]
+fn a_path_is_asked_for_and_a_variable_that_holds_more_is_not_shown() {
+    for value in [None, Some(""), Some("  \n")] {
+        let trouble = load(VARIABLE, value).unwrap_err();
+        assert!(trouble.message.contains(VARIABLE) && trouble.message.contains("is not set"), "{trouble:?}");
+    }
+    let long = "x".repeat(5000);
+    for value in [file().to_string().as_str(), KEY, &long] {
+        let trouble = load(VARIABLE, Some(value)).unwrap_err();
+        assert!(trouble.message.contains("something else than a path"), "{trouble:?}");
+        assert!(trouble.message.len() < 200 && !format!("{trouble:?}").contains("MII"), "{trouble:?}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_the_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_string();
+    let refused = |path: &str| {
+        let trouble = load(VARIABLE, Some(path)).unwrap_err();
+        assert!(trouble.message.contains(path) && trouble.message.contains(VARIABLE), "{trouble:?}");
+        trouble.message
+    };
+    assert!(refused(&path("absent")).contains("cannot be read: No such file"));
+    assert!(refused(directory.path().to_str().unwrap()).contains("is not a file"));
+    assert!(refused("/dev/zero").contains("is not a file"));
+    fs::write(path("large"), vec![b' '; 70_000]).unwrap();
+    assert!(refused(&path("large")).contains("is larger than"));
+    fs::write(path("empty"), "").unwrap();
+    assert!(refused(&path("empty")).contains("is not JSON"));
+}
+
+#[test]
+fn others_who_can_read_the_file_are_warned_of() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("credentials.json");
+    fs::write(&path, file().to_string()).unwrap();
+    for (mode, warned) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        // A line break after the path, as from `$(cat file)`, is no part of it.
+        let value = format!("{}\n", path.display());
+        let warning = load(VARIABLE, Some(&value)).unwrap().warning;
+        assert_eq!(warning.is_some(), warned, "{mode:o}: {warning:?}");
+        assert!(warning.is_none_or(|text| text.contains(&format!("(mode {mode:o})"))));
+    }
+}
+
+#[test]
+fn the_key_is_found_in_every_form_and_line_by_line() {
+    let secrets = parsed(&file()).unwrap().secrets();
+    let borrowed: Vec<&str> = secrets.iter().map(String::as_str).collect();
+    let screen = crate::screen::Screen::new(&borrowed);
+    let body: String = KEY.lines().filter(|line| !line.starts_with("---")).collect();
+    let line = KEY.lines().nth(3).unwrap();
+    for text in [KEY.to_string(), file().to_string(), body, line.to_string()] {
+        assert!(!screen.check(format!("x {text} y").as_bytes()).is_empty(), "{}", text.len());
+    }
+    assert!(screen.check(b"reader@evidence.example 112233445566778899001").is_empty());
+}

@@ -1,0 +1,317 @@
+//! The provider's calls: one function for each, and a client for each host.
+//!
+//! Every call only reads; it is sent as POST because the provider's protocols put the question into the body. This
+//! file knows addresses, forms of questions and bounds of answers. What an answer means is decided in `look`.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::SignedDuration;
+use serde_json::{Map, Value};
+use url::form_urlencoded::Serializer;
+
+use super::NAME;
+use super::config::{CloudConfig, Role};
+use super::dialect::{CloudDialect, Skew};
+use super::endpoint::{Endpoint, Region, Service};
+use super::record::{PasswordPolicy, Trail, TrailStatus};
+use super::sign::Credentials;
+use super::wire::{self, Caller, LogGroupPage};
+use crate::http::{Client, Failure, ParseError, Reply, Request, Settings};
+use crate::source::Surroundings;
+
+/// Who is asking, a role's credentials and a password policy are under 4 kB.
+const SMALL_LIMIT: usize = 64 * 1024;
+/// A region has at most a few dozen trails, its own and other regions', of about 1 kB each.
+const TRAILS_LIMIT: usize = 1024 * 1024;
+/// A page of 50 log groups, each under 2 kB.
+const LOG_GROUPS_LIMIT: usize = 1024 * 1024;
+
+/// Log groups per page: the most the provider gives.
+const PAGE_SIZE: u64 = 50;
+
+/// Requests in flight at one host. The provider's own limits are five to ten a second for these calls.
+const MAXIMUM_CONCURRENCY: usize = 5;
+
+/// What the role's sessions are called in the provider's own logs.
+const SESSION_NAME: &str = "evidence";
+
+/// A call: a service, the action's name, and how it is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Call {
+    service: Service,
+    action: &'static str,
+    protocol: Protocol,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    /// A form with `Action` and this `Version`; answers in XML.
+    Query(&'static str),
+    /// JSON 1.1 with this value of `X-Amz-Target`; answers in JSON.
+    Json(&'static str),
+}
+
+/// Temporary credentials of the configured role.
+pub(super) static ASSUME_ROLE: Call =
+    Call { service: Service::Sts, action: "AssumeRole", protocol: Protocol::Query("2011-06-15") };
+/// Who the credentials are.
+pub(super) static GET_CALLER_IDENTITY: Call =
+    Call { service: Service::Sts, action: "GetCallerIdentity", protocol: Protocol::Query("2011-06-15") };
+/// The account's password policy.
+pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Call = Call {
+    service: Service::Iam,
+    action: "GetAccountPasswordPolicy",
+    protocol: Protocol::Query("2010-05-08"),
+};
+/// The trails that a region shows.
+pub(super) static DESCRIBE_TRAILS: Call = Call {
+    service: Service::CloudTrail,
+    action: "DescribeTrails",
+    protocol: Protocol::Json("com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.DescribeTrails"),
+};
+/// Whether a trail is logging.
+pub(super) static GET_TRAIL_STATUS: Call = Call {
+    service: Service::CloudTrail,
+    action: "GetTrailStatus",
+    protocol: Protocol::Json("com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.GetTrailStatus"),
+};
+/// The log groups of a region.
+pub(super) static DESCRIBE_LOG_GROUPS: Call = Call {
+    service: Service::Logs,
+    action: "DescribeLogGroups",
+    protocol: Protocol::Json("Logs_20140328.DescribeLogGroups"),
+};
+
+/// Every call, in the order in which they are made.
+static CALLS: [&Call; 6] = [
+    &ASSUME_ROLE,
+    &GET_CALLER_IDENTITY,
+    &GET_ACCOUNT_PASSWORD_POLICY,
+    &DESCRIBE_TRAILS,
+    &DESCRIBE_LOG_GROUPS,
+    &GET_TRAIL_STATUS,
+];
+
+/// What the calls are called, here and in the provider's permissions: `iam:GetAccountPasswordPolicy`.
+pub fn calls() -> Vec<String> {
+    CALLS.iter().map(|call| call.permission()).collect()
+}
+
+impl Call {
+    /// The permission it needs, which is also what it is called in messages.
+    pub(super) fn permission(&self) -> String {
+        format!("{}:{}", self.service.name(), self.action)
+    }
+
+    /// Whether each region has a host of its own for it.
+    pub(super) fn is_regional(&self) -> bool {
+        matches!(self.service, Service::CloudTrail | Service::Logs)
+    }
+}
+
+/// A host: one service at one place.
+pub(super) struct Host {
+    client: Client,
+    endpoint: Endpoint,
+    region: Region,
+}
+
+/// The hosts of one run, each made when it is first asked. Each has a gate of its own, so that a region that refuses
+/// does not close the others.
+pub(super) struct Hosts {
+    first: Host,
+    credentials: Credentials,
+    skew: Arc<Skew>,
+    address: Option<url::Url>,
+    others: Mutex<HashMap<(Service, Region), Arc<Host>>>,
+}
+
+impl Hosts {
+    /// The hosts for `config`, asked with `credentials`; `home` is where the tool asks who it is.
+    ///
+    /// # Errors
+    ///
+    /// If TLS cannot be set up; the text says why.
+    pub(super) fn new(
+        config: &CloudConfig,
+        home: &Region,
+        credentials: Credentials,
+        surroundings: &Surroundings,
+    ) -> Result<Hosts, String> {
+        let settings = Settings {
+            source: NAME,
+            timeout: config.timeout,
+            max_concurrency: NonZeroUsize::new(MAXIMUM_CONCURRENCY).unwrap_or(NonZeroUsize::MIN),
+            requests_per_minute: 0,
+            rate_limit_pause: false,
+            roots: Vec::new(),
+            plain: config.endpoint_url.as_ref().is_some_and(|url| url.scheme() == "http"),
+        };
+        let (address, skew) = (config.endpoint_url.clone(), Arc::<Skew>::default());
+        let endpoint = Endpoint::new(Service::Sts, home, address.as_ref())
+            .ok_or_else(|| format!("the address of {home} is not known"))?;
+        let dialect = CloudDialect {
+            credentials: credentials.clone(),
+            endpoint: endpoint.clone(),
+            skew: Arc::clone(&skew),
+        };
+        let (clock, reporter) = (surroundings.env.clock.clone(), Arc::clone(&surroundings.reporter));
+        let client = Client::new(settings, Arc::new(dialect), clock, reporter)?;
+        let first = Host { client, endpoint, region: home.clone() };
+        Ok(Hosts { first, credentials, skew, address, others: Mutex::default() })
+    }
+
+    /// The same hosts asked with other credentials: those of the role that was assumed.
+    pub(super) fn with(self, credentials: Credentials) -> Hosts {
+        let Hosts { first: Host { client, endpoint, region }, skew, address, .. } = self;
+        let dialect = CloudDialect {
+            credentials: credentials.clone(),
+            endpoint: endpoint.clone(),
+            skew: Arc::clone(&skew),
+        };
+        let first = Host { client: client.sibling(Arc::new(dialect)), endpoint, region };
+        Hosts { first, credentials, skew, address, others: Mutex::default() }
+    }
+
+    /// Where the tool asks who it is.
+    pub(super) fn sts(&self) -> &Host {
+        &self.first
+    }
+
+    /// The host of a service for a region; `None` if its address is not known.
+    pub(super) fn host(&self, service: Service, region: &Region) -> Option<Arc<Host>> {
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(host) = others.get(&(service, region.clone())) {
+            return Some(Arc::clone(host));
+        }
+        let endpoint = Endpoint::new(service, region, self.address.as_ref())?;
+        let dialect = CloudDialect {
+            credentials: self.credentials.clone(),
+            endpoint: endpoint.clone(),
+            skew: Arc::clone(&self.skew),
+        };
+        let client = self.first.client.sibling(Arc::new(dialect));
+        let host = Arc::new(Host { client, endpoint, region: region.clone() });
+        others.insert((service, region.clone()), Arc::clone(&host));
+        Some(host)
+    }
+
+    /// Where the first host is.
+    pub(super) fn address(&self) -> String {
+        self.first.endpoint.url.as_str().trim_end_matches('/').to_string()
+    }
+
+    /// Requests sent so far, retries included.
+    pub(super) fn requests(&self) -> u64 {
+        self.first.client.requests()
+    }
+
+    /// Requests that were sent again.
+    pub(super) fn retries(&self) -> u64 {
+        self.first.client.retries()
+    }
+
+    /// The longest that limits held back the requests to one host: they wait side by side.
+    pub(super) fn paused(&self) -> SignedDuration {
+        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let paused = others.values().map(|host| host.client.paused());
+        paused.chain([self.first.client.paused()]).max().unwrap_or(SignedDuration::ZERO)
+    }
+
+    /// By how many seconds this machine's clock is behind the provider's, if that was found out the hard way.
+    pub(super) fn skew(&self) -> i64 {
+        self.skew.seconds()
+    }
+}
+
+type Answer<T> = Result<Reply<T>, Failure>;
+
+impl Host {
+    pub(super) async fn assume_role(&self, role: &Role) -> Answer<Credentials> {
+        let duration = role.duration.to_string();
+        let mut parameters = vec![
+            ("RoleArn", role.arn.as_str()),
+            ("RoleSessionName", SESSION_NAME),
+            ("DurationSeconds", &duration),
+        ];
+        parameters.extend(role.external_id.as_deref().map(|id| ("ExternalId", id)));
+        self.ask(&ASSUME_ROLE, Question::Form(&parameters), SMALL_LIMIT, &wire::assumed_role).await
+    }
+
+    pub(super) async fn caller_identity(&self) -> Answer<Caller> {
+        self.ask(&GET_CALLER_IDENTITY, Question::Form(&[]), SMALL_LIMIT, &Caller::parse).await
+    }
+
+    pub(super) async fn password_policy(&self) -> Answer<PasswordPolicy> {
+        self.ask(&GET_ACCOUNT_PASSWORD_POLICY, Question::Form(&[]), SMALL_LIMIT, &wire::password_policy).await
+    }
+
+    /// The trails that the region shows, those with another home included: an account whose only trail has its home
+    /// in a region that is not configured would seem to have none.
+    pub(super) async fn trails(&self) -> Answer<Vec<Trail>> {
+        let question = Question::Json(&[("includeShadowTrails", Value::Bool(true))]);
+        self.ask(&DESCRIBE_TRAILS, question, TRAILS_LIMIT, &wire::trails).await
+    }
+
+    pub(super) async fn trail_status(&self, trail: &str) -> Answer<TrailStatus> {
+        let question = Question::Json(&[("Name", Value::String(trail.to_string()))]);
+        self.ask(&GET_TRAIL_STATUS, question, SMALL_LIMIT, &wire::trail_status).await
+    }
+
+    /// A page of the log groups whose names begin so; the first, or the one that `token` stands for.
+    pub(super) async fn log_groups(
+        &self,
+        beginning: Option<&str>,
+        token: Option<&str>,
+    ) -> Answer<LogGroupPage> {
+        let text = |text: &str| Value::String(text.to_string());
+        let mut members = vec![("limit", Value::from(PAGE_SIZE))];
+        members.extend(beginning.map(|beginning| ("logGroupNamePrefix", text(beginning))));
+        members.extend(token.map(|token| ("nextToken", text(token))));
+        self.ask(&DESCRIBE_LOG_GROUPS, Question::Json(&members), LOG_GROUPS_LIMIT, &LogGroupPage::parse).await
+    }
+
+    async fn ask<T>(
+        &self,
+        call: &Call,
+        question: Question<'_>,
+        limit: usize,
+        parse: &(dyn Fn(&[u8]) -> Result<T, ParseError> + Sync),
+    ) -> Answer<T> {
+        let label = match call.is_regional() {
+            true => format!("{} {}", call.permission(), self.region),
+            false => call.permission(),
+        };
+        let url = self.endpoint.url.clone();
+        let request = match (call.protocol, question) {
+            (Protocol::Query(version), Question::Form(parameters)) => {
+                let mut form = Serializer::new(String::new());
+                form.append_pair("Action", call.action)
+                    .append_pair("Version", version)
+                    .extend_pairs(parameters);
+                let content_type = "application/x-www-form-urlencoded; charset=utf-8";
+                Request::post(url, label, content_type, form.finish().into_bytes())
+            }
+            (Protocol::Json(target), Question::Json(members)) => {
+                let members = members.iter().map(|(name, value)| ((*name).to_string(), value.clone()));
+                let body = Value::Object(members.collect::<Map<_, _>>()).to_string();
+                Request::post(url, label, "application/x-amz-json-1.1", body.into_bytes())
+                    .header("x-amz-target", target)
+            }
+            // Each call and its question are written in one line above.
+            (Protocol::Query(_), Question::Json(_)) | (Protocol::Json(_), Question::Form(_)) => {
+                let text = format!("{label} is not asked in this form");
+                return Err(Failure::local(crate::http::FailureKind::UnexpectedShape(text)));
+            }
+        };
+        self.client.send(&request, limit, parse).await
+    }
+}
+
+/// What a call is asked with.
+enum Question<'a> {
+    Form(&'a [(&'a str, &'a str)]),
+    Json(&'a [(&'a str, Value)]),
+}

@@ -1,0 +1,294 @@
+//! The collection: what the connection test has seen, then the status of each trail. The log groups have a file of
+//! their own.
+//!
+//! What was not read of a region keeps its place: in the artifact's list of regions that were not read, in the checks
+//! that it leaves open, and, if nobody refused it but it failed, among the errors.
+
+use std::sync::Arc;
+
+use evidence_bundle::document::Warning;
+use evidence_bundle::path::BundlePath;
+use futures_util::StreamExt;
+use futures_util::future::join_all;
+use futures_util::stream::{self, BoxStream};
+
+use super::api::GET_TRAIL_STATUS;
+use super::connect::{RegionFirst, no_address, warning};
+use super::endpoint::{Region, Service};
+use super::log_groups::RegionGroups;
+use super::look::Look;
+use super::record::{AuditTrailsRecord, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
+use super::rules::reason::PASSWORD_POLICY_MISSING;
+use super::rules::trail::{AuditTrail, Logging, TrailFacts};
+use super::rules::{AUDIT_TRAIL, PASSWORD_POLICY, shown};
+use super::trails::{self, Known};
+use super::{CloudSession, NAME};
+use crate::control::Control;
+use crate::evaluate::{Reason, Rule, reason};
+use crate::http::{Meta, one_line};
+use crate::observation::{Artifact, Failed, Observation, Record, Seen};
+use crate::report::format::counted;
+use crate::source::{Found, Question};
+
+/// Everything but the status of the trails.
+struct Survey {
+    population: Found,
+    /// The trails in scope.
+    known: Vec<Known>,
+    /// About the trails: what stands before their status.
+    head: Vec<Found>,
+    /// What will be asked about them, once their status is known.
+    question: Option<Open>,
+    /// About the log groups.
+    tail: Vec<Found>,
+}
+
+/// The question about the trails, as far as it is known.
+struct Open {
+    facts: AuditTrail,
+    evidence: Vec<BundlePath>,
+}
+
+impl CloudSession {
+    /// Everything, in the order of the controls.
+    pub(super) fn found(&self) -> BoxStream<'_, Found> {
+        let policy = stream::iter(self.policy_found());
+        if !self.config.controls.contains(&Control::Cc7_2) {
+            return policy.boxed();
+        }
+        let rest = stream::once(self.survey()).flat_map(move |survey| {
+            let Survey { population, known, head, question, tail } = survey;
+            let head = std::iter::once(population).chain(head);
+            let statuses = stream::once(self.statuses(known, question)).flat_map(stream::iter);
+            stream::iter(head).chain(statuses).chain(stream::iter(tail))
+        });
+        policy.chain(rest).boxed()
+    }
+
+    fn policy_found(&self) -> Option<Found> {
+        let seen = match self.first.policy.as_ref()? {
+            Look::Read(policy, meta) => {
+                artifact("password_policy.json", PasswordPolicyRecord { policy: policy.clone() }, meta)
+            }
+            Look::Nothing(detail) => {
+                Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }
+            }
+            Look::Denied { reason, detail } => Seen::Denied { reason, detail: detail.clone() },
+            Look::Failed(failed) => Seen::Failed(failed.clone()),
+        };
+        Some(observed(&PASSWORD_POLICY, &self.caller.account, seen))
+    }
+
+    async fn survey(&self) -> Survey {
+        let regions = self.all_log_groups().await;
+        let all_trails = self.trails();
+        let known: Vec<Known> = all_trails.iter().filter(|known| self.is_in_scope(known)).cloned().collect();
+        let (head, question) = self.trails_found(&known);
+        let tail = self.log_groups_found(&regions);
+        let counts = regions.iter().map(RegionGroups::counts);
+        let (groups_in_scope, groups) = counts.fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
+        let unread = self.first.regions.iter().any(|first| first.trails.unread().is_some())
+            || regions.iter().any(|region| region.groups.unread().is_some());
+        let looks =
+            |found: &[Found]| number(found.iter().filter(|f| matches!(f, Found::Observed(..))).count());
+        let population = Found::Population {
+            discovered: Some(number(all_trails.len()) + groups),
+            in_scope: number(known.len()) + groups_in_scope,
+            expected: looks(&head) + looks(&tail) + number(known.len()),
+            text: format!(
+                "{} and {} in scope in {}{}",
+                counted(number(known.len()), "trail", "trails"),
+                counted(groups_in_scope, "log group", "log groups"),
+                counted(number(self.first.regions.len()), "region", "regions"),
+                if unread { ", of which not all could be read" } else { "" },
+            ),
+        };
+        Survey { population, known, head, question, tail }
+    }
+
+    /// Every trail that the regions show.
+    fn trails(&self) -> Vec<Known> {
+        trails::merge(self.first.regions.iter().filter_map(|first| match &first.trails {
+            Look::Read(trails, _) => Some((&first.region, trails.as_slice())),
+            _ => None,
+        }))
+    }
+
+    fn is_in_scope(&self, known: &Known) -> bool {
+        let entries = &self.config.trails;
+        entries.is_empty() || entries.iter().any(|entry| known.is_meant_by(entry))
+    }
+
+    /// How many trails are in scope, and whether any region showed its own.
+    pub(super) fn trails_in_scope(&self) -> (u64, bool) {
+        let in_scope = self.trails().iter().filter(|known| self.is_in_scope(known)).count();
+        (number(in_scope), self.first.regions.iter().any(|first| matches!(first.trails, Look::Read(..))))
+    }
+
+    /// `audit_trails.json`, what could not be read, and what was not found.
+    fn trails_found(&self, known: &[Known]) -> (Vec<Found>, Option<Open>) {
+        let account = &self.caller.account;
+        let regions = &self.first.regions;
+        let read: Vec<(&Region, &Meta)> = regions
+            .iter()
+            .filter_map(|first| match &first.trails {
+                Look::Read(_, meta) => Some((&first.region, meta)),
+                _ => None,
+            })
+            .collect();
+        let mut found = Vec::new();
+        for RegionFirst { region, trails, .. } in regions {
+            // One trail of all regions is enough, wherever its home is: a region that refuses leaves the question
+            // open only if no other shows such a trail. A fault is an error in any case.
+            let seen = trails.unseen().filter(|seen| read.is_empty() || matches!(seen, Seen::Failed(_)));
+            found.extend(seen.map(|seen| observed(&AUDIT_TRAIL, &format!("{account}/{region}"), seen)));
+        }
+        let Some((_, meta)) = read.first() else { return (found, None) };
+        let mut facts = AuditTrail::default();
+        let mut not_read = Vec::new();
+        for RegionFirst { region, trails, .. } in regions {
+            if let Some(reason) = trails.unread() {
+                facts.unread.push((format!("the trails of {region}"), reason));
+                not_read.push(NotRead { region: region.to_string(), reason: reason.code });
+            }
+        }
+        if not_read.is_empty() {
+            for entry in
+                self.config.trails.iter().filter(|entry| !known.iter().any(|known| known.is_meant_by(entry)))
+            {
+                let text = format!("the trail {entry} was not found in {}", self.regions_in_words());
+                found.push(observed(&AUDIT_TRAIL, account, Seen::Failed(not_found(text))));
+                facts.unread.push((format!("the trail {entry}"), &reason::NOT_FOUND));
+            }
+        }
+        let record = AuditTrailsRecord {
+            trail_list: known.iter().map(|known| known.trail.clone()).collect::<Vec<Trail>>(),
+            scope: self.config.trails.clone(),
+            regions_read: read.iter().map(|(region, _)| region.to_string()).collect(),
+            regions_not_read: not_read,
+        };
+        let seen = artifact("audit_trails.json", record, meta);
+        let evidence = path(&seen).into_iter().collect();
+        found.insert(0, observed(&AUDIT_TRAIL, account, seen));
+        (found, Some(Open { facts, evidence }))
+    }
+
+    /// The status of each trail, side by side and in their order, then what they show together.
+    async fn statuses(&self, known: Vec<Known>, question: Option<Open>) -> Vec<Found> {
+        let Some(mut open) = question else { return Vec::new() };
+        let looks = join_all(known.iter().map(|known| self.status(known))).await;
+        let mut found = Vec::new();
+        for ((known, name), look) in known.iter().zip(trails::file_names(&known)).zip(looks) {
+            let mut facts = TrailFacts {
+                name: known.name().to_string(),
+                multi_region: known.trail.is_multi_region_trail.value().copied(),
+                logging: Logging::NotTold,
+                delivery_error: None,
+            };
+            let subject = known.subject();
+            let mut warnings: Vec<Warning> = Vec::new();
+            let seen = match look {
+                Look::Read(status, meta) => {
+                    facts.logging = match status.is_logging.value() {
+                        Some(true) => Logging::On,
+                        Some(false) => Logging::Off,
+                        None => Logging::NotTold,
+                    };
+                    let error = status.latest_delivery_error.value().filter(|error| !error.trim().is_empty());
+                    if let Some(error) = error {
+                        let text = format!(
+                            "the latest delivery of the trail {} failed: {}",
+                            shown(known.name()),
+                            shown(error)
+                        );
+                        warnings.push(warning("trail_delivery_failed", text, &subject));
+                        facts.delivery_error = Some(error.clone());
+                    }
+                    artifact(&name, status, &meta)
+                }
+                look => {
+                    let seen =
+                        look.unseen().unwrap_or_else(|| Seen::Failed(host_error("no status".to_string())));
+                    facts.logging = Logging::NotRead(look.unread().unwrap_or(&reason::HOST_ERROR));
+                    seen
+                }
+            };
+            if let Seen::Failed(_) = seen {
+                // A status that cannot be stored is none.
+                facts.logging = Logging::NotRead(&reason::HOST_ERROR);
+            }
+            open.evidence.extend(path(&seen));
+            open.facts.trails.push(facts);
+            found.push(Found::Observed(observation(&AUDIT_TRAIL, &subject, seen), warnings));
+        }
+        found.push(Found::Asked(Question {
+            rule: &AUDIT_TRAIL,
+            subject: self.caller.account.as_str().into(),
+            facts: Box::new(open.facts),
+            evidence: open.evidence,
+        }));
+        found
+    }
+
+    async fn status(&self, known: &Known) -> Look<TrailStatus> {
+        let place = match known.place() {
+            Ok(place) => place,
+            Err(text) => {
+                return Look::Failed(host_error(format!("{}: {text}", GET_TRAIL_STATUS.permission())));
+            }
+        };
+        match self.hosts.host(Service::CloudTrail, &place.region) {
+            Some(host) => {
+                Look::of(&GET_TRAIL_STATUS, Some(&place.region), host.trail_status(&place.arn).await)
+            }
+            None => no_address(&GET_TRAIL_STATUS, &place.region),
+        }
+    }
+
+    /// The regions that are looked at.
+    pub(super) fn regions_in_words(&self) -> String {
+        self.config.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
+pub(super) fn artifact(filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
+    match Artifact::new(NAME, filename, record) {
+        Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
+        Err(error) => Seen::Failed(Failed {
+            status: Some(meta.status),
+            request_id: meta.request_id.clone(),
+            ..host_error(error.to_string())
+        }),
+    }
+}
+
+pub(super) fn path(seen: &Seen) -> Option<BundlePath> {
+    match seen {
+        Seen::Artifact { artifact, .. } => Some(artifact.path().clone()),
+        _ => None,
+    }
+}
+
+fn observation(rule: &'static Rule, subject: &str, seen: Seen) -> Observation {
+    Observation { source: NAME, rule, subject: Arc::from(subject), exempt: None, seen }
+}
+
+pub(super) fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
+    Found::Observed(observation(rule, subject, seen), Vec::new())
+}
+
+pub(super) fn host_error(message: String) -> Failed {
+    failed(&reason::HOST_ERROR, message)
+}
+
+pub(super) fn not_found(message: String) -> Failed {
+    failed(&reason::NOT_FOUND, message)
+}
+
+fn failed(reason: &'static Reason, message: String) -> Failed {
+    Failed { reason, message: one_line(&message), status: None, request_id: None }
+}
+
+pub(super) fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,299 @@
+//! `sources.cloud`: the account at the cloud provider.
+
+mod keys;
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use url::Url;
+
+pub(crate) use self::keys::KEY;
+use self::keys::{
+    ACCESS_KEY_ID_ENV, CONTROLS, ENDPOINT_URL, EXTERNAL_ID, LOG_GROUPS, MODE, REGION, REGIONS, ROLE_ARN,
+    SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV, TIMEOUT_SECONDS, TRAILS,
+};
+use super::endpoint::Region;
+use super::scope;
+use crate::config::declare::Key;
+use crate::config::decode::{Decoder, Fields, Placed};
+use crate::config::format;
+use crate::config::problem::{Complaint, Place};
+use crate::config::secret::quote;
+use crate::config::sources;
+use crate::control::Control;
+use crate::source::{Configured, Kind, Source, Surroundings};
+
+/// The variable that stands for `region`.
+pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
+
+/// The controls this source can serve.
+pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc7_2];
+
+/// `sources.cloud`
+#[derive(Debug, Clone)]
+pub struct CloudConfig {
+    /// `mode`, and what belongs to it: the role to assume, or none for the credentials as they are.
+    pub(super) role: Option<Role>,
+    /// `access_key_id_env`, `secret_access_key_env`, `session_token_env`
+    pub(super) variables: Variables,
+    /// `region`, else the first of `regions`, else what `CLOUD_REGION` says: where the tool asks who it is. `None` if
+    /// none of them is there, which the connection test reports.
+    pub(super) home: Option<Region>,
+    /// `regions`, else the home alone.
+    pub(super) regions: Vec<Region>,
+    /// `trails`: names or ARNs; empty for all.
+    pub(super) trails: Vec<String>,
+    /// `log_groups`: names, or beginnings of names with `*`; empty for all.
+    pub(super) log_groups: Vec<String>,
+    /// `controls` of this source, or the top-level list as far as this source serves it.
+    pub(super) controls: Vec<Control>,
+    /// `timeout_seconds` of one request.
+    pub(super) timeout: Duration,
+    /// `endpoint_url`: one address for all services.
+    pub(super) endpoint_url: Option<Url>,
+}
+
+/// A role to assume.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Role {
+    /// `role_arn`
+    pub(super) arn: String,
+    /// `external_id`
+    pub(super) external_id: Option<String>,
+    /// `session_duration`, in seconds.
+    pub(super) duration: u32,
+}
+
+/// The variables that hold the credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Variables {
+    pub(super) access_key_id: String,
+    pub(super) secret_access_key: String,
+    pub(super) session_token: String,
+}
+
+impl Configured for CloudConfig {
+    fn kind(&self) -> &'static Kind {
+        &super::KIND
+    }
+
+    fn controls(&self) -> &[Control] {
+        &self.controls
+    }
+
+    fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
+        Box::new(super::Cloud::new(self.clone(), surroundings.clone()))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The cloud account; `controls` is the top-level list, if it is good.
+pub(super) fn decode(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    controls: Option<&[Control]>,
+) -> Option<Arc<dyn Configured>> {
+    let mode = decoder.text(fields, &MODE);
+    let role = role(decoder, fields, mode.as_ref().map(|mode| mode.value.as_str()));
+    let endpoint_url = decoder.text(fields, &ENDPOINT_URL);
+    let bad_url = endpoint_url.is_none() && fields.has(&ENDPOINT_URL);
+    let endpoint_url = endpoint_url.and_then(|text| format::url(&text.value).ok());
+    let places = places(decoder, fields, endpoint_url.is_some() || bad_url);
+    let trails = checked(decoder, fields, &TRAILS, scope::check_trail);
+    let log_groups = checked(decoder, fields, &LOG_GROUPS, scope::check_log_group);
+    let controls = sources::controls(decoder, fields, &CONTROLS, SERVED, controls);
+    let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
+    let access_key_id = decoder.text(fields, &ACCESS_KEY_ID_ENV);
+    let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);
+    let session_token = decoder.text(fields, &SESSION_TOKEN_ENV);
+    if bad_url {
+        return None;
+    }
+    mode?;
+    let (home, regions) = places?;
+    Some(Arc::new(CloudConfig {
+        role: role?,
+        variables: Variables {
+            access_key_id: access_key_id?.value,
+            secret_access_key: secret_access_key?.value,
+            session_token: session_token?.value,
+        },
+        home,
+        regions,
+        trails: trails?,
+        log_groups: log_groups?,
+        controls: controls?,
+        timeout: timeout?,
+        endpoint_url,
+    }))
+}
+
+/// What belongs to `mode: assume_role` is there with it and only with it. The outer `None`: something is wrong.
+fn role(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> Option<Option<Role>> {
+    let arn = decoder.text(fields, &ROLE_ARN);
+    let external_id = decoder.text(fields, &EXTERNAL_ID);
+    // Where a text that has no meaning stands; what is not one is complained of already.
+    let places = [&arn, &external_id].map(|text| text.as_ref().map(|text| text.place.clone()));
+    let arn = arn.and_then(|arn| good(decoder, arn, scope::check_role));
+    let bad_id = external_id.is_none() && fields.has(&EXTERNAL_ID);
+    let external_id = external_id.map(|id| good(decoder, id, check_external_id));
+    let duration = decoder.integer(fields, &SESSION_DURATION);
+    match mode {
+        Some("assume_role") if !fields.has(&ROLE_ARN) => {
+            let complaint = Complaint::new("`mode: assume_role` needs `role_arn`")
+                .help(format!("add `role_arn: {}`, with your role", ROLE_ARN.example));
+            decoder.problems.add(fields.place(), ROLE_ARN.path_in(&SECTION), complaint);
+            None
+        }
+        Some("assume_role") if !bad_id => {
+            let external_id = match external_id {
+                Some(id) => Some(id?),
+                None => None,
+            };
+            Some(Some(Role { arn: arn?, external_id, duration: duration? }))
+        }
+        Some("env") => {
+            let mut alone = true;
+            let places = places.into_iter().chain([None]);
+            for (key, place) in [&ROLE_ARN, &EXTERNAL_ID, &SESSION_DURATION].into_iter().zip(places) {
+                if fields.has(key) {
+                    alone = false;
+                    let complaint = Complaint::new(format!("`{}` has no meaning with `mode: env`", key.name))
+                        .help("write `mode: assume_role`, or remove the key");
+                    let place = place.unwrap_or_else(|| fields.place());
+                    decoder.problems.add(place, key.path_in(&SECTION), complaint);
+                }
+            }
+            alone.then_some(None)
+        }
+        _ => None,
+    }
+}
+
+/// The home region and the regions that are read. Without any, home is `None` and nothing is read.
+fn places(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    has_address: bool,
+) -> Option<(Option<Region>, Vec<Region>)> {
+    let own = decoder.text(fields, &REGION);
+    let listed = decoder.list(fields, &REGIONS);
+    let mut all_good = (own.is_some() || !fields.has(&REGION)) && (listed.is_some() || !fields.has(&REGIONS));
+    let mut first: Option<Region> = None;
+    let mut read =
+        |decoder: &mut Decoder<'_, '_>, text: &Placed<String>| match region(&text.value, has_address, &first)
+        {
+            Ok(region) => {
+                first.get_or_insert_with(|| region.clone());
+                Some(region)
+            }
+            Err(complaint) => {
+                decoder.problems.add(text.place.clone(), text.path.clone(), complaint);
+                all_good = false;
+                None
+            }
+        };
+    let home = own.as_ref().and_then(|text| read(decoder, text));
+    let mut regions: Vec<Region> = listed.iter().flatten().filter_map(|text| read(decoder, text)).collect();
+    if !all_good {
+        return None;
+    }
+    let home = match home.or_else(|| regions.first().cloned()) {
+        Some(home) => Some(home),
+        None => from_environment(decoder, has_address)?,
+    };
+    if regions.is_empty() {
+        regions.extend(home.clone());
+    }
+    Some((home, regions))
+}
+
+/// `CLOUD_REGION`, if it is set. The outer `None`: it is wrong.
+fn from_environment(decoder: &mut Decoder<'_, '_>, has_address: bool) -> Option<Option<Region>> {
+    let Some(value) = decoder.env.var_os(REGION_VARIABLE) else { return Some(None) };
+    let result = match value.to_str() {
+        None => Err(Complaint::new("it is not UTF-8 text").help("correct the variable, or set `region`")),
+        Some(text) => region(text, has_address, &None),
+    };
+    match result {
+        Ok(region) => Some(Some(region)),
+        Err(complaint) => {
+            let message = format!(
+                "the environment variable {REGION_VARIABLE} stands for this key: {}",
+                complaint.message
+            );
+            decoder.problems.add(
+                Place::Nowhere,
+                REGION.path_in(&SECTION),
+                Complaint { message, ..complaint },
+            );
+            None
+        }
+    }
+}
+
+/// A region whose addresses are known, of the same partition as `first`: credentials belong to one.
+fn region(text: &str, has_address: bool, first: &Option<Region>) -> Result<Region, Complaint> {
+    let region = Region::new(text).ok_or_else(|| {
+        Complaint::new(format!("{} cannot be a region", quote(text)))
+            .help("write the name of a region, such as `eu-central-1`")
+    })?;
+    if region.partition().is_none() && !has_address {
+        return Err(Complaint::new(format!(
+            "the addresses of {} are not known to this version",
+            quote(text)
+        ))
+        .help(
+            "set `endpoint_url`, or name a region of the public, the Chinese or the government partition",
+        ));
+    }
+    match first {
+        Some(first) if first.partition() != region.partition() => Err(Complaint::new(format!(
+            "{} and {} are of different partitions",
+            quote(text),
+            quote(first.as_str())
+        ))
+        .help("an account belongs to one partition: collect from the other with a configuration of its own")),
+        _ => Ok(region),
+    }
+}
+
+/// A list whose entries keep a rule of this source.
+fn checked(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    key: &'static Key,
+    check: fn(&str) -> Result<(), Complaint>,
+) -> Option<Vec<String>> {
+    let entries = decoder.list(fields, key)?;
+    // Each is checked before any is asked for, so that all their problems are found.
+    let entries: Vec<_> = entries.into_iter().map(|entry| good(decoder, entry, check)).collect();
+    entries.into_iter().collect()
+}
+
+fn good(
+    decoder: &mut Decoder<'_, '_>,
+    text: Placed<String>,
+    check: fn(&str) -> Result<(), Complaint>,
+) -> Option<String> {
+    match check(&text.value) {
+        Ok(()) => Some(text.value),
+        Err(complaint) => {
+            decoder.problems.add(text.place, text.path, complaint);
+            None
+        }
+    }
+}
+
+fn check_external_id(text: &str) -> Result<(), Complaint> {
+    let good = |byte: u8| byte.is_ascii_alphanumeric() || b"+=,.@:/_-".contains(&byte);
+    if (2..=1224).contains(&text.len()) && text.bytes().all(good) {
+        return Ok(());
+    }
+    Err(Complaint::new(format!("{} cannot be an external id", quote(text)))
+        .help("it has 2 to 1224 letters, digits and `+=,.@:/_-`"))
+}

@@ -1,0 +1,180 @@
+//! The keys of `sources.cloud`: what each may hold, and what it is for.
+
+use super::SERVED;
+use crate::config::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+
+/// The key of this source.
+pub(crate) static KEY: Key = Key {
+    name: super::super::NAME.id(),
+    presence: Presence::Optional,
+    shape: Shape::Section(&SECTION),
+    summary: SECTION.summary,
+    rule: "",
+    example: "",
+    synonyms: &["aws", "amazon"],
+};
+
+pub(super) static MODE: Key = Key {
+    name: "mode",
+    presence: Presence::Required,
+    shape: Shape::Text(Format::Choice(&["env", "assume_role"])),
+    summary: "How the tool signs in: with the credentials in the variables, or with those of a role they may assume.",
+    rule: "",
+    example: "env",
+    synonyms: &["auth", "auth_mode"],
+};
+
+pub(super) static REGION: Key = Key {
+    name: "region",
+    presence: Presence::Derived("the first of `regions`, or the environment variable `CLOUD_REGION`"),
+    shape: Shape::Text(Format::Line),
+    summary: "The region where the tool asks who it is; without `regions` the only one that is read.",
+    rule: "the name of a region, such as eu-central-1",
+    example: "eu-central-1",
+    synonyms: &["aws_region", "default_region"],
+};
+
+pub(super) static REGIONS: Key = Key {
+    name: "regions",
+    presence: Presence::Derived("`region` alone"),
+    shape: Shape::List { of: Format::Line, may_be_empty: false },
+    summary: "The regions whose trails and log groups are read: every one that the account uses.",
+    rule: "names of regions, each once, all of one partition",
+    example: "[eu-central-1, us-east-1]",
+    synonyms: &["aws_regions"],
+};
+
+pub(super) static ROLE_ARN: Key = Key {
+    name: "role_arn",
+    presence: Presence::Optional,
+    shape: Shape::Text(Format::Line),
+    summary: "The role to assume.",
+    rule: "the ARN of a role; with `mode: assume_role`, and only with it",
+    example: "arn:aws:iam::123456789012:role/evidence",
+    synonyms: &["role", "assume_role_arn"],
+};
+
+pub(super) static EXTERNAL_ID: Key = Key {
+    name: "external_id",
+    presence: Presence::Optional,
+    shape: Shape::Text(Format::Line),
+    summary: "The external id that the role's trust policy asks for.",
+    rule: "2 to 1224 letters, digits and `+=,.@:/_-`; only with `mode: assume_role`",
+    example: "acme-evidence",
+    synonyms: &[],
+};
+
+pub(super) static SESSION_DURATION: Key = Key {
+    name: "session_duration",
+    presence: Presence::Default(DefaultValue::Integer(3600)),
+    shape: Shape::Integer { minimum: 900, maximum: 43_200 },
+    summary: "How long the role's temporary credentials last, in seconds.",
+    rule: "not more than the role allows; only with `mode: assume_role`",
+    example: "3600",
+    synonyms: &["session_duration_seconds", "duration_seconds"],
+};
+
+pub(super) static TRAILS: Key = Key {
+    name: "trails",
+    presence: Presence::Default(DefaultValue::Empty("[]")),
+    shape: Shape::List { of: Format::Line, may_be_empty: true },
+    summary: "The audit trails in scope; empty for every one that the regions show.",
+    rule: "names or ARNs of trails, each once",
+    example: "[main]",
+    synonyms: &["audit_trails", "cloudtrail", "trail"],
+};
+
+pub(super) static LOG_GROUPS: Key = Key {
+    name: "log_groups",
+    presence: Presence::Default(DefaultValue::Empty("[]")),
+    shape: Shape::List { of: Format::Line, may_be_empty: true },
+    summary: "The log groups in scope; empty for all.",
+    rule: "names, or beginnings of names followed by `*`, each once; in quotes if one begins with `*`",
+    example: "[\"/production/*\"]",
+    synonyms: &["log_group", "loggroups"],
+};
+
+pub(super) static CONTROLS: Key = Key {
+    name: "controls",
+    presence: Presence::Derived("the top-level `controls`"),
+    shape: Shape::List { of: Format::Control(SERVED), may_be_empty: false },
+    summary: "The controls to collect from this source; replaces the top-level list here.",
+    rule: "at least one, each once; may name controls the top-level list does not",
+    example: "[CC6.1]",
+    synonyms: &[],
+};
+
+pub(super) static TIMEOUT_SECONDS: Key = Key {
+    name: "timeout_seconds",
+    presence: Presence::Default(DefaultValue::Integer(60)),
+    shape: Shape::Seconds { maximum: 3600 },
+    summary: "The longest one request may take, in seconds.",
+    rule: "fractions are allowed",
+    example: "60",
+    synonyms: &["timeout"],
+};
+
+pub(super) static ENDPOINT_URL: Key = Key {
+    name: "endpoint_url",
+    presence: Presence::Derived("the provider's own address of each service"),
+    shape: Shape::Text(Format::Url),
+    summary: "One address for all services, for private endpoints and trials.",
+    rule: "https, or http on loopback; no user, query or fragment",
+    example: "https://cloud.example.com",
+    synonyms: &["endpoint", "url", "api_url", "base_url"],
+};
+
+pub(super) static ACCESS_KEY_ID_ENV: Key = Key {
+    name: "access_key_id_env",
+    presence: Presence::Default(DefaultValue::Text("CLOUD_ACCESS_KEY_ID")),
+    shape: Shape::Text(Format::Variable),
+    summary: "The environment variable that holds the access key id.",
+    rule: "a name, never the id itself",
+    example: "CLOUD_ACCESS_KEY_ID",
+    synonyms: &["access_key_id", "access_key", "aws_access_key_id", "key_id"],
+};
+
+pub(super) static SECRET_ACCESS_KEY_ENV: Key = Key {
+    name: "secret_access_key_env",
+    presence: Presence::Default(DefaultValue::Text("CLOUD_SECRET_ACCESS_KEY")),
+    shape: Shape::Text(Format::Variable),
+    summary: "The environment variable that holds the secret access key.",
+    rule: "a name, never the key itself",
+    example: "CLOUD_SECRET_ACCESS_KEY",
+    synonyms: &["secret_access_key", "secret_key", "aws_secret_access_key"],
+};
+
+pub(super) static SESSION_TOKEN_ENV: Key = Key {
+    name: "session_token_env",
+    presence: Presence::Default(DefaultValue::Text("CLOUD_SESSION_TOKEN")),
+    shape: Shape::Text(Format::Variable),
+    summary: "The environment variable that holds the session token; temporary credentials have one, others do not.",
+    rule: "a name, never the token itself",
+    example: "CLOUD_SESSION_TOKEN",
+    synonyms: &["session_token", "aws_session_token"],
+};
+
+/// `sources.cloud`
+pub(super) static SECTION: Section = Section {
+    path: "sources.cloud",
+    summary: "The cloud account: password policy, audit trails, retention of logs.",
+    keys: &[
+        &MODE,
+        &REGION,
+        &REGIONS,
+        &ROLE_ARN,
+        &EXTERNAL_ID,
+        &SESSION_DURATION,
+        &TRAILS,
+        &LOG_GROUPS,
+        &CONTROLS,
+        &TIMEOUT_SECONDS,
+        &ENDPOINT_URL,
+        &ACCESS_KEY_ID_ENV,
+        &SECRET_ACCESS_KEY_ENV,
+        &SESSION_TOKEN_ENV,
+    ],
+    exactly_one: &[],
+    planned: &[],
+    not_empty: false,
+};

@@ -1,0 +1,333 @@
+//! The connection test: are there credentials, does the provider know them, who are they, and what may they see?
+//!
+//! Who they are is asked first, so that wrong credentials are one clear error. Then everything is asked that needs no
+//! other answer; these answers are the evidence, and nothing is asked twice.
+
+use std::sync::Arc;
+
+use evidence_bundle::document::Warning;
+use futures_util::future::{join, join_all};
+
+use super::api::{
+    ASSUME_ROLE, Call, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
+    GET_CALLER_IDENTITY, Hosts,
+};
+use super::config::{CloudConfig, REGION_VARIABLE, Role};
+use super::endpoint::{Region, Service};
+use super::fault::is_unknown_key;
+use super::look::{Look, words};
+use super::record::{PasswordPolicy, Trail};
+use super::rules::reason::REGION_NOT_ENABLED;
+use super::scope::common_beginning;
+use super::sign::{CredentialError, Credentials};
+use super::wire::{Caller, LogGroupPage};
+use super::{CloudSession, NAME};
+use crate::control::Control;
+use crate::env::Env;
+use crate::evaluate::reason;
+use crate::http::retry::{Class, Refusal};
+use crate::http::{Failure, FailureKind, Refused, Reply};
+use crate::observation::Failed;
+use crate::screen::Screen;
+use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
+
+/// What the connection test has seen already.
+pub(super) struct First {
+    /// The password policy, if CC6.1 is collected.
+    pub(super) policy: Option<Look<PasswordPolicy>>,
+    /// What each region shows, if CC7.2 is collected.
+    pub(super) regions: Vec<RegionFirst>,
+}
+
+/// What one region shows.
+pub(super) struct RegionFirst {
+    pub(super) region: Region,
+    pub(super) trails: Look<Vec<Trail>>,
+    /// The first page.
+    pub(super) groups: Look<LogGroupPage>,
+}
+
+/// The credentials of the configured variables.
+pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials, ConnectError> {
+    let variables = &config.variables;
+    let value = |name: &str, what: &str, key: &str| {
+        env.var(name).ok_or_else(|| {
+            connection(
+                format!("the environment variable {name} is not set: it must hold the {what}"),
+                vec![format!("export {name}=..., or name another variable as sources.cloud.{key}")],
+            )
+        })
+    };
+    let id = value(&variables.access_key_id, "access key id", "access_key_id_env");
+    let secret = value(&variables.secret_access_key, "secret access key", "secret_access_key_env");
+    let (id, secret) = (id?, secret?);
+    Credentials::new(id, secret, env.var(&variables.session_token)).map_err(|error| {
+        let name = match error {
+            CredentialError::AccessKeyId => &variables.access_key_id,
+            CredentialError::SecretAccessKey => &variables.secret_access_key,
+            CredentialError::SessionToken => &variables.session_token,
+        };
+        connection(
+            format!("the environment variable {name} does not hold what it should: {error}"),
+            vec![format!("set {name} to the value alone, on one line")],
+        )
+    })
+}
+
+pub(super) async fn connect(
+    config: CloudConfig,
+    surroundings: &Surroundings,
+    screen: &Screen,
+) -> Result<CloudSession, ConnectError> {
+    let credentials = credentials(&config, &surroundings.env)?;
+    let home = config.home.clone().ok_or_else(|| {
+        connection(
+            format!(
+                "no region: neither `region` nor `regions` is configured, and {REGION_VARIABLE} is not set"
+            ),
+            vec![format!("export {REGION_VARIABLE}=eu-central-1, or set sources.cloud.region")],
+        )
+    })?;
+    let test = Test { config: &config, temporary: credentials.is_temporary() && !credentials.has_token() };
+    let mut hosts = Hosts::new(&config, &home, credentials, surroundings).map_err(|text| ConnectError {
+        kind: ConnectErrorKind::Configuration,
+        ..connection(text, Vec::new())
+    })?;
+    if let Some(role) = &config.role {
+        let assumed = test.assume(&hosts, role).await;
+        let credentials = assumed.map_err(|error| ConnectError { requests: hosts.requests(), ..error })?;
+        credentials.secrets().iter().for_each(|secret| screen.learn(secret));
+        hosts = hosts.with(credentials);
+    }
+    let caller = test.caller(&hosts).await;
+    let caller = caller.map_err(|error| ConnectError { requests: hosts.requests(), ..error })?;
+    let first = first(&config, &hosts, &home).await;
+    let warnings = warnings(&caller, &first, &hosts);
+    Ok(CloudSession { config, hosts: Arc::new(hosts), caller, first, warnings })
+}
+
+/// What is known when an error is explained.
+struct Test<'a> {
+    config: &'a CloudConfig,
+    /// The access key is a temporary one, and there is no session token.
+    temporary: bool,
+}
+
+impl Test<'_> {
+    async fn assume(&self, hosts: &Hosts, role: &Role) -> Result<Credentials, ConnectError> {
+        match hosts.sts().assume_role(role).await {
+            Ok(Reply::Good(answered)) => Ok(answered.value),
+            Ok(Reply::Refused(refused)) => Err(self.refused(&ASSUME_ROLE, &refused, false)),
+            Err(failure) => Err(self.failed(hosts, &ASSUME_ROLE, &failure)),
+        }
+    }
+
+    async fn caller(&self, hosts: &Hosts) -> Result<Caller, ConnectError> {
+        match hosts.sts().caller_identity().await {
+            Ok(Reply::Good(answered)) => Ok(answered.value),
+            Ok(Reply::Refused(refused)) => {
+                Err(self.refused(&GET_CALLER_IDENTITY, &refused, self.config.role.is_some()))
+            }
+            Err(failure) => Err(self.failed(hosts, &GET_CALLER_IDENTITY, &failure)),
+        }
+    }
+
+    /// A refusal in words; `of_role` if the credentials are the role's, so that no variable is to blame.
+    fn refused(&self, call: &Call, refused: &Refused, of_role: bool) -> ConnectError {
+        let variables = &self.config.variables;
+        let (what, code) = (call.permission(), refused.code.as_deref().unwrap_or_default());
+        let said = format!("{what}: '{}'", words(refused));
+        match refused.class {
+            Class::Unauthorized if of_role => connection(
+                format!("the role's own credentials are refused; {said} (HTTP {})", refused.meta.status),
+                vec!["a region that was enabled for the account only minutes ago refuses them for a while".into()],
+            ),
+            Class::Unauthorized => {
+                let (blame, help) = self.blame(code);
+                connection(format!("{blame}; {said} (HTTP {})", refused.meta.status), help)
+            }
+            Class::Forbidden(Refusal::Permission) if *call == ASSUME_ROLE => {
+                let role = self.config.role.as_ref().map_or("", |role| role.arn.as_str());
+                connection(
+                    format!("the role {role} may not be assumed; {said} (HTTP {})", refused.meta.status),
+                    vec![
+                        format!("its trust policy must name the user or role of {}", variables.access_key_id),
+                        "if the trust policy asks for an external id, set sources.cloud.external_id to it".to_string(),
+                        "the user needs the permission sts:AssumeRole on the role".to_string(),
+                    ],
+                )
+            }
+            Class::Forbidden(Refusal::Intermediary) => connection(
+                format!("{said} (HTTP {})", refused.meta.status),
+                vec!["the answer does not come from the provider: is there a proxy between?".to_string()],
+            ),
+            _ if *call == ASSUME_ROLE => connection(
+                format!("{said} (HTTP {})", refused.meta.status),
+                vec!["session_duration must not be longer than the role's own maximum, nor than an hour if the \
+                      credentials are a role's themselves"
+                    .to_string()],
+            ),
+            _ => connection(format!("{said} (HTTP {})", refused.meta.status), self.address_help()),
+        }
+    }
+
+    /// Which variable is to blame for credentials that are refused with this code.
+    fn blame(&self, code: &str) -> (String, Vec<String>) {
+        let variables = &self.config.variables;
+        let (id, secret, token) =
+            (&variables.access_key_id, &variables.secret_access_key, &variables.session_token);
+        if self.temporary {
+            let help = format!(
+                "the access key is a temporary one: set {token} to the session token that came with it"
+            );
+            return (format!("the session token in {token} is missing"), vec![help]);
+        }
+        match code {
+            _ if code.starts_with("ExpiredToken") => (
+                format!("the temporary credentials in {id}, {secret} and {token} have expired"),
+                vec!["get new ones, and set all three variables".to_string()],
+            ),
+            _ if is_unknown_key(code) => (
+                format!("the access key in {id} is not known to the provider"),
+                vec![
+                    format!(
+                        "is it deleted, inactive, or of another partition? {token} must belong to the same key"
+                    ),
+                    format!("unset {token} for a key that is not temporary"),
+                ],
+            ),
+            "SignatureDoesNotMatch" | "InvalidSignatureException" => (
+                format!("the secret access key in {secret} does not belong to the access key in {id}"),
+                vec![format!("set {secret} again, without quotes or spaces around it")],
+            ),
+            _ => (
+                format!("the provider does not accept the credentials in {id} and {secret}"),
+                vec!["check the variables, and the clock of this machine".to_string()],
+            ),
+        }
+    }
+
+    fn failed(&self, hosts: &Hosts, call: &Call, failure: &Failure) -> ConnectError {
+        let help = match &failure.kind {
+            FailureKind::Transport(_) => vec![
+                format!("check the network, the name of the region, and the address {}", hosts.address()),
+                "behind a proxy set HTTPS_PROXY".to_string(),
+            ],
+            FailureKind::Throttled(_) | FailureKind::SecondaryLimit | FailureKind::RateLimited { .. } => {
+                vec!["wait some minutes and run again".to_string()]
+            }
+            FailureKind::HostFault(_)
+            | FailureKind::UnexpectedShape(_)
+            | FailureKind::TooLarge { .. }
+            | FailureKind::Redirect(_) => self.address_help(),
+            FailureKind::Unauthorized(_) => Vec::new(),
+        };
+        connection(format!("{} at {}: {failure}", call.permission(), hosts.address()), help)
+    }
+
+    fn address_help(&self) -> Vec<String> {
+        match &self.config.endpoint_url {
+            Some(url) => vec![format!("is {url} the address of the provider's services?")],
+            None => vec!["try again later; a proxy in between can also be the cause".to_string()],
+        }
+    }
+}
+
+/// Asks all that needs no other answer, every region side by side.
+async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> First {
+    let policy = async {
+        if !config.controls.contains(&Control::Cc6_1) {
+            return None;
+        }
+        let call = &GET_ACCOUNT_PASSWORD_POLICY;
+        Some(match hosts.host(Service::Iam, home) {
+            Some(host) => Look::of(call, None, host.password_policy().await),
+            None => no_address(call, home),
+        })
+    };
+    let regions: &[Region] = if config.controls.contains(&Control::Cc7_2) { &config.regions } else { &[] };
+    let regions = join_all(regions.iter().map(|region| async move {
+        let trails = async {
+            match hosts.host(Service::CloudTrail, region) {
+                Some(host) => Look::of(&DESCRIBE_TRAILS, Some(region), host.trails().await),
+                None => no_address(&DESCRIBE_TRAILS, region),
+            }
+        };
+        let groups = log_group_page(config, hosts, region, None);
+        let (trails, groups) = join(trails, groups).await;
+        RegionFirst { region: region.clone(), trails, groups }
+    }));
+    let (policy, regions) = join(policy, regions).await;
+    First { policy, regions }
+}
+
+/// A page of a region's log groups: the first, or the one that `token` stands for.
+pub(super) async fn log_group_page(
+    config: &CloudConfig,
+    hosts: &Hosts,
+    region: &Region,
+    token: Option<&str>,
+) -> Look<LogGroupPage> {
+    let beginning = common_beginning(&config.log_groups);
+    match hosts.host(Service::Logs, region) {
+        Some(host) => Look::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await),
+        None => no_address(&DESCRIBE_LOG_GROUPS, region),
+    }
+}
+
+/// The configuration excludes this for its regions; a trail's home can be anywhere.
+pub(super) fn no_address<T>(call: &Call, region: &Region) -> Look<T> {
+    Look::Failed(Failed {
+        reason: &reason::HOST_ERROR,
+        message: format!("{}: the address of {region} is not known", call.permission()),
+        status: None,
+        request_id: None,
+    })
+}
+
+/// What these credentials will not show, and what is lost by it.
+fn warnings(caller: &Caller, first: &First, hosts: &Hosts) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let skew = hosts.skew();
+    if skew != 0 {
+        let side = if skew > 0 { "behind" } else { "ahead of" };
+        let text = format!(
+            "this machine's clock is {} s {side} the provider's: requests are signed with the provider's time, and the \
+             times in this bundle are this machine's",
+            skew.unsigned_abs()
+        );
+        warnings.push(warning("clock_skewed", text, &caller.account));
+    }
+    if let Some(policy) = &first.policy {
+        warnings.extend(denied(policy, "the password policy", &caller.account));
+    }
+    for RegionFirst { region, trails, groups } in &first.regions {
+        let subject = format!("{}/{region}", caller.account);
+        warnings.extend(denied(trails, &format!("the trails of {region}"), &subject));
+        warnings.extend(denied(groups, &format!("the retention of the log groups in {region}"), &subject));
+    }
+    warnings
+}
+
+fn denied<T>(look: &Look<T>, what: &str, subject: &str) -> Option<Warning> {
+    let Look::Denied { reason, detail } = look else { return None };
+    let text = format!("{detail}; {what} will be not_verifiable");
+    Some(if **reason == REGION_NOT_ENABLED {
+        warning("region_not_enabled", text, subject)
+    } else {
+        warning("permission_denied", text, subject)
+    })
+}
+
+pub(super) fn warning(code: &str, message: String, subject: &str) -> Warning {
+    Warning {
+        code: code.to_string(),
+        message,
+        source: Some(NAME.id().to_string()),
+        subject: Some(subject.to_string()),
+    }
+}
+
+fn connection(message: String, help: Vec<String>) -> ConnectError {
+    ConnectError { source: NAME, kind: ConnectErrorKind::Connection, message, help, requests: 0 }
+}

@@ -1,0 +1,187 @@
+//! How the provider is spoken to: every request signed anew, every answer understood in either form.
+//!
+//! The decisions are in `fault`; this file takes an answer apart for them, and keeps the one thing that is learned on
+//! the way: how wrong this machine's clock is. It never sends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::time::SystemTime;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::endpoint::Endpoint;
+use super::fault::{self, Fault, Form};
+use super::sign::Credentials;
+use crate::http::quota::Reading;
+use crate::http::retry::{Class, http_date, retry_after_seconds};
+use crate::http::{Answer, Dialect, Meaning, Request};
+
+/// How far this machine's clock may be from the provider's, in seconds, before a refusal is put down to it. The
+/// provider allows five minutes, in some services fifteen.
+const SKEW: u64 = 240;
+
+/// How wrong this machine's clock is. Shared by all hosts of a run: it is one clock.
+#[derive(Debug, Default)]
+pub(super) struct Skew {
+    /// What to add to this machine's time, in seconds.
+    offset: AtomicI64,
+    /// The offset is taken once. A host that refuses after that refuses for another reason.
+    taken: AtomicBool,
+}
+
+impl Skew {
+    /// What was learned, in seconds: positive if this machine's clock is behind. Zero if nothing was.
+    pub(super) fn seconds(&self) -> i64 {
+        self.offset.load(Ordering::Relaxed)
+    }
+
+    fn time(&self, now: Timestamp) -> SystemTime {
+        now.checked_add(SignedDuration::from_secs(self.seconds())).unwrap_or(now).into()
+    }
+
+    /// Takes the offset from a refusal's `Date`; whether it is worth trying again with it.
+    fn take(&self, date: Option<i64>, now: Timestamp) -> bool {
+        let Some(offset) = date.map(|date| date.saturating_sub(now.as_second())) else { return false };
+        if offset.unsigned_abs() < SKEW || self.taken.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        self.offset.store(offset, Ordering::Relaxed);
+        true
+    }
+}
+
+/// One service at one place, with the credentials that are used there.
+#[derive(Debug)]
+pub(super) struct CloudDialect {
+    pub(super) credentials: Credentials,
+    pub(super) endpoint: Endpoint,
+    pub(super) skew: Arc<Skew>,
+}
+
+impl Dialect for CloudDialect {
+    fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String> {
+        self.credentials.sign(request, &self.endpoint, self.skew.time(now))
+    }
+
+    fn understand(&self, answer: &Answer<'_>) -> Meaning {
+        let body = answer.body.unwrap_or_default();
+        let form = fault::form(body);
+        let date = answer.header("date").and_then(http_date);
+        let header_id = || {
+            let id = answer.header("x-amzn-requestid").or_else(|| answer.header("x-amz-request-id"));
+            id.map(crate::http::one_line)
+        };
+        let (class, Fault { code, message, request_id }) = if answer.status == 200 {
+            // A page of a proxy says nothing of what was asked. Whatever else it is, who reads it will see.
+            let class =
+                if form == Form::Page { Class::HostFault { retry_after: None } } else { Class::Success };
+            (class, Fault::default())
+        } else {
+            let fault = fault::read(answer.header("x-amzn-errortype"), body);
+            let retry_after = answer.header("retry-after").and_then(|text| retry_after_seconds(text, date));
+            let class = fault::classify(answer.status, &fault, form, retry_after);
+            let skewed = class == Class::Unauthorized
+                && fault.code.as_deref().is_some_and(fault::may_be_skew)
+                && self.skew.take(date, answer.now);
+            // Asked again as after a fault, signed with the host's own time.
+            (if skewed { Class::HostFault { retry_after: None } } else { class }, fault)
+        };
+        // The provider counts nothing in its answers.
+        let reading = Reading { limit: None, remaining: None, reset: None, date };
+        Meaning { class, code, message, request_id: header_id().or(request_id), reading }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::retry::Refusal;
+    use crate::source::cloud::endpoint::{Region, Service};
+    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+    fn dialect() -> CloudDialect {
+        let endpoint = Endpoint::new(Service::Iam, &Region::new("eu-central-1").unwrap(), None).unwrap();
+        let credentials = Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None).unwrap();
+        CloudDialect { credentials, endpoint, skew: Arc::default() }
+    }
+
+    fn understand(
+        dialect: &CloudDialect,
+        status: u16,
+        headers: &[(&'static str, &str)],
+        body: &str,
+    ) -> Meaning {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
+        }
+        let now = "2026-11-21T00:00:00Z".parse().unwrap();
+        dialect.understand(&Answer { status, headers: &map, body: Some(body.as_bytes()), raw: false, now })
+    }
+
+    #[test]
+    fn a_good_answer_is_anything_but_a_page() {
+        let dialect = dialect();
+        for body in ["<x/>", "{}", "", "7"] {
+            let meaning = understand(&dialect, 200, &[("x-amzn-requestid", "r-1")], body);
+            assert_eq!(
+                (meaning.class, meaning.request_id.as_deref()),
+                (Class::Success, Some("r-1")),
+                "{body:?}"
+            );
+        }
+        let page = understand(&dialect, 200, &[], "<!doctype html><title>Sign in</title>");
+        assert_eq!(page.class, Class::HostFault { retry_after: None });
+    }
+
+    #[test]
+    fn a_refusal_is_told_with_code_words_and_number() {
+        let body = "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error>\
+                    <RequestId>body</RequestId></ErrorResponse>";
+        let meaning = understand(&dialect(), 403, &[], body);
+        assert_eq!(meaning.class, Class::Forbidden(Refusal::Permission));
+        assert_eq!(meaning.code.as_deref(), Some("AccessDenied"));
+        assert_eq!(meaning.message.as_deref(), Some("no"));
+        assert_eq!(meaning.request_id.as_deref(), Some("body"));
+        let throttled =
+            understand(&dialect(), 400, &[("retry-after", "3")], r#"{"__type":"ThrottlingException"}"#);
+        assert_eq!(throttled.class, Class::Throttled { retry_after: Some(3) });
+    }
+
+    /// The offset is taken once, from a refusal that a wrong clock can cause and a `Date` that shows one.
+    #[test]
+    fn a_wrong_clock_is_corrected_once() {
+        let refused = |code: &str| format!(r#"{{"__type":"{code}"}}"#);
+        let date = |text: &'static str| [("date", text)];
+        let again = Class::HostFault { retry_after: None };
+        let midnight = "Sat, 21 Nov 2026 00:00:00 GMT";
+        let later = "Sat, 21 Nov 2026 00:20:00 GMT";
+        let table = [
+            ("InvalidSignatureException", Some(later), again, 1_200),
+            ("SignatureDoesNotMatch", Some("Fri, 20 Nov 2026 12:00:00 GMT"), again, -43_200),
+            ("RequestExpired", Some(later), again, 1_200),
+            ("SignatureDoesNotMatch", Some(midnight), Class::Unauthorized, 0),
+            ("SignatureDoesNotMatch", Some("Sat, 21 Nov 2026 00:03:59 GMT"), Class::Unauthorized, 0),
+            ("SignatureDoesNotMatch", Some("nonsense"), Class::Unauthorized, 0),
+            ("SignatureDoesNotMatch", None, Class::Unauthorized, 0),
+            ("ExpiredToken", Some(later), Class::Unauthorized, 0),
+            ("InvalidClientTokenId", Some(later), Class::Unauthorized, 0),
+        ];
+        for (code, text, class, seconds) in table {
+            let dialect = dialect();
+            let headers = text.map(date);
+            let headers = headers.as_ref().map_or(&[][..], |headers| &headers[..]);
+            assert_eq!(understand(&dialect, 403, headers, &refused(code)).class, class, "{code} {text:?}");
+            assert_eq!(dialect.skew.seconds(), seconds, "{code} {text:?}");
+            // A second time it is the credentials.
+            if class == again {
+                let second = understand(&dialect, 403, headers, &refused(code));
+                assert_eq!((second.class, dialect.skew.seconds()), (Class::Unauthorized, seconds));
+            }
+        }
+        let skew = Skew::default();
+        assert!(!skew.take(Some(i64::MAX), Timestamp::MIN) || skew.seconds() > 0);
+        let _ = skew.time(Timestamp::MAX);
+        let _ = skew.time(Timestamp::MIN);
+    }
+}

@@ -1,0 +1,228 @@
+//! Where the provider's services are, and for which region a request to each is signed.
+//!
+//! A region's name becomes part of a host name, and hosts name regions in their answers (a trail's home): only a
+//! checked [`Region`] gets here, so that no answer can lead the tool to another host. This file never sends.
+
+use std::fmt;
+
+use url::Url;
+
+/// The services that are asked, by what they are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Service {
+    /// Who the credentials are; temporary credentials of a role.
+    Sts,
+    /// The account's password policy.
+    Iam,
+    /// Trails and their status.
+    CloudTrail,
+    /// Log groups.
+    Logs,
+}
+
+impl Service {
+    /// The name in addresses, in signatures and, before the colon, in permissions.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Service::Sts => "sts",
+            Service::Iam => "iam",
+            Service::CloudTrail => "cloudtrail",
+            Service::Logs => "logs",
+        }
+    }
+}
+
+/// Regions with accounts, names and addresses of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Partition {
+    /// The public one.
+    Public,
+    /// China.
+    China,
+    /// The United States' government.
+    Government,
+}
+
+impl Partition {
+    fn domain(self) -> &'static str {
+        match self {
+            Partition::Public | Partition::Government => "amazonaws.com",
+            Partition::China => "amazonaws.com.cn",
+        }
+    }
+
+    /// IAM has one address in a partition, and one region for which requests to it are signed.
+    fn iam(self) -> (&'static str, &'static str) {
+        match self {
+            Partition::Public => ("iam.amazonaws.com", "us-east-1"),
+            Partition::China => ("iam.cn-north-1.amazonaws.com.cn", "cn-north-1"),
+            Partition::Government => ("iam.us-gov.amazonaws.com", "us-gov-west-1"),
+        }
+    }
+
+    /// The word in ARNs.
+    #[cfg(test)]
+    fn id(self) -> &'static str {
+        match self {
+            Partition::Public => "aws",
+            Partition::China => "aws-cn",
+            Partition::Government => "aws-us-gov",
+        }
+    }
+}
+
+/// The name of a region: checked, so that it can stand in a host name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Region(String);
+
+/// The longest name of a region; the longest there is has 14 characters.
+const MAXIMUM_REGION: usize = 32;
+
+impl Region {
+    /// The region of this name, if it has the form of one: words of small letters and a number, as `eu-central-1`.
+    pub(super) fn new(text: &str) -> Option<Region> {
+        let (words, number) = text.rsplit_once('-')?;
+        let is_number = (1..=2).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
+        let is_word = |word: &str| !word.is_empty() && word.bytes().all(|b| b.is_ascii_lowercase());
+        let good = text.len() <= MAXIMUM_REGION
+            && is_number
+            && words.split('-').count() >= 2
+            && words.split('-').all(is_word);
+        good.then(|| Region(text.to_string()))
+    }
+
+    /// Its name.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The partition it belongs to; `None` for those whose addresses are not known here.
+    pub(super) fn partition(&self) -> Option<Partition> {
+        let mut words = self.0.split('-');
+        match (words.next().unwrap_or_default(), words.next().unwrap_or_default()) {
+            ("cn", _) => Some(Partition::China),
+            ("us", "gov") => Some(Partition::Government),
+            ("eusc", _) => None,
+            (_, second) if second.starts_with("iso") => None,
+            _ => Some(Partition::Public),
+        }
+    }
+}
+
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One service at one place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Endpoint {
+    /// Which service.
+    pub(super) service: Service,
+    /// Where it is.
+    pub(super) url: Url,
+    /// The region that signatures name.
+    pub(super) signing_region: String,
+}
+
+impl Endpoint {
+    /// The service for `region`: at the provider's own address, or at `address` if the configuration sets one for
+    /// all services. `None` if neither is known, which the configuration has made sure of.
+    pub(super) fn new(service: Service, region: &Region, address: Option<&Url>) -> Option<Endpoint> {
+        let partition = region.partition();
+        let signing_region = match (service, partition) {
+            (Service::Iam, partition) => partition.unwrap_or(Partition::Public).iam().1.to_string(),
+            _ => region.to_string(),
+        };
+        let url = match (address, partition) {
+            (Some(address), _) => address.clone(),
+            (None, None) => return None,
+            (None, Some(partition)) => {
+                let host = match service {
+                    Service::Iam => partition.iam().0.to_string(),
+                    _ => format!("{}.{region}.{}", service.name(), partition.domain()),
+                };
+                Url::parse(&format!("https://{host}/")).ok()?
+            }
+        };
+        Some(Endpoint { service, url, signing_region })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_addresses_of_each_partition() {
+        let table = [
+            (Service::Sts, "eu-central-1", "https://sts.eu-central-1.amazonaws.com/", "eu-central-1"),
+            (Service::Iam, "eu-central-1", "https://iam.amazonaws.com/", "us-east-1"),
+            (Service::CloudTrail, "us-west-2", "https://cloudtrail.us-west-2.amazonaws.com/", "us-west-2"),
+            (Service::Logs, "ap-southeast-3", "https://logs.ap-southeast-3.amazonaws.com/", "ap-southeast-3"),
+            (
+                Service::Sts,
+                "cn-northwest-1",
+                "https://sts.cn-northwest-1.amazonaws.com.cn/",
+                "cn-northwest-1",
+            ),
+            (Service::Iam, "cn-northwest-1", "https://iam.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
+            (Service::Logs, "cn-north-1", "https://logs.cn-north-1.amazonaws.com.cn/", "cn-north-1"),
+            (Service::Sts, "us-gov-east-1", "https://sts.us-gov-east-1.amazonaws.com/", "us-gov-east-1"),
+            (Service::Iam, "us-gov-east-1", "https://iam.us-gov.amazonaws.com/", "us-gov-west-1"),
+        ];
+        for (service, region, url, signing_region) in table {
+            let endpoint = Endpoint::new(service, &Region::new(region).unwrap(), None).unwrap();
+            assert_eq!((endpoint.url.as_str(), endpoint.signing_region.as_str()), (url, signing_region));
+            // One address for all services changes where it is sent, never how it is signed.
+            let own = Url::parse("https://vpce.example.com/base").unwrap();
+            let endpoint = Endpoint::new(service, &Region::new(region).unwrap(), Some(&own)).unwrap();
+            assert_eq!((&endpoint.url, endpoint.signing_region.as_str()), (&own, signing_region));
+        }
+    }
+
+    #[test]
+    fn a_region_is_a_name_that_can_stand_in_a_host_name() {
+        let partitions = [
+            ("us-east-1", Some("aws")),
+            ("mx-central-1", Some("aws")),
+            ("ap-southeast-12", Some("aws")),
+            ("cn-north-1", Some("aws-cn")),
+            ("us-gov-west-1", Some("aws-us-gov")),
+            ("us-iso-east-1", None),
+            ("us-isob-east-1", None),
+            ("eu-isoe-west-1", None),
+            ("eusc-de-east-1", None),
+        ];
+        for (text, partition) in partitions {
+            let region = Region::new(text).unwrap();
+            assert_eq!(region.partition().map(Partition::id), partition, "{text}");
+            assert_eq!(Endpoint::new(Service::Sts, &region, None).is_some(), partition.is_some());
+        }
+        let others = [
+            "",
+            "us",
+            "us-1",
+            "global",
+            "aws-global",
+            "us-east-1a",
+            "US-EAST-1",
+            "us-east-1/",
+            "us-east-1.evil.com",
+            "us-east-1\n",
+            "us--east-1",
+            "-us-east-1",
+            "us-east-123",
+            "us-east-",
+            "us_east_1",
+            "us-east-1#",
+            "é-a-1",
+            "evil.com/x-y-1",
+            "aaaaaaaaaaaaaaaa-aaaaaaaaaaaaaaaa-1",
+        ];
+        for text in others {
+            assert_eq!(Region::new(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! The cloud provider: the account's password policy, its audit trails, and how long its logs are kept.
+//!
+//! `config` is its section of the configuration, `endpoint` where the services are, `sign` the credentials, `dialect`
+//! and `fault` how the provider is spoken to, `api` the calls, `wire` and `xml` their answers, `look` what the answers
+//! mean, `scope` and `trails` which of them count, `record` the artifacts, `rules` what they must show, `connect` the
+//! connection test, `collect` and `log_groups` the collection. This file is the source as the rest of the tool sees it.
+//!
+//! It only gets and describes: it never changes anything in the account, and never reads an event, a log line or what
+//! lies in a bucket.
+
+pub mod api;
+mod collect;
+pub mod config;
+mod connect;
+mod dialect;
+mod endpoint;
+mod fault;
+mod log_groups;
+mod look;
+mod record;
+pub mod rules;
+mod scope;
+mod sign;
+mod trails;
+mod wire;
+mod xml;
+
+use std::sync::Arc;
+
+use evidence_bundle::document::{Identity, Warning};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+
+use self::api::Hosts;
+use self::config::CloudConfig;
+use self::connect::First;
+use self::endpoint::{Endpoint, Service};
+use self::look::Look;
+use self::wire::Caller;
+use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
+use crate::control::Control;
+use crate::observation::SourceName;
+use crate::screen::Screen;
+
+/// Its name.
+pub const NAME: SourceName = SourceName::new("cloud");
+
+/// What the tool must know of it.
+pub static KIND: Kind = Kind {
+    name: NAME,
+    served: config::SERVED,
+    rules: rules::ALL,
+    reasons: rules::reason::ALL,
+    decode: config::decode,
+};
+
+/// Typical bytes of one artifact and its rows in the documents, compressed: measured on made-up accounts.
+const ESTIMATED_ARTIFACT_BYTES: u64 = 400;
+/// The documents themselves, compressed.
+const ESTIMATED_FIXED_BYTES: u64 = 3_000;
+/// Typical bytes of one log group, compressed.
+const ESTIMATED_LOG_GROUP_BYTES: u64 = 15;
+
+/// The configured cloud account.
+pub struct Cloud {
+    config: CloudConfig,
+    surroundings: Surroundings,
+}
+
+impl Cloud {
+    /// The account of `config`.
+    pub fn new(config: CloudConfig, surroundings: Surroundings) -> Cloud {
+        Cloud { config, surroundings }
+    }
+}
+
+impl Source for Cloud {
+    fn name(&self) -> SourceName {
+        NAME
+    }
+
+    fn credentials(&self) -> Result<Vec<String>, ConnectError> {
+        Ok(connect::credentials(&self.config, &self.surroundings.env)?.secrets())
+    }
+
+    fn scope(&self) -> Scope {
+        let role = self.config.role.as_ref();
+        let account = role.and_then(|role| scope::role_account(&role.arn));
+        let address = |home| Endpoint::new(Service::Sts, home, self.config.endpoint_url.as_ref());
+        let endpoint = self.config.home.as_ref().and_then(address);
+        Scope {
+            source: NAME,
+            organization: account.map(str::to_string),
+            subject: account.unwrap_or(NAME.id()).to_string(),
+            api_url: endpoint
+                .map_or_else(String::new, |at| at.url.as_str().trim_end_matches('/').to_string()),
+            rules: Scope::rules_for(&KIND, &self.config.controls),
+        }
+    }
+
+    fn connect(
+        self: Box<Self>,
+        screen: Arc<Screen>,
+    ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
+        async move {
+            let session = connect::connect(self.config, &self.surroundings, &screen).await?;
+            Ok(Box::new(session) as Box<dyn Session>)
+        }
+        .boxed()
+    }
+}
+
+/// An account whose provider knows the credentials.
+pub struct CloudSession {
+    config: CloudConfig,
+    hosts: Arc<Hosts>,
+    caller: Caller,
+    first: First,
+    warnings: Vec<Warning>,
+}
+
+impl Session for CloudSession {
+    fn name(&self) -> SourceName {
+        NAME
+    }
+
+    fn organization(&self) -> &str {
+        &self.caller.account
+    }
+
+    fn controls(&self) -> &[Control] {
+        &self.config.controls
+    }
+
+    fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    fn identity(&self) -> String {
+        self.caller.arn.clone()
+    }
+
+    /// Reads the pages of log groups to count them; the status of trails is one request each.
+    fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {
+        async move {
+            let mut plan = Plan::default();
+            let mut requests = 1 + u64::from(self.config.role.is_some());
+            let mut log_groups = 0;
+            if let Some(policy) = &self.first.policy {
+                requests += 1;
+                plan.artifacts.push(("password policy", u64::from(matches!(policy, Look::Read(..)))));
+            }
+            if self.config.controls.contains(&Control::Cc7_2) {
+                let (trails, read) = self.trails_in_scope();
+                let groups = self.all_log_groups().await;
+                let pages: u64 = groups.iter().map(|region| region.pages).sum();
+                let regions = u64::try_from(self.first.regions.len()).unwrap_or(u64::MAX);
+                let groups_read =
+                    self.first.regions.iter().any(|region| matches!(region.groups, Look::Read(..)));
+                requests += regions + pages + trails;
+                log_groups = groups.iter().map(|region| region.counts().0).sum();
+                plan.artifacts.push(("audit trails", u64::from(read)));
+                plan.artifacts.push(("trail status", trails));
+                plan.artifacts.push(("log groups", u64::from(groups_read)));
+            }
+            plan.requests_minimum = requests;
+            plan.requests_maximum = requests;
+            plan.estimated_bytes = ESTIMATED_FIXED_BYTES
+                + plan.artifact_count() * ESTIMATED_ARTIFACT_BYTES
+                + log_groups * ESTIMATED_LOG_GROUP_BYTES;
+            Ok(plan)
+        }
+        .boxed()
+    }
+
+    fn collect(&self) -> BoxStream<'_, Found> {
+        self.found()
+    }
+
+    fn account(&self) -> Account {
+        Account {
+            api_url: self.hosts.address(),
+            identity: Identity { login: Some(self.caller.arn.clone()), scopes: "not reported".to_string() },
+            requests: self.hosts.requests(),
+            retries: self.hosts.retries(),
+            rate_limit: None,
+            paused_seconds: u64::try_from(self.hosts.paused().as_secs()).unwrap_or(0),
+        }
+    }
+}

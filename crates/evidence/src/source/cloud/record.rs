@@ -1,0 +1,193 @@
+//! The artifacts: the provider's own fields under the provider's own names, as its command line prints them, and
+//! beside them what only the collector knows (names with `_`): which regions were read, and which not.
+//!
+//! A field that is not listed here has nowhere to land. A `null` stays `null`, an absent field stays absent, and a
+//! time stays the number that was sent. Nothing here judges.
+
+use std::io;
+
+use evidence_bundle::document::write_json;
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+
+use super::rules::password;
+use crate::evaluate::Verdict;
+use crate::observation::{Field, Record};
+
+/// `password_policy.json`
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct PasswordPolicyRecord {
+    #[serde(rename = "PasswordPolicy")]
+    pub(super) policy: PasswordPolicy,
+}
+
+/// `PasswordPolicy` of `GetAccountPasswordPolicy`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct PasswordPolicy {
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) minimum_password_length: Field<u64>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) require_symbols: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) require_numbers: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) require_uppercase_characters: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) require_lowercase_characters: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) allow_users_to_change_password: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) expire_passwords: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) max_password_age: Field<u64>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) password_reuse_prevention: Field<u64>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) hard_expiry: Field<bool>,
+}
+
+/// `audit_trails.json`
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct AuditTrailsRecord {
+    #[serde(rename = "trailList")]
+    pub(super) trail_list: Vec<Trail>,
+    /// What the configuration limits the trails to; empty for all.
+    pub(super) scope: Vec<String>,
+    pub(super) regions_read: Vec<String>,
+    pub(super) regions_not_read: Vec<NotRead>,
+}
+
+/// A region that was not read, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct NotRead {
+    pub(super) region: String,
+    /// A reason's code.
+    pub(super) reason: &'static str,
+}
+
+/// One of `trailList` of `DescribeTrails`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct Trail {
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) name: Field<String>,
+    #[serde(rename = "TrailARN", skip_serializing_if = "Field::is_absent")]
+    pub(super) trail_arn: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) home_region: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) is_multi_region_trail: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) is_organization_trail: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) include_global_service_events: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) has_custom_event_selectors: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) log_file_validation_enabled: Field<bool>,
+    #[serde(rename = "S3BucketName", skip_serializing_if = "Field::is_absent")]
+    pub(super) s3_bucket_name: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) cloud_watch_logs_log_group_arn: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) kms_key_id: Field<String>,
+}
+
+/// `trail_{name}_status.json`: the answer to `GetTrailStatus`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct TrailStatus {
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) is_logging: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) start_logging_time: Field<Moment>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) stop_logging_time: Field<Moment>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) latest_delivery_time: Field<Moment>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) latest_delivery_error: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) latest_digest_delivery_time: Field<Moment>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) latest_digest_delivery_error: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) latest_cloud_watch_logs_delivery_time: Field<Moment>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) latest_cloud_watch_logs_delivery_error: Field<String>,
+}
+
+/// A time as it was sent: seconds since 1970, or (from other implementations) a text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Moment {
+    Seconds(Number),
+    Text(String),
+}
+
+/// `log_groups.json`
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct LogGroupsRecord {
+    /// What the configuration limits the log groups to; empty for all.
+    pub(super) scope: Vec<String>,
+    pub(super) regions_read: Vec<RegionLogGroups>,
+    pub(super) regions_not_read: Vec<NotRead>,
+}
+
+/// The log groups of one region.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct RegionLogGroups {
+    pub(super) region: String,
+    #[serde(rename = "logGroups")]
+    pub(super) log_groups: Vec<LogGroup>,
+}
+
+/// One of `logGroups` of `DescribeLogGroups`. A group without `retentionInDays` keeps its events forever.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct LogGroup {
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) log_group_name: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) arn: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) retention_in_days: Field<i64>,
+}
+
+impl Record for PasswordPolicyRecord {
+    fn artifact_type(&self) -> &'static str {
+        "password_policy"
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+        write_json(out, self)
+    }
+
+    fn judge(&self) -> Option<Verdict> {
+        Some(password::judge(&self.policy))
+    }
+}
+
+/// An artifact that is judged together with others.
+macro_rules! part {
+    ($record:ty, $artifact_type:literal) => {
+        impl Record for $record {
+            fn artifact_type(&self) -> &'static str {
+                $artifact_type
+            }
+
+            fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+                write_json(out, self)
+            }
+
+            fn judge(&self) -> Option<Verdict> {
+                None
+            }
+        }
+    };
+}
+
+part!(AuditTrailsRecord, "audit_trails");
+part!(TrailStatus, "trail_status");
+part!(LogGroupsRecord, "log_groups");

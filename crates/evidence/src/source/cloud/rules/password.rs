@@ -1,0 +1,126 @@
+//! CC6.1: the password policy demands long and varied passwords.
+
+use super::super::record::PasswordPolicy;
+use super::reason::{PASSWORD_CHARACTERS_NOT_REQUIRED, PASSWORD_TOO_SHORT};
+use crate::evaluate::{Verdict, reason};
+
+/// The length that passes.
+const MINIMUM_LENGTH: u64 = 8;
+/// The length that is recommended.
+const RECOMMENDED_LENGTH: u64 = 14;
+
+/// Passes when passwords have at least 8 characters and need all four kinds of them.
+///
+/// If several criteria do not hold the reason is the length; `actual` tells all. What the answer leaves out was not
+/// read: with nothing that fails, the check is not verifiable.
+pub(in super::super) fn judge(policy: &PasswordPolicy) -> Verdict {
+    let length = policy.minimum_password_length.value().copied();
+    let kinds = [
+        ("upper case letters", &policy.require_uppercase_characters),
+        ("lower case letters", &policy.require_lowercase_characters),
+        ("numbers", &policy.require_numbers),
+        ("symbols", &policy.require_symbols),
+    ];
+    let named = |wanted: Option<bool>| {
+        let names = kinds.iter().filter(|(_, required)| required.value().copied() == wanted);
+        names.map(|(name, _)| *name).collect::<Vec<_>>()
+    };
+    let (missing, untold) = (named(Some(false)), named(None));
+    let mut words = vec![match length {
+        Some(length) => format!("at least {length} characters"),
+        None => "the minimum length is not told".to_string(),
+    }];
+    for (names, what) in
+        [(&named(Some(true)), "required"), (&missing, "not required"), (&untold, "not told whether required")]
+    {
+        if !names.is_empty() {
+            words.push(format!("{} {what}", names.join(", ")));
+        }
+    }
+    let actual = words.join("; ");
+    if length.is_some_and(|length| length < MINIMUM_LENGTH) {
+        return Verdict::fail(&PASSWORD_TOO_SHORT, actual);
+    }
+    if !missing.is_empty() {
+        return Verdict::fail(&PASSWORD_CHARACTERS_NOT_REQUIRED, actual);
+    }
+    match length {
+        Some(length) if untold.is_empty() => {
+            Verdict { improvable: length < RECOMMENDED_LENGTH, ..Verdict::pass(actual) }
+        }
+        _ => Verdict::unknown(&reason::NO_EVIDENCE, actual),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::Status;
+    use crate::observation::Field;
+
+    /// Every length of interest and every form of every switch: the whole domain, compared with the criteria written
+    /// as a formula.
+    #[test]
+    fn the_whole_domain() {
+        let lengths = [
+            Field::Absent,
+            Field::Null,
+            Field::Value(0),
+            Field::Value(7),
+            Field::Value(8),
+            Field::Value(13),
+            Field::Value(14),
+            Field::Value(128),
+            Field::Value(u64::MAX),
+        ];
+        let switches = [Field::Absent, Field::Null, Field::Value(false), Field::Value(true)];
+        let mut count = 0;
+        for length in &lengths {
+            for index in 0..256_usize {
+                let switch = |place: u32| switches[index / 4_usize.pow(place) % 4].clone();
+                let policy = PasswordPolicy {
+                    minimum_password_length: length.clone(),
+                    require_uppercase_characters: switch(0),
+                    require_lowercase_characters: switch(1),
+                    require_numbers: switch(2),
+                    require_symbols: switch(3),
+                    ..PasswordPolicy::default()
+                };
+                let required: Vec<_> = (0..4).map(|place| switch(place).value().copied()).collect();
+                let long = length.value().map(|length| *length >= 8);
+                let expected = if long == Some(false) {
+                    (Status::Fail, "password_too_short")
+                } else if required.contains(&Some(false)) {
+                    (Status::Fail, "password_characters_not_required")
+                } else if long.is_none() || required.contains(&None) {
+                    (Status::NotVerifiable, "no_evidence")
+                } else {
+                    (Status::Pass, "ok")
+                };
+                let verdict = judge(&policy);
+                assert_eq!((verdict.status, verdict.reason.code), expected, "{policy:?}");
+                let improvable =
+                    expected.0 == Status::Pass && length.value().is_some_and(|length| *length < 14);
+                assert_eq!(verdict.improvable, improvable, "{policy:?}");
+                count += 1;
+            }
+        }
+        assert_eq!(count, 9 * 256);
+    }
+
+    #[test]
+    fn what_was_found_is_told_in_full() {
+        let policy = PasswordPolicy {
+            minimum_password_length: Field::Value(6),
+            require_uppercase_characters: Field::Value(true),
+            require_lowercase_characters: Field::Value(true),
+            require_numbers: Field::Value(false),
+            ..PasswordPolicy::default()
+        };
+        assert_eq!(
+            judge(&policy).actual.unwrap(),
+            "at least 6 characters; upper case letters, lower case letters required; numbers not required; symbols \
+             not told whether required"
+        );
+    }
+}

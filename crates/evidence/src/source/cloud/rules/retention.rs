@@ -1,0 +1,170 @@
+//! CC7.2: log groups keep their events long enough.
+
+use super::super::record::LogGroup;
+use super::reason::{LOG_RETENTION_TOO_SHORT, NO_LOG_GROUPS};
+use super::shown;
+use crate::evaluate::{Facts, Verdict, reason};
+use crate::observation::Field;
+use crate::report::format::counted;
+
+/// The retention that passes, in days.
+const MINIMUM_DAYS: i64 = 90;
+/// The retention that is recommended, in days.
+const RECOMMENDED_DAYS: i64 = 365;
+/// How many log groups are named in a sentence.
+const NAMED: usize = 3;
+
+/// What is known of the log groups in scope of one region. Numbers and a few names: there may be a hundred thousand.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in super::super) struct Retention {
+    groups: u64,
+    /// Keep their events for less than the minimum.
+    short: u64,
+    /// Keep them for less than is recommended, those included.
+    improvable: u64,
+    /// The answer does not say.
+    untold: u64,
+    /// The shortest, in days.
+    shortest: Option<i64>,
+    /// The first of those that are too short.
+    named: Vec<(String, i64)>,
+}
+
+impl Retention {
+    /// Counts the groups of a region.
+    ///
+    /// A group without the field keeps its events forever: the provider says so, and a group for which nothing was
+    /// set is that. `null`, zero and negative numbers are nothing the provider ever says; what they mean is not known.
+    pub(in super::super) fn of<'a>(groups: impl IntoIterator<Item = &'a LogGroup>) -> Retention {
+        let mut facts = Retention::default();
+        for group in groups {
+            facts.groups += 1;
+            match group.retention_in_days {
+                Field::Absent => {}
+                Field::Value(days) if days > 0 => {
+                    facts.shortest = Some(facts.shortest.map_or(days, |shortest| shortest.min(days)));
+                    facts.improvable += u64::from(days < RECOMMENDED_DAYS);
+                    if days < MINIMUM_DAYS {
+                        facts.short += 1;
+                        if facts.named.len() < NAMED {
+                            let name =
+                                group.log_group_name.value().map_or("(without a name)", String::as_str);
+                            facts.named.push((shown(name), days));
+                        }
+                    }
+                }
+                Field::Null | Field::Value(_) => facts.untold += 1,
+            }
+        }
+        facts
+    }
+}
+
+impl Facts for Retention {
+    fn judge(&self) -> Verdict {
+        let all = counted(self.groups, "log group", "log groups");
+        if self.groups == 0 {
+            return Verdict::not_applicable(&NO_LOG_GROUPS, "no log group in scope");
+        }
+        if self.short > 0 {
+            let mut names: Vec<String> =
+                self.named.iter().map(|(name, days)| format!("{name} ({})", days_in_words(*days))).collect();
+            let more = self.short.saturating_sub(u64::try_from(names.len()).unwrap_or(u64::MAX));
+            if more > 0 {
+                names.push(format!("and {more} more"));
+            }
+            let actual = format!(
+                "{} of {all} below {MINIMUM_DAYS} days: {}",
+                crate::report::format::thousands(self.short),
+                names.join(", ")
+            );
+            return Verdict::fail(&LOG_RETENTION_TOO_SHORT, actual);
+        }
+        if self.untold > 0 {
+            let actual = format!("the retention of {} of {all} is not told", self.untold);
+            return Verdict::unknown(&reason::NO_EVIDENCE, actual);
+        }
+        let verdict = Verdict::pass(match self.shortest {
+            Some(days) => format!("{all}, the shortest retention is {}", days_in_words(days)),
+            None => format!("{all}, kept forever"),
+        });
+        Verdict { improvable: self.improvable > 0, ..verdict }
+    }
+}
+
+fn days_in_words(days: i64) -> String {
+    if days == 1 { "1 day".to_string() } else { format!("{days} days") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::Status;
+
+    fn group(name: &str, retention_in_days: Field<i64>) -> LogGroup {
+        LogGroup { log_group_name: Field::Value(name.to_string()), arn: Field::Absent, retention_in_days }
+    }
+
+    /// Every set of up to three groups of every form, compared with the criteria written as a formula.
+    #[test]
+    fn the_whole_domain() {
+        let forms = [
+            Field::Absent,
+            Field::Null,
+            Field::Value(i64::MIN),
+            Field::Value(-1),
+            Field::Value(0),
+            Field::Value(1),
+            Field::Value(89),
+            Field::Value(90),
+            Field::Value(364),
+            Field::Value(365),
+            Field::Value(i64::MAX),
+        ];
+        let mut sets: Vec<Vec<Field<i64>>> = vec![Vec::new()];
+        for size in 0..3 {
+            let longer: Vec<_> = sets
+                .iter()
+                .filter(|set| set.len() == size)
+                .flat_map(|set| forms.iter().map(|form| [set.as_slice(), &[form.clone()]].concat()))
+                .collect();
+            sets.extend(longer);
+        }
+        assert_eq!(sets.len(), 1 + 11 + 121 + 1331);
+        for set in sets {
+            let groups: Vec<LogGroup> = set.iter().map(|days| group("/a", days.clone())).collect();
+            let days = |test: &dyn Fn(i64) -> bool| set.iter().any(|d| d.value().is_some_and(|d| test(*d)));
+            let untold = set.contains(&Field::Null) || days(&|days| days <= 0);
+            let expected = if set.is_empty() {
+                (Status::NotApplicable, "no_log_groups")
+            } else if days(&|days| (1..90).contains(&days)) {
+                (Status::Fail, "log_retention_too_short")
+            } else if untold {
+                (Status::NotVerifiable, "no_evidence")
+            } else {
+                (Status::Pass, "ok")
+            };
+            let verdict = Retention::of(&groups).judge();
+            assert_eq!((verdict.status, verdict.reason.code), expected, "{set:?}");
+            let improvable = expected.0 == Status::Pass && days(&|days| days < 365);
+            assert_eq!(verdict.improvable, improvable, "{set:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_found_is_counted_and_the_first_are_named() {
+        let mut groups: Vec<LogGroup> =
+            (0..1_200).map(|number| group(&format!("/{number}"), Field::Value(number % 2 + 1))).collect();
+        groups.push(group("/forever", Field::Absent));
+        groups[1].log_group_name = Field::Value("\u{1b}[31m".repeat(10_000));
+        let actual = Retention::of(&groups).judge().actual.unwrap();
+        assert!(actual.starts_with("1,200 of 1,201 log groups below 90 days: /0 (1 day), \\u"), "{actual}");
+        assert!(actual.ends_with("… (2 days), /2 (1 day), and 1197 more") && actual.len() < 300, "{actual}");
+        let actual = |groups: &[LogGroup]| Retention::of(groups).judge().actual.unwrap();
+        assert_eq!(actual(&[group("/a", Field::Absent)]), "1 log group, kept forever");
+        assert_eq!(
+            actual(&[group("/a", Field::Value(400)), group("/b", Field::Absent)]),
+            "2 log groups, the shortest retention is 400 days"
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! Credentials, and the signature that proves them.
+//!
+//! The signature is made by the provider's own signer over the very bytes that are sent. The secret key and the
+//! session token are in the signer's memory only, which is wiped; no `Debug`, message or header that is printed
+//! shows them.
+
+use std::fmt;
+use std::time::SystemTime;
+
+use aws_credential_types::Credentials as Key;
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings};
+use aws_sigv4::sign::v4::SigningParams;
+use reqwest::header::{HeaderName, HeaderValue};
+
+use super::endpoint::Endpoint;
+use crate::http::Request;
+
+/// The headers that the signature covers, beside `host` and those that it brings itself. `User-Agent` and what the
+/// client adds below are left out: something in between may change them.
+const SIGNED: [&str; 2] = ["content-type", "x-amz-target"];
+
+/// An access key, perhaps a temporary one.
+#[derive(Clone)]
+pub(super) struct Credentials {
+    key: Key,
+}
+
+/// Why something cannot be an access key. Holds no part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CredentialError {
+    /// The access key id.
+    AccessKeyId,
+    /// The secret access key.
+    SecretAccessKey,
+    /// The session token.
+    SessionToken,
+}
+
+impl fmt::Display for CredentialError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            CredentialError::AccessKeyId => "an access key id has letters and digits only",
+            CredentialError::SecretAccessKey => {
+                "a secret access key is one word without spaces or line breaks"
+            }
+            CredentialError::SessionToken => "a session token is one word without spaces or line breaks",
+        })
+    }
+}
+
+impl Credentials {
+    /// An access key from the values of variables. White space around each is dropped, since a value read from a
+    /// file brings a line break along.
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be what it should be.
+    pub(super) fn new(id: &str, secret: &str, token: Option<&str>) -> Result<Credentials, CredentialError> {
+        let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let id = id.trim();
+        // It stands in the signature between `/` and `,`.
+        if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte)) {
+            return Err(CredentialError::AccessKeyId);
+        }
+        let secret =
+            Some(secret.trim()).filter(|secret| is_word(secret)).ok_or(CredentialError::SecretAccessKey)?;
+        let token = token.map(str::trim);
+        if token.is_some_and(|token| !is_word(token)) {
+            return Err(CredentialError::SessionToken);
+        }
+        Ok(Credentials { key: Key::new(id, secret, token.map(str::to_string), None, "evidence") })
+    }
+
+    /// The id, which is not secret: the provider logs it.
+    pub(super) fn access_key_id(&self) -> &str {
+        self.key.access_key_id()
+    }
+
+    /// Whether the id is one of temporary credentials, which are worth nothing without their session token.
+    pub(super) fn is_temporary(&self) -> bool {
+        self.access_key_id().starts_with("ASIA")
+    }
+
+    /// Whether there is a session token.
+    pub(super) fn has_token(&self) -> bool {
+        self.key.session_token().is_some()
+    }
+
+    /// What the screen has to look for: the secret key and the session token.
+    pub(super) fn secrets(&self) -> Vec<String> {
+        let token = self.key.session_token().map(str::to_string);
+        std::iter::once(self.key.secret_access_key().to_string()).chain(token).collect()
+    }
+
+    /// Signs `request` for `endpoint` at `time`. A signature that stands on it already is replaced.
+    ///
+    /// # Errors
+    ///
+    /// If the request cannot be signed; the text holds no part of the credentials.
+    pub(super) fn sign(
+        &self,
+        request: &mut Request,
+        endpoint: &Endpoint,
+        time: SystemTime,
+    ) -> Result<(), String> {
+        let identity = self.key.clone().into();
+        let params = SigningParams::builder()
+            .identity(&identity)
+            .region(&endpoint.signing_region)
+            .name(endpoint.service.name())
+            .time(time)
+            .settings(SigningSettings::default())
+            .build()
+            .map_err(|error| format!("the request cannot be signed: {error}"))?
+            .into();
+        let headers: Vec<(&str, &str)> = SIGNED
+            .into_iter()
+            .filter_map(|name| Some((name, request.headers.get(name)?.to_str().ok()?)))
+            .collect();
+        let body = SignableBody::Bytes(&request.body);
+        let signable = SignableRequest::new("POST", request.url.as_str(), headers.into_iter(), body)
+            .map_err(|_| "the request cannot be signed: its address cannot be read".to_string())?;
+        let output = aws_sigv4::http_request::sign(signable, &params)
+            .map_err(|_| "the request cannot be signed".to_string())?;
+        let (instructions, _) = output.into_parts();
+        let (headers, _) = instructions.into_parts();
+        for header in headers {
+            let mut value = HeaderValue::from_str(header.value())
+                .map_err(|_| "the signature cannot stand in a header".to_string())?;
+            // Nobody needs to see any of these, and one of them is the session token.
+            value.set_sensitive(true);
+            request.headers.insert(HeaderName::from_static(header.name()), value);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials(redacted)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::cloud::endpoint::Service;
+    use jiff::Timestamp;
+    use url::Url;
+
+    fn request(body: &str) -> Request {
+        let url = Url::parse("https://sts.us-east-1.amazonaws.com/").unwrap();
+        Request::post(
+            url,
+            "sts:GetCallerIdentity",
+            "application/x-www-form-urlencoded",
+            body.as_bytes().to_vec(),
+        )
+    }
+
+    fn endpoint() -> Endpoint {
+        let region = crate::source::cloud::endpoint::Region::new("us-east-1").unwrap();
+        Endpoint::new(Service::Sts, &region, None).unwrap()
+    }
+
+    fn at(text: &str) -> SystemTime {
+        text.parse::<Timestamp>().unwrap().into()
+    }
+
+    #[test]
+    fn secrets_are_never_shown() {
+        let credentials =
+            Credentials::new(" AKIDEXAMPLE\n", " not-a-real-secret\n", Some("not-a-real-token ")).unwrap();
+        assert_eq!(credentials.access_key_id(), "AKIDEXAMPLE");
+        assert_eq!(credentials.secrets(), ["not-a-real-secret", "not-a-real-token"]);
+        let mut request = request("Action=GetCallerIdentity&Version=2011-06-15");
+        credentials.sign(&mut request, &endpoint(), at("2026-11-21T00:00:00Z")).unwrap();
+        assert_eq!(request.headers["x-amz-security-token"], "not-a-real-token");
+        for shown in [format!("{credentials:?}"), format!("{request:?}")] {
+            assert!(!shown.contains("not-a-real") && !shown.contains("Signature="), "{shown}");
+        }
+        let errors = [
+            (Credentials::new("", "s", None), CredentialError::AccessKeyId),
+            (Credentials::new("a/b", "s", None), CredentialError::AccessKeyId),
+            (Credentials::new("a,b", "s", None), CredentialError::AccessKeyId),
+            (Credentials::new("a", " ", None), CredentialError::SecretAccessKey),
+            (Credentials::new("a", "two words", None), CredentialError::SecretAccessKey),
+            (Credentials::new("a", "s", Some("")), CredentialError::SessionToken),
+            (Credentials::new("a", "s", Some("x\ny")), CredentialError::SessionToken),
+        ];
+        for (result, error) in errors {
+            assert_eq!(result.unwrap_err(), error);
+        }
+    }
+
+    /// What is signed is what is sent: whatever of it changes, the signature changes.
+    #[test]
+    fn the_signature_covers_body_time_action_and_place() {
+        let credentials = Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None).unwrap();
+        let time = at("2026-11-21T00:00:00Z");
+        let signature = |mut request: Request, endpoint: &Endpoint, time| {
+            credentials.sign(&mut request, endpoint, time).unwrap();
+            // Signing again replaces, as a retry does.
+            credentials.sign(&mut request, endpoint, time).unwrap();
+            assert_eq!(request.headers.get_all("authorization").iter().count(), 1);
+            assert!(!request.headers.contains_key("x-amz-security-token"));
+            request.headers["authorization"].to_str().unwrap().to_string()
+        };
+        let one = signature(request("a"), &endpoint(), time);
+        assert_eq!(one, signature(request("a"), &endpoint(), time));
+        let scope = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261121/us-east-1/sts/aws4_request, \
+                     SignedHeaders=content-type;host;x-amz-date, Signature=";
+        assert!(one.starts_with(scope), "{one}");
+        let mut elsewhere = endpoint();
+        elsewhere.signing_region = "us-west-2".to_string();
+        let mut logs = endpoint();
+        logs.service = Service::Logs;
+        let others = [
+            signature(request("b"), &endpoint(), time),
+            signature(request("a"), &endpoint(), at("2026-11-21T00:00:01Z")),
+            signature(request("a"), &elsewhere, time),
+            signature(request("a"), &logs, time),
+            signature(request("a").header("x-amz-target", "X.Y"), &endpoint(), time),
+        ];
+        for (index, other) in others.iter().enumerate() {
+            assert_ne!(&one, other, "{index}");
+        }
+    }
+}

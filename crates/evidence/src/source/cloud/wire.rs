@@ -1,0 +1,174 @@
+//! The answers of the provider's calls, reduced to the fields that are used.
+//!
+//! Two services answer XML, two JSON. A field that is missing or unknown is no error; one of another type than
+//! documented is: guessing what it means would invent evidence. A list that is missing is an error too, since "no
+//! trails" is a finding and has to be said.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::record::{LogGroup, PasswordPolicy, Trail, TrailStatus};
+use super::sign::Credentials;
+use super::xml::{self, Element};
+use crate::http::ParseError;
+use crate::observation::Field;
+
+/// `GetCallerIdentity`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// The account's number: 12 digits.
+    pub(super) account: String,
+    /// Who is asking.
+    pub(super) arn: String,
+}
+
+impl Caller {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Caller, ParseError> {
+        let root = answer(bytes, "GetCallerIdentityResponse")?;
+        let result = required(&root, "GetCallerIdentityResult")?;
+        let account = required_text(result, "Account")?;
+        // It becomes the subject of every check, and what reconciles bundles with accounts.
+        if account.len() != 12 || !account.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(ParseError::Shape("the number of the account does not have 12 digits".to_string()));
+        }
+        Ok(Caller { account: account.to_string(), arn: required_text(result, "Arn")?.to_string() })
+    }
+}
+
+/// `AssumeRole`: the role's temporary credentials.
+pub(super) fn assumed_role(bytes: &[u8]) -> Result<Credentials, ParseError> {
+    let root = answer(bytes, "AssumeRoleResponse")?;
+    let credentials = required(required(&root, "AssumeRoleResult")?, "Credentials")?;
+    let text = |name| required_text(credentials, name);
+    Credentials::new(text("AccessKeyId")?, text("SecretAccessKey")?, Some(text("SessionToken")?))
+        .map_err(|error| ParseError::Shape(format!("the role's credentials: {error}")))
+}
+
+/// `GetAccountPasswordPolicy`
+pub(super) fn password_policy(bytes: &[u8]) -> Result<PasswordPolicy, ParseError> {
+    let root = answer(bytes, "GetAccountPasswordPolicyResponse")?;
+    let policy = required(required(&root, "GetAccountPasswordPolicyResult")?, "PasswordPolicy")?;
+    Ok(PasswordPolicy {
+        minimum_password_length: field(policy, "MinimumPasswordLength")?,
+        require_symbols: field(policy, "RequireSymbols")?,
+        require_numbers: field(policy, "RequireNumbers")?,
+        require_uppercase_characters: field(policy, "RequireUppercaseCharacters")?,
+        require_lowercase_characters: field(policy, "RequireLowercaseCharacters")?,
+        allow_users_to_change_password: field(policy, "AllowUsersToChangePassword")?,
+        expire_passwords: field(policy, "ExpirePasswords")?,
+        max_password_age: field(policy, "MaxPasswordAge")?,
+        password_reuse_prevention: field(policy, "PasswordReusePrevention")?,
+        hard_expiry: field(policy, "HardExpiry")?,
+    })
+}
+
+fn answer(bytes: &[u8], name: &str) -> Result<Element, ParseError> {
+    let root = xml::parse(bytes)?;
+    if root.name == name {
+        return Ok(root);
+    }
+    Err(ParseError::Shape(format!("{} where {name} was due", crate::http::one_line(&root.name))))
+}
+
+fn required<'a>(parent: &'a Element, name: &str) -> Result<&'a Element, ParseError> {
+    parent.child(name)?.ok_or_else(|| ParseError::Shape(format!("no {name} in {}", parent.name)))
+}
+
+fn required_text<'a>(parent: &'a Element, name: &str) -> Result<&'a str, ParseError> {
+    let text = required(parent, name)?.text();
+    text.ok_or_else(|| ParseError::Shape(format!("{name} in {} is empty", parent.name)))
+}
+
+/// An element's value: an absent element is absent, an empty one is `null`.
+fn field<T: std::str::FromStr>(parent: &Element, name: &str) -> Result<Field<T>, ParseError> {
+    let Some(element) = parent.child(name)? else { return Ok(Field::Absent) };
+    let Some(text) = element.text() else { return Ok(Field::Null) };
+    text.parse()
+        .map(Field::Value)
+        .map_err(|_| ParseError::Shape(format!("{name} is of another type than documented")))
+}
+
+/// Reads an object. A derived struct also accepts a list and takes its items for the fields in order: `[]` would be
+/// a status that says nothing.
+fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
+    match bytes.trim_ascii_start().first() {
+        Some(b'{') | None => Ok(serde_json::from_slice(bytes)?),
+        Some(_) => {
+            serde_json::from_slice::<IgnoredAny>(bytes)?;
+            Err(ParseError::Shape("not an object".to_string()))
+        }
+    }
+}
+
+/// An item of a list, written as an object: see [`object`].
+struct Item<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Item<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Item<T>, D::Error> {
+        struct ObjectsOnly<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectsOnly<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        deserializer.deserialize_map(ObjectsOnly(PhantomData)).map(Item)
+    }
+}
+
+fn items<T>(items: Vec<Item<T>>) -> Vec<T> {
+    items.into_iter().map(|Item(item)| item).collect()
+}
+
+/// `DescribeTrails`
+pub(super) fn trails(bytes: &[u8]) -> Result<Vec<Trail>, ParseError> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(rename = "trailList")]
+        trail_list: Vec<Item<Trail>>,
+    }
+    Ok(items(object::<Answer>(bytes)?.trail_list))
+}
+
+/// `GetTrailStatus`
+pub(super) fn trail_status(bytes: &[u8]) -> Result<TrailStatus, ParseError> {
+    let status: TrailStatus = object(bytes)?;
+    if status == TrailStatus::default() {
+        return Err(ParseError::Shape("no part of a trail's status".to_string()));
+    }
+    Ok(status)
+}
+
+/// A page of `DescribeLogGroups`
+#[derive(Debug, Clone)]
+pub(super) struct LogGroupPage {
+    pub(super) groups: Vec<LogGroup>,
+    /// What to ask the next page with.
+    pub(super) next: Option<String>,
+}
+
+impl LogGroupPage {
+    pub(super) fn parse(bytes: &[u8]) -> Result<LogGroupPage, ParseError> {
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(rename = "logGroups")]
+            log_groups: Vec<Item<LogGroup>>,
+            #[serde(rename = "nextToken")]
+            next_token: Option<String>,
+        }
+        let Answer { log_groups, next_token } = object(bytes)?;
+        Ok(LogGroupPage { groups: items(log_groups), next: next_token.filter(|token| !token.is_empty()) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+//! XML as two of the services answer it: small documents of elements and text, read into a tree.
+//!
+//! Bounded and dull by design: no document type, no entity but the five that XML itself knows and numbered
+//! characters, so nothing expands; a depth and a number of elements that no answer comes near. Attributes and
+//! name spaces say nothing here and are not kept.
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesRef, Event};
+
+use crate::http::ParseError;
+
+/// The deepest an answer goes is 5: response, result, list, member, field.
+const MAXIMUM_DEPTH: usize = 16;
+/// The largest answer, a password policy, has 14 elements.
+const MAXIMUM_ELEMENTS: usize = 1_000;
+
+/// An element.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Element {
+    /// Its name, without a prefix.
+    pub(super) name: String,
+    /// Its own text; white space between elements included.
+    text: String,
+    /// What is in it.
+    pub(super) children: Vec<Element>,
+}
+
+impl Element {
+    /// The child of this name.
+    ///
+    /// # Errors
+    ///
+    /// If there are two: taking either would be a guess.
+    pub(super) fn child(&self, name: &str) -> Result<Option<&Element>, ParseError> {
+        let mut children = self.children.iter().filter(|child| child.name == name);
+        let first = children.next();
+        match children.next() {
+            None => Ok(first),
+            Some(_) => Err(ParseError::Shape(format!("two elements {name} in {}", self.name))),
+        }
+    }
+
+    /// The text, without the white space around it; `None` if there is none.
+    pub(super) fn text(&self) -> Option<&str> {
+        Some(self.text.trim()).filter(|text| !text.is_empty())
+    }
+
+    /// The first element of this name, this one included, in the order of the document.
+    pub(super) fn find(&self, name: &str) -> Option<&Element> {
+        if self.name == name {
+            return Some(self);
+        }
+        self.children.iter().find_map(|child| child.find(name))
+    }
+}
+
+/// Reads a document; its one outermost element.
+pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
+    let broken = |text: &str| ParseError::Broken(format!("broken XML: {text}"));
+    let shape = |text: &str| ParseError::Shape(text.to_string());
+    let text = std::str::from_utf8(bytes).map_err(|_| broken("it is not UTF-8 text"))?;
+    let mut reader = Reader::from_str(text);
+    reader.config_mut().expand_empty_elements = true;
+    let mut open: Vec<Element> = Vec::new();
+    let mut elements = 0;
+    let mut root = None;
+    loop {
+        match reader.read_event().map_err(|error| broken(&crate::http::one_line(&error.to_string())))? {
+            Event::Start(start) => {
+                elements += 1;
+                if root.is_some() {
+                    return Err(broken("more than one outermost element"));
+                }
+                if open.len() >= MAXIMUM_DEPTH || elements > MAXIMUM_ELEMENTS {
+                    return Err(shape("the XML is deeper or larger than this answer ever is"));
+                }
+                open.push(Element { name: start.local_name().as_ref().to_string(), ..Element::default() });
+            }
+            Event::End(_) => {
+                let Some(element) = open.pop() else { return Err(broken("an end without a beginning")) };
+                match open.last_mut() {
+                    Some(parent) => parent.children.push(element),
+                    None => root = Some(element),
+                }
+            }
+            Event::Text(text) => add(&mut open, &text.xml10_content())?,
+            Event::CData(text) => add(&mut open, &text.xml10_content())?,
+            Event::GeneralRef(reference) => {
+                let character = character(&reference)
+                    .ok_or_else(|| shape("the XML uses an entity, which this answer never does"))?;
+                add(&mut open, character.encode_utf8(&mut [0; 4]))?;
+            }
+            Event::DocType(_) => {
+                return Err(shape("the XML has a document type, which this answer never has"));
+            }
+            Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
+            // Expanded above, so there are none.
+            Event::Empty(_) => {}
+            Event::Eof if open.is_empty() => return root.ok_or_else(|| broken("no element")),
+            Event::Eof => return Err(broken("it breaks off")),
+        }
+    }
+}
+
+fn add(open: &mut [Element], text: &str) -> Result<(), ParseError> {
+    match open.last_mut() {
+        Some(element) => element.text.push_str(text),
+        None if text.trim().is_empty() => {}
+        None => return Err(ParseError::Broken("broken XML: text outside of every element".to_string())),
+    }
+    Ok(())
+}
+
+/// The one character that a reference stands for.
+fn character(reference: &BytesRef<'_>) -> Option<char> {
+    if reference.is_char_ref() {
+        return reference.resolve_char_ref().ok().flatten();
+    }
+    match reference.xml10_content().as_ref() {
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "amp" => Some('&'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_and_text() {
+        let root = parse(
+            b"<?xml version=\"1.0\"?>\n<A xmlns=\"urn:x\">\n <b>1 &lt;&#50;&amp;<!-- no --> </b><c/><p:d>x</p:d></A>\n",
+        )
+        .unwrap();
+        assert_eq!(root.name, "A");
+        assert_eq!(root.child("b").unwrap().unwrap().text(), Some("1 <2&"));
+        assert_eq!(root.child("c").unwrap().unwrap().text(), None);
+        assert_eq!(root.child("d").unwrap().unwrap().text(), Some("x"));
+        assert_eq!(root.child("e").unwrap(), None);
+        assert_eq!(root.find("d").unwrap().text(), Some("x"));
+        assert_eq!(root.find("A").unwrap(), &root);
+        assert_eq!(root.text(), None);
+        assert_eq!(parse(b"<a><![CDATA[<&>]]></a>").unwrap().text(), Some("<&>"));
+    }
+
+    #[test]
+    fn what_is_cut_off_is_broken_and_what_is_odd_is_refused() {
+        let broken: [&[u8]; 10] = [
+            b"",
+            b"   ",
+            b"text",
+            b"<a>",
+            b"<a><b></a>",
+            b"</a>",
+            b"<a></a><b></b>",
+            b"<a></a>x",
+            b"<a>\xff</a>",
+            b"<a",
+        ];
+        for bytes in broken {
+            let error = parse(bytes).unwrap_err();
+            assert!(
+                matches!(error, ParseError::Broken(_)),
+                "{:?}: {error:?}",
+                String::from_utf8_lossy(bytes)
+            );
+        }
+        let bomb = "<!DOCTYPE a [<!ENTITY x \"xxxxxxxxxx\"><!ENTITY y \"&x;&x;&x;\">]><a>&y;</a>".to_string();
+        let deep = format!("{}{}", "<a>".repeat(17), "</a>".repeat(17));
+        let wide = format!("<a>{}</a>", "<b/>".repeat(1_000));
+        for text in [bomb, deep, wide, "<a>&nbsp;</a>".to_string(), "<a>&x;</a>".to_string()] {
+            assert!(matches!(parse(text.as_bytes()).unwrap_err(), ParseError::Shape(_)), "{text}");
+        }
+        let twice = parse(b"<a><b>1</b><b>2</b></a>").unwrap();
+        assert!(matches!(twice.child("b"), Err(ParseError::Shape(_))));
+    }
+}

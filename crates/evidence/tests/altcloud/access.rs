@@ -1,0 +1,186 @@
+//! Getting in, and staying in: scopes, keys, administrators, clocks, tokens that end.
+
+use evidence::source::ConnectErrorKind;
+use sandbox::{Fault, FaultKind};
+
+use super::*;
+
+fn error(status: u16, reason: &str, message: &str) -> FaultKind {
+    let errors = serde_json::json!([{"domain": "global", "reason": reason, "message": message}]);
+    let body = serde_json::json!({"error": {"code": status, "message": message, "errors": errors}});
+    FaultKind::Json(status, Vec::new(), body)
+}
+
+#[test]
+fn each_scope_that_is_not_delegated_costs_its_own_checks_and_no_others() {
+    let denied = |at: usize| format!("{} not_verifiable permission_denied", GOOD[at].rsplit_once(" pass").unwrap().0);
+    let table = [(0, vec![0, 1]), (1, vec![1]), (2, vec![2])];
+    for (missing, lost) in table {
+        let scopes = (0..3).filter(|at| *at != missing).map(|at| SCOPES[at]);
+        let server = workspace().service_account(ServiceAccount::new(ACCOUNT).delegated(scopes)).serve().unwrap();
+        let collected = collect(&server);
+        let expected: Vec<String> =
+            (0..3).map(|at| if lost.contains(&at) { denied(at) } else { GOOD[at].to_string() }).collect();
+        assert_eq!(collected.checks, expected, "without {}", SCOPES[missing]);
+        assert_eq!(collected.warnings, ["scope_not_delegated"]);
+        let name = SCOPES[missing].rsplit('/').next().unwrap();
+        assert!(collected.warning_texts[0].contains(name), "{:?}", collected.warning_texts);
+        assert!(!collected.identity.contains(name), "{}", collected.identity);
+        assert!(collected.errors.is_empty(), "a scope that is not delegated is no error: {:?}", collected.errors);
+        assert_eq!(asked(&server, "/token"), 5, "all, each alone, and what is left together");
+    }
+}
+
+#[test]
+fn without_any_scope_the_error_says_what_to_paste() {
+    let account = ServiceAccount::new(ACCOUNT);
+    let client_id = account.client_id();
+    let server = workspace().service_account(account).serve().unwrap();
+    let error = refused(&server, &Setup::default());
+    assert_eq!(error.kind, ConnectErrorKind::Connection);
+    assert!(error.message.contains("unauthorized_client"), "{error}");
+    let help = error.help.join("\n");
+    assert!(help.contains(&format!("client id: {client_id}")), "{help}");
+    assert!(help.contains(&format!("scopes: {}", SCOPES.join(","))), "{help}");
+    assert_eq!(error.requests, 4);
+    // One scope is not asked for a second time alone.
+    server.clear_log();
+    let error = refused(&server, &Setup { controls: "[CC6.1]", ..Setup::default() });
+    assert_eq!(error.requests, 1);
+    assert!(error.help.join("\n").ends_with("in force") && error.help.join("\n").contains(&format!("scopes: {}", SCOPES[0])));
+}
+
+#[test]
+fn keys_and_accounts_that_are_gone() {
+    let account = || ServiceAccount::new(ACCOUNT).delegated(SCOPES);
+    for (account, word) in [(account().key_revoked(true), "signature"), (account().deleted(true), "account")] {
+        let server = workspace().service_account(account).serve().unwrap();
+        let error = refused(&server, &Setup::default());
+        assert!(error.message.contains("invalid_grant"), "{error}");
+        assert!(error.message.to_lowercase().contains(word), "{error}");
+        assert!(error.help.join("\n").contains(if word == "signature" { "make a new key" } else { ACCOUNT }), "{error:?}");
+        assert_eq!(asked(&server, "/token"), 1, "what is refused for good is not asked again");
+        assert_eq!(asked(&server, "/admin"), 0);
+    }
+}
+
+#[test]
+fn an_administrator_who_is_nobody_or_may_nothing() {
+    let server = workspace().serve().unwrap();
+    let error = refused(&server, &Setup { admin: "nobody@acme.example", ..Setup::default() });
+    assert!(error.message.contains("invalid_grant") && error.message.contains("nobody@acme.example"), "{error}");
+    assert!(error.help.join("\n").contains("sources.altcloud.admin_email"), "{error:?}");
+
+    let error = refused(&server, &Setup { admin: "mia@acme.example", ..Setup::default() });
+    assert!(error.message.contains("shows nothing to mia@acme.example"), "{error}");
+    assert!(error.help.join("\n").contains("Admin API, Users: Read"), "{error:?}");
+}
+
+#[test]
+fn an_administrator_who_may_read_users_only() {
+    let server = workspace().serve().unwrap();
+    let collected = collect_with(&server, &Setup { admin: "help@acme.example", ..Setup::default() });
+    let expected = [
+        GOOD[0],
+        "administrators my_customer not_verifiable permission_denied",
+        "user-lifecycle-log my_customer not_verifiable permission_denied",
+    ];
+    assert_eq!(collected.checks, expected);
+    assert_eq!(collected.warnings, ["privilege_missing", "privilege_missing"]);
+    assert!(collected.warning_texts[1].contains("Reports"), "{:?}", collected.warning_texts);
+    assert!(collected.errors.is_empty(), "{:?}", collected.errors);
+    assert_eq!(asked(&server, "/admin/reports"), 1, "whoever may not read the log is not asked for eleven parts of it");
+}
+
+#[test]
+fn an_api_that_is_switched_off() {
+    let server = workspace().api_disabled(true).serve().unwrap();
+    let error = refused(&server, &Setup::default());
+    assert!(error.help.join("\n").contains("enable the Admin SDK API"), "{error:?}");
+}
+
+#[test]
+fn a_clock_that_is_wrong_is_corrected_by_the_providers_own() {
+    for hours in [-30, -2, 2, 30] {
+        let server = workspace().serve().unwrap();
+        let setup = Setup { ahead: SignedDuration::from_hours(hours), ..Setup::default() };
+        let collected = collect_with(&server, &setup);
+        assert_eq!(collected.checks, GOOD, "{hours} h");
+        assert_eq!(collected.warnings, ["clock_skew"]);
+        let side = if hours < 0 { "behind" } else { "ahead of" };
+        assert!(collected.warning_texts[0].contains(side), "{:?}", collected.warning_texts);
+        assert_eq!(asked(&server, "/token"), 2);
+        // The log's period is the provider's time too.
+        let end: Timestamp =
+            collected.artifacts["user_lifecycle.json"]["endTime"].as_str().unwrap().parse().unwrap();
+        assert!(end.duration_since(Timestamp::now()).abs() < SignedDuration::from_mins(2), "{end}");
+    }
+}
+
+#[test]
+fn a_token_that_is_rejected_in_the_middle_is_renewed_once() {
+    let fault = Fault::on(ASSIGNMENTS).kind(error(401, "authError", "Invalid Credentials")).times(1);
+    let server = workspace().fault(fault).serve().unwrap();
+    let collected = collect(&server);
+    assert_eq!(collected.checks, GOOD);
+    assert_eq!(asked(&server, "/token"), 2);
+}
+
+#[test]
+fn a_part_that_rejects_every_token_does_not_take_the_others_along() {
+    let fault = Fault::on(ASSIGNMENTS).kind(error(401, "authError", "Invalid Credentials"));
+    let server = workspace().fault(fault).serve().unwrap();
+    let collected = collect(&server);
+    let expected = [GOOD[0], "administrators my_customer not_verifiable permission_denied", GOOD[2]];
+    assert_eq!(collected.checks, expected);
+    assert_eq!(collected.errors.len(), 1);
+    assert_eq!(asked(&server, "/admin/directory/v1/customer/my_customer/roleassignments"), 2);
+    assert_eq!(asked(&server, "/token"), 2, "a fresh token is asked for once");
+}
+
+#[test]
+fn a_token_is_renewed_before_it_expires() {
+    // The wait that the provider asks for is longer than the token lives.
+    let throttled = FaultKind::Json(
+        429,
+        vec![("retry-after".to_string(), "300".to_string())],
+        serde_json::json!({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED"}}),
+    );
+    let fault = Fault::on("/admin/directory/v1/customer/my_customer/roles?*").kind(throttled).times(1);
+    let server = workspace().token_seconds(120).fault(fault).serve().unwrap();
+    let collected = collect(&server);
+    assert_eq!(collected.checks, GOOD);
+    assert!(collected.waited >= SignedDuration::from_secs(300), "{:?}", collected.waited);
+    assert!(asked(&server, "/token") >= 2, "the sandbox's clock stands, the tool's has moved on");
+}
+
+#[test]
+fn an_exchange_that_stops_in_the_middle_ends_the_asking() {
+    let rejected = Fault::on(ASSIGNMENTS).kind(error(401, "authError", "Invalid Credentials"));
+    let body = serde_json::json!({"error": "invalid_grant", "error_description": "Invalid JWT Signature."});
+    let revoked = Fault::on("/token").kind(FaultKind::Json(400, Vec::new(), body)).skip(1);
+    let server = workspace().fault(rejected).fault(revoked).serve().unwrap();
+    let collected = collect(&server);
+    assert_eq!(collected.checks[0], GOOD[0], "what was read stays");
+    assert_eq!(collected.checks[1], "administrators my_customer not_verifiable permission_denied");
+    assert!(collected.errors[0].contains("could not be renewed: Invalid JWT Signature."), "{:?}", collected.errors);
+    assert_eq!(asked(&server, "/token"), 2);
+}
+
+#[test]
+fn nothing_secret_is_told() {
+    let fault = Fault::on(ASSIGNMENTS).kind(error(401, "authError", "Invalid Credentials")).times(1);
+    let server = workspace().fault(fault).serve().unwrap();
+    let collected = collect(&server);
+    let file: Value = serde_json::from_str(&Workspace::service_account_file(&server)).unwrap();
+    let key = file["private_key"].as_str().unwrap();
+    for text in [&collected.told, &format!("{:?}", collected.artifacts), &format!("{:?}", collected.account)] {
+        assert!(collected.screen.check(text.as_bytes()).is_empty());
+        assert!(!text.contains("assertion=") && !text.contains("Bearer "));
+        for line in key.lines().filter(|line| !line.is_empty()) {
+            assert!(!text.contains(line));
+        }
+    }
+    // The screen has learned what came into being, and knew the key before.
+    assert!(!collected.screen.check(key.lines().nth(5).unwrap().as_bytes()).is_empty());
+}

@@ -1,0 +1,239 @@
+//! The source `altcloud` against the sandbox's workspace, in this process.
+//!
+//! Waits go by a manual clock, so that they take no time; everything else is real: the port, the assertion and its
+//! signature, which the sandbox verifies with a library of its own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test says with a panic that it failed"
+)]
+
+mod access;
+mod answers;
+mod documents;
+mod workspaces;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, Once};
+
+use evidence::config::Config;
+use evidence::env::{Clock, Env};
+use evidence::evaluate::{Evidence, check};
+use evidence::observation::Seen;
+use evidence::report::{Event, Reporter};
+use evidence::screen::Screen;
+use evidence::source::{Account, ConnectError, Found, Plan, Surroundings};
+use futures_util::StreamExt as _;
+use jiff::{SignedDuration, Timestamp};
+use sandbox::workspace::{Activity, Person, SCOPES, Server, ServiceAccount, Workspace};
+use serde_json::Value;
+
+/// TLS is not used here, but the client wants to know whose it would be.
+fn provider() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+/// The administrator for whom the service account acts.
+const ADMIN: &str = "auditor@acme.example";
+const ACCOUNT: &str = "evidence@acme-evidence.iam.gserviceaccount.com";
+const USERS: &str = "/admin/directory/v1/users*";
+const ROLES: &str = "/admin/directory/v1/customer/my_customer/roles*";
+const ASSIGNMENTS: &str = "/admin/directory/v1/customer/my_customer/roleassignments*";
+const REPORTS: &str = "/admin/reports/*";
+
+/// A workspace in which everything is as it should be: two super administrators, one other, and some staff.
+fn workspace() -> Workspace {
+    Workspace::new("C01acme99", ["acme.example", "acme-labs.example"])
+        .service_account(ServiceAccount::new(ACCOUNT).delegated(SCOPES))
+        .person(Person::new(ADMIN, "Ada", "Auditor").super_admin(true))
+        .person(Person::new("root@acme.example", "Ruth", "Root").super_admin(true))
+        .person(Person::new("help@acme.example", "Hal", "Helpful").admin_role("_HELP_DESK_ADMIN_ROLE"))
+        .person(Person::new("mia@acme.example", "Mia", "Made"))
+        .person(Person::new("gone@acme.example", "Gil", "Gone").suspended(true).enforced(false).enrolled(false))
+        .person(Person::new("lab@acme-labs.example", "Lou", "Labs"))
+        .activity(Activity::new(3, ADMIN, "SUSPEND_USER", "gone@acme.example"))
+        .activity(Activity::new(90, "root@acme.example", "CREATE_USER", "mia@acme.example"))
+        .activity(
+            Activity::new(100, ADMIN, "CREATE_USER", "help@acme.example")
+                .and("ASSIGN_ROLE", [("USER_EMAIL", "help@acme.example"), ("ROLE_NAME", "_HELP_DESK_ADMIN_ROLE")]),
+        )
+}
+
+/// How a run is configured; what a test does not care about is as in a good run.
+#[derive(Clone)]
+struct Setup {
+    controls: &'static str,
+    admin: &'static str,
+    extra: &'static str,
+    /// How far the clock of this machine is ahead.
+    ahead: SignedDuration,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup { controls: "[CC6.1, CC6.6]", admin: ADMIN, extra: "", ahead: SignedDuration::ZERO }
+    }
+}
+
+/// What a session brought.
+struct Collected {
+    /// Rule, subject, status and reason of every check, a line each.
+    checks: Vec<String>,
+    /// What was found, by rule and subject.
+    actual: BTreeMap<String, String>,
+    /// Content by file name.
+    artifacts: BTreeMap<String, Value>,
+    /// Path of the request in the manifest, by file name.
+    requests: BTreeMap<String, String>,
+    /// Codes.
+    warnings: Vec<String>,
+    warning_texts: Vec<String>,
+    /// Messages of collection errors.
+    errors: Vec<String>,
+    population: String,
+    identity: String,
+    organization: String,
+    account: Account,
+    plan: Option<Plan>,
+    /// How far the clock was moved by waits.
+    waited: SignedDuration,
+    /// Everything that was reported, in debug form.
+    told: String,
+    screen: Arc<Screen>,
+}
+
+/// Remembers everything it is told.
+#[derive(Default)]
+struct Ear(Mutex<String>);
+
+impl Reporter for Ear {
+    fn event(&self, event: Event<'_>) {
+        self.0.lock().unwrap().push_str(&format!("{event:?}\n"));
+    }
+
+    fn wants_debug(&self) -> bool {
+        true
+    }
+
+    fn screen(&self, _screen: &Arc<Screen>) {}
+}
+
+/// Collects from `server` as `setup` says; with `dry_run`, plans instead.
+fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Collected, ConnectError> {
+    provider();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("credentials.json");
+    std::fs::write(&path, Workspace::service_account_file(server)).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let start = Timestamp::now() + setup.ahead;
+    let variables = [("ALTCLOUD_APPLICATION_CREDENTIALS", path.to_str().unwrap())];
+    let env = Env::new(variables, Clock::manual(start));
+    let Setup { controls, admin, extra, .. } = setup;
+    let text = format!(
+        "framework: soc2_type1\ncontrols: {controls}\nsources:\n  altcloud:\n    mode: service_account\n    \
+         admin_email: {admin}\n    api_url: {}\n{extra}bundle:\n  signing:\n    private_key_path: key.pem\n",
+        server.url()
+    );
+    let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();
+    let ear = Arc::new(Ear::default());
+    let surroundings = Surroundings { env: env.clone(), reporter: ear.clone(), dry_run };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let source = evidence::source::from_config(&config, &surroundings).remove(0);
+        let secrets = source.credentials()?;
+        let screen = Arc::new(Screen::new(&secrets.iter().map(String::as_str).collect::<Vec<_>>()));
+        let session = source.connect(Arc::clone(&screen)).await?;
+        let warnings: Vec<_> = session.warnings().to_vec();
+        let plan = if dry_run { Some(session.plan().await?) } else { None };
+        let mut items = Vec::new();
+        if !dry_run {
+            let mut stream = session.collect();
+            while let Some(item) = stream.next().await {
+                items.push(item);
+            }
+        }
+        let mut collected = Collected {
+            checks: Vec::new(),
+            actual: BTreeMap::new(),
+            artifacts: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            warnings: warnings.iter().map(|warning| warning.code.clone()).collect(),
+            warning_texts: warnings.iter().map(|warning| warning.message.clone()).collect(),
+            errors: Vec::new(),
+            population: String::new(),
+            identity: session.identity(),
+            organization: session.organization().to_string(),
+            account: session.account(),
+            plan,
+            waited: env.clock.now().duration_since(start),
+            told: ear.0.lock().unwrap().clone(),
+            screen,
+        };
+        items.into_iter().for_each(|item| collected.take(item));
+        Ok(collected)
+    })
+}
+
+impl Collected {
+    fn take(&mut self, item: Found) {
+        let (rule, subject, verdict) = match item {
+            Found::Population { text, .. } => {
+                self.population = text;
+                return;
+            }
+            Found::Asked(question) => (question.rule, question.subject, question.facts.judge()),
+            Found::Observed(observation, _) => {
+                match &observation.seen {
+                    Seen::Artifact { artifact, request } => {
+                        let name = artifact.path().as_str().rsplit('/').next().unwrap().to_string();
+                        let content = serde_json::from_slice(artifact.bytes()).unwrap();
+                        assert!(self.artifacts.insert(name.clone(), content).is_none(), "{name} twice");
+                        self.requests.insert(name, request.path.clone());
+                    }
+                    Seen::Failed(failed) => self.errors.push(failed.message.clone()),
+                    Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } => {}
+                }
+                let Some(check) = check(&observation, Evidence::None) else { return };
+                (check.rule, check.subject, check.verdict)
+            }
+            Found::Warned(warning) => panic!("{warning:?}"),
+        };
+        let status = serde_json::to_value(verdict.status).unwrap();
+        let status = status.as_str().unwrap();
+        self.checks.push(format!("{} {subject} {status} {}", rule.code, verdict.reason.code));
+        let key = format!("{} {subject}", rule.code);
+        self.actual.entry(key).or_default().push_str(&verdict.actual.unwrap_or_default());
+    }
+}
+
+/// A good run, or a panic that says why it was not.
+fn collect(server: &Server<Workspace>) -> Collected {
+    collect_with(server, &Setup::default())
+}
+
+fn collect_with(server: &Server<Workspace>, setup: &Setup) -> Collected {
+    run(server, setup, false).unwrap_or_else(|error| panic!("{error}: {:?}", error.help))
+}
+
+fn refused(server: &Server<Workspace>, setup: &Setup) -> ConnectError {
+    run(server, setup, false).err().expect("it was connected")
+}
+
+/// What comes out of a good workspace.
+const GOOD: [&str; 3] = [
+    "two-step-verification my_customer pass ok",
+    "administrators my_customer pass ok",
+    "user-lifecycle-log my_customer pass ok",
+];
+
+/// How often `path` was asked for.
+fn asked(server: &Server<Workspace>, path: &str) -> usize {
+    server.requests().iter().filter(|request| request.path_and_query.starts_with(path)).count()
+}

@@ -1,0 +1,128 @@
+//! Answers that nobody should believe: names that lead elsewhere, lists without an end, numbers that cannot be.
+
+use evidence::evaluate::Status::{Fail, NotVerifiable, Pass};
+use sandbox::cloud::{Body, Fault, FaultKind};
+use serde_json::{Value, json};
+
+use crate::{ACCOUNT, Collected, asked, collect, good};
+
+const ONE: &[&str] = &["region: eu-central-1"];
+
+/// Collects from an account where `action` always answers this.
+fn with(action: &str, answer: Value) -> Collected {
+    let fault = Fault::on(action).kind(FaultKind::Json(200, Vec::new(), answer));
+    collect(&good().fault(fault).serve().unwrap(), ONE)
+}
+
+#[test]
+fn names_and_homes_that_lead_elsewhere_are_not_followed() {
+    let arn = |region: &str, name: &str| format!("arn:aws:cloudtrail:{region}:123456789012:trail/{name}");
+    let trails = json!({"trailList": [
+        {"Name": "../../../etc/passwd", "TrailARN": arn("eu-central-1", "../../x"), "HomeRegion": "eu-central-1", "IsMultiRegionTrail": true},
+        {"Name": "a/b\u{1b}[31m\n", "HomeRegion": "eu-central-1", "IsMultiRegionTrail": true},
+        {"Name": "evil", "TrailARN": arn("eu-central-1", "evil"), "HomeRegion": "evil.example.com/", "IsMultiRegionTrail": true},
+        {"Name": "china", "TrailARN": arn("cn-north-1", "china"), "HomeRegion": "cn-north-1", "IsMultiRegionTrail": true},
+        {"Name": "nonsense", "TrailARN": "nonsense \u{202e}", "HomeRegion": "eu-central-1", "IsMultiRegionTrail": true},
+        {"Name": "x".repeat(5_000), "TrailARN": arn("eu-central-1", "long"), "HomeRegion": "eu-central-1", "IsMultiRegionTrail": true},
+        {},
+    ]});
+    let fault = Fault::on("cloudtrail:DescribeTrails").kind(FaultKind::Json(200, Vec::new(), trails));
+    let status = Fault::on("cloudtrail:GetTrailStatus").kind(FaultKind::Json(
+        200,
+        Vec::new(),
+        json!({"IsLogging": true}),
+    ));
+    let server = good().fault(fault).fault(status).serve().unwrap();
+    let collected = collect(&server, ONE);
+    // Only the one with a good ARN and home was asked for; its name is too long for a file, so it is not used.
+    assert_eq!(asked(&server)["cloudtrail:GetTrailStatus"], 1);
+    assert_eq!(collected.failed.len(), 7, "{:?}", collected.failed);
+    assert!(collected.failed.iter().all(|(subject, reason, message)| {
+        reason == "host_error" && ![subject, message].iter().any(|t| t.contains('\u{1b}') || t.len() > 1_000)
+    }));
+    assert_eq!(collected.of("audit-trail").last().unwrap(), &(ACCOUNT, NotVerifiable, "host_error"));
+    assert!(collected.names().iter().all(|name| !name.starts_with("trail_")));
+    assert_eq!(collected.artifacts["audit_trails.json"]["trailList"].as_array().unwrap().len(), 7);
+    assert_eq!(collected.of("password-policy"), [(ACCOUNT, Pass, "ok")]);
+}
+
+#[test]
+fn an_answer_of_another_form_is_an_error_and_never_a_finding() {
+    for answer in
+        [json!({}), json!({"trailList": null}), json!([]), json!({"trailList": [["main"]]}), json!("no")]
+    {
+        let collected = with("cloudtrail:DescribeTrails", answer.clone());
+        let check = ("123456789012/eu-central-1", NotVerifiable, "host_error");
+        assert_eq!(collected.of("audit-trail"), [check], "{answer}");
+        assert_eq!(collected.failed.len(), 1, "{answer}");
+    }
+    for answer in [json!({}), json!({"logGroups": null}), json!({"logGroups": [{"retentionInDays": "1"}]})] {
+        let collected = with("logs:*", answer.clone());
+        let check = ("123456789012/eu-central-1", NotVerifiable, "host_error");
+        assert_eq!(collected.of("log-retention"), [check], "{answer}");
+    }
+    for answer in [json!({}), json!({"IsLogging": "true"}), json!([true])] {
+        let collected = with("cloudtrail:GetTrailStatus", answer.clone());
+        assert!(collected.of("audit-trail").iter().all(|check| check.1 == NotVerifiable), "{answer}");
+        assert!(!collected.artifacts.contains_key("trail_main_status.json"));
+    }
+    let texts = [
+        "<GetAccountPasswordPolicyResponse/>",
+        "<!DOCTYPE x [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><GetAccountPasswordPolicyResponse>&b;\
+         </GetAccountPasswordPolicyResponse>",
+        "<GetAccountPasswordPolicyResponse><GetAccountPasswordPolicyResult><PasswordPolicy><MinimumPasswordLength>-8\
+         </MinimumPasswordLength></PasswordPolicy></GetAccountPasswordPolicyResult></GetAccountPasswordPolicyResponse>",
+        "{\"PasswordPolicy\": {\"MinimumPasswordLength\": 14}}",
+    ];
+    for text in texts {
+        let fault = Fault::on("iam:*").kind(FaultKind::Status(200, Body::Text(text.to_string())));
+        let collected = collect(&good().fault(fault).serve().unwrap(), ONE);
+        assert_eq!(collected.of("password-policy"), [(ACCOUNT, NotVerifiable, "host_error")], "{text}");
+        assert_eq!(collected.failed.len(), 1);
+    }
+}
+
+#[test]
+fn a_listing_without_an_end_ends() {
+    let page = json!({"logGroups": [{"logGroupName": "/a", "retentionInDays": 365}], "nextToken": "again"});
+    let server =
+        good().fault(Fault::on("logs:*").kind(FaultKind::Json(200, Vec::new(), page))).serve().unwrap();
+    let collected = collect(&server, ONE);
+    assert_eq!(
+        asked(&server)["logs:DescribeLogGroups"],
+        2,
+        "the page that was given already is not asked for again"
+    );
+    assert_eq!(collected.of("log-retention"), [("123456789012/eu-central-1", NotVerifiable, "host_error")]);
+    assert!(collected.failed[0].2.contains("do not come to an end"), "{:?}", collected.failed);
+}
+
+#[test]
+fn retentions_that_cannot_be_are_not_believed() {
+    let groups = |days: Value| json!({"logGroups": [{"logGroupName": "/a", "retentionInDays": days}]});
+    let region = "123456789012/eu-central-1";
+    let table = [
+        (json!(-1), (NotVerifiable, "no_evidence")),
+        (json!(0), (NotVerifiable, "no_evidence")),
+        (json!(null), (NotVerifiable, "no_evidence")),
+        (json!(1), (Fail, "log_retention_too_short")),
+        (json!(i64::MAX), (Pass, "ok")),
+        (json!(1e300), (NotVerifiable, "host_error")),
+    ];
+    for (days, (status, reason)) in table {
+        let collected = with("logs:*", groups(days.clone()));
+        assert_eq!(collected.of("log-retention"), [(region, status, reason)], "{days}");
+    }
+}
+
+#[test]
+fn thousands_of_log_groups_with_names_that_people_do_not_give() {
+    let groups: Vec<Value> = (0..5_000)
+        .map(|number| json!({"logGroupName": format!("/{number}\u{202e}\n../"), "retentionInDays": 1}))
+        .chain([json!({}), json!({"logGroupName": null, "retentionInDays": 1})])
+        .collect();
+    let collected = with("logs:*", json!({"logGroups": groups}));
+    assert_eq!(collected.of("log-retention")[0].2, "log_retention_too_short");
+    let stored = &collected.artifacts["log_groups.json"]["regions_read"][0]["logGroups"];
+    assert_eq!(stored.as_array().unwrap().len(), 5_002, "as they came");
+}

@@ -1,0 +1,247 @@
+//! The source `cloud` against the sandbox, in this process: what it reads, what it makes of every refusal, and what it
+//! does not believe.
+//!
+//! Waits go by a manual clock, so that they take no time; everything else is real: the port, the signatures.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test says with a panic that it failed"
+)]
+
+mod credentials;
+mod faults;
+mod hostile;
+mod refusals;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Once};
+
+use evidence::config::Config;
+use evidence::env::{Clock, Env};
+use evidence::evaluate::{self, Evidence, Status};
+use evidence::observation::Seen;
+use evidence::report::{Event, Reporter};
+use evidence::screen::Screen;
+use evidence::source::{Account, ConnectError, Found, Plan, Surroundings};
+use futures_util::StreamExt as _;
+use jiff::{SignedDuration, Timestamp};
+use sandbox::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, Server, Trail};
+use serde_json::Value;
+
+const ACCOUNT: &str = "123456789012";
+const KEY: &str = "AKIDSANDBOX";
+const SECRET: &str = "not-a-real-secret-access-key";
+const USER: &str = "arn:aws:iam::123456789012:user/evidence";
+const PERMISSIONS: [&str; 4] = [
+    "iam:GetAccountPasswordPolicy",
+    "cloudtrail:DescribeTrails",
+    "cloudtrail:GetTrailStatus",
+    "logs:DescribeLogGroups",
+];
+
+/// An account in which everything is as it should be, and a user who may read it.
+fn good() -> Cloud {
+    Cloud::new(ACCOUNT)
+        .principal(Principal::user(KEY, SECRET, USER).allow(PERMISSIONS))
+        .password_policy(PasswordPolicy::new(14))
+        .trail(Trail::new("main", "eu-central-1").multi_region(true).validation(true))
+        .log_group("eu-central-1", LogGroup::new("/app/web").retention_days(365))
+        .log_group("eu-central-1", LogGroup::new("/app/api"))
+        .log_group("us-east-1", LogGroup::new("/app/web").retention_days(400))
+}
+
+/// TLS is not used here, but the client wants to know whose it would be.
+fn provider() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+struct Silent;
+
+impl Reporter for Silent {
+    fn event(&self, _event: Event<'_>) {}
+
+    fn wants_debug(&self) -> bool {
+        false
+    }
+
+    fn screen(&self, _screen: &Arc<Screen>) {}
+}
+
+/// How a run is set up: lines of `sources.cloud`, variables, and how wrong the clock is.
+struct Setup {
+    lines: Vec<String>,
+    variables: Vec<(&'static str, String)>,
+    clock_is_wrong_by: i64,
+}
+
+impl Setup {
+    fn new(lines: &[&str]) -> Setup {
+        let mut lines: Vec<String> = lines.iter().map(|line| (*line).to_string()).collect();
+        if !lines.iter().any(|line| line.starts_with("mode:")) {
+            lines.push("mode: env".to_string());
+        }
+        let variables = [("CLOUD_ACCESS_KEY_ID", KEY), ("CLOUD_SECRET_ACCESS_KEY", SECRET)];
+        let variables = variables.into_iter().map(|(name, value)| (name, value.to_string())).collect();
+        Setup { lines, variables, clock_is_wrong_by: 0 }
+    }
+
+    fn variable(mut self, name: &'static str, value: &str) -> Setup {
+        self.variables.retain(|(known, _)| *known != name);
+        self.variables.push((name, value.to_string()));
+        self
+    }
+
+    fn env(&self) -> Env {
+        let now = Timestamp::now().checked_add(SignedDuration::from_secs(self.clock_is_wrong_by)).unwrap();
+        Env::new(self.variables.clone(), Clock::manual(now))
+    }
+
+    fn yaml(&self, url: &str, key: &Path) -> String {
+        let lines: String = self.lines.iter().map(|line| format!("    {line}\n")).collect();
+        format!(
+            "framework: soc2_type1\ncontrols: [CC6.1, CC7.2]\nsources:\n  cloud:\n{lines}    endpoint_url: {url}\n\
+             bundle:\n  signing:\n    private_key_path: {}\n",
+            key.display()
+        )
+    }
+}
+
+/// What a run brought.
+struct Collected {
+    /// Rule, subject, status, reason.
+    checks: Vec<(String, String, Status, String)>,
+    artifacts: BTreeMap<String, Value>,
+    /// Of the connection test and of the collection: code and message.
+    warnings: Vec<(String, String)>,
+    /// What could not be obtained: subject, reason, message.
+    failed: Vec<(String, String, String)>,
+    population: Option<(u64, u64, u64, String)>,
+    observed: u64,
+    account: Account,
+    plan: Plan,
+    identity: String,
+    screen: Arc<Screen>,
+}
+
+impl Collected {
+    /// The checks of one rule.
+    fn of(&self, rule: &str) -> Vec<(&str, Status, &str)> {
+        let checks = self.checks.iter().filter(|(code, ..)| code == rule);
+        checks.map(|(_, subject, status, reason)| (subject.as_str(), *status, reason.as_str())).collect()
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.artifacts.keys().map(String::as_str).collect()
+    }
+
+    fn warned(&self) -> Vec<&str> {
+        self.warnings.iter().map(|(code, _)| code.as_str()).collect()
+    }
+}
+
+/// Connects to `url`, plans (on a session of its own) and collects everything.
+fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, ConnectError> {
+    provider();
+    let env = setup.env();
+    let text = setup.yaml(url, Path::new("key.pem"));
+    let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let screen = Arc::new(Screen::new(&[]));
+        let connect = || {
+            let surroundings = Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false };
+            evidence::source::from_config(&config, &surroundings).remove(0).connect(Arc::clone(&screen))
+        };
+        let plan = if planned { connect().await?.plan().await? } else { Plan::default() };
+        let session = connect().await?;
+        let mut collected = Collected {
+            checks: Vec::new(),
+            artifacts: BTreeMap::new(),
+            warnings: Vec::new(),
+            failed: Vec::new(),
+            population: None,
+            observed: 0,
+            account: session.account(),
+            plan,
+            identity: session.identity(),
+            screen: Arc::clone(&screen),
+        };
+        collected.warnings.extend(session.warnings().iter().map(|w| (w.code.clone(), w.message.clone())));
+        let mut items = session.collect();
+        while let Some(item) = items.next().await {
+            collected.take(item);
+        }
+        drop(items);
+        collected.account = session.account();
+        Ok(collected)
+    })
+}
+
+impl Collected {
+    fn take(&mut self, item: Found) {
+        match item {
+            Found::Population { discovered, in_scope, expected, text } => {
+                self.population = Some((discovered.unwrap(), in_scope, expected, text));
+            }
+            Found::Warned(warning) => self.warnings.push((warning.code, warning.message)),
+            Found::Observed(observation, warnings) => {
+                self.observed += 1;
+                self.warnings.extend(warnings.into_iter().map(|w| (w.code, w.message)));
+                let subject = observation.subject.to_string();
+                match &observation.seen {
+                    Seen::Artifact { artifact, .. } => {
+                        let name =
+                            artifact.path().as_str().strip_prefix("sources/cloud/").unwrap().to_string();
+                        let value = serde_json::from_slice(artifact.bytes()).unwrap();
+                        assert!(self.artifacts.insert(name, value).is_none(), "{}", artifact.path());
+                    }
+                    Seen::Failed(failed) => {
+                        self.failed.push((subject, failed.reason.code.to_string(), failed.message.clone()));
+                    }
+                    _ => {}
+                }
+                if let Some(check) = evaluate::check(&observation, Evidence::None) {
+                    self.check(check.rule.code, &check.subject, &check.verdict);
+                }
+            }
+            Found::Asked(question) => {
+                for path in &question.evidence {
+                    let name = path.as_str().strip_prefix("sources/cloud/").unwrap();
+                    assert!(
+                        self.artifacts.contains_key(name),
+                        "{path} is asked about before it was observed"
+                    );
+                }
+                self.check(question.rule.code, &question.subject, &question.facts.judge());
+            }
+        }
+    }
+
+    fn check(&mut self, rule: &str, subject: &str, verdict: &evaluate::Verdict) {
+        let (subject, reason) = (subject.to_string(), verdict.reason.code.to_string());
+        self.checks.push((rule.to_string(), subject, verdict.status, reason));
+    }
+}
+
+const TWO_REGIONS: &[&str] = &["regions: [eu-central-1, us-east-1]"];
+
+/// Collects from both regions with everything else as it is by default.
+fn collect(server: &Server<Cloud>, lines: &[&str]) -> Collected {
+    collect_from(&server.url(), &Setup::new(lines), false).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How often each action was asked for.
+fn asked(server: &Server<Cloud>) -> BTreeMap<String, usize> {
+    let mut asked = BTreeMap::new();
+    for request in server.requests() {
+        *asked.entry(request.action.clone().unwrap_or_default()).or_insert(0) += 1;
+    }
+    asked
+}

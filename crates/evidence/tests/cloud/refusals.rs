@@ -1,0 +1,115 @@
+//! What the provider refuses: each call denied, nothing there, a region that is not enabled.
+
+use evidence::evaluate::Status::{self, Fail, NotVerifiable, Pass};
+use sandbox::cloud::Principal;
+use serde_json::json;
+
+use crate::{ACCOUNT, KEY, PERMISSIONS, SECRET, TWO_REGIONS, USER, collect, good};
+
+const CENTRAL: &str = "123456789012/eu-central-1";
+const EAST: &str = "123456789012/us-east-1";
+
+fn without(permission: &str) -> Principal {
+    Principal::user(KEY, SECRET, USER).allow(PERMISSIONS.into_iter().filter(|known| *known != permission))
+}
+
+#[test]
+fn what_is_denied_is_not_verifiable_and_the_rest_goes_on() {
+    const DENIED: (Status, &str) = (NotVerifiable, "permission_denied");
+    const OK: (Status, &str) = (Pass, "ok");
+    for permission in PERMISSIONS {
+        let server = good().principal(without(permission)).serve().unwrap();
+        let collected = collect(&server, TWO_REGIONS);
+        let is = |denied: &str| if permission == denied { DENIED } else { OK };
+        let check = |subject, (status, reason): (Status, &'static str)| (subject, status, reason);
+        let [policy, trails, status, groups] = PERMISSIONS;
+        assert_eq!(collected.of("password-policy"), [check(ACCOUNT, is(policy))]);
+        assert_eq!(collected.of("log-retention"), [check(CENTRAL, is(groups)), check(EAST, is(groups))]);
+        let arn = "arn:aws:cloudtrail:eu-central-1:123456789012:trail/main";
+        let audit = match permission {
+            denied if denied == trails => vec![check(CENTRAL, DENIED), check(EAST, DENIED)],
+            denied if denied == status => vec![check(arn, DENIED), check(ACCOUNT, DENIED)],
+            _ => vec![check(ACCOUNT, OK)],
+        };
+        assert_eq!(collected.of("audit-trail"), audit, "{permission}");
+        assert_eq!(collected.failed, [], "a refusal is no error");
+        // Each is named, but the one that the connection test cannot try.
+        let named = collected.warnings.iter().filter(|(code, message)| {
+            code == "permission_denied"
+                && message.starts_with(permission)
+                && message.contains("is denied: User: ")
+                && message.ends_with("will be not_verifiable")
+        });
+        let regions = if permission == policy { 1 } else { 2 };
+        assert_eq!(named.count(), if permission == status { 0 } else { regions }, "{permission}");
+        assert_eq!(collected.account.retries, 0, "{permission}");
+    }
+}
+
+#[test]
+fn a_user_who_may_do_nothing_gets_nothing_and_no_error() {
+    let server = good().principal(Principal::user(KEY, SECRET, USER)).serve().unwrap();
+    let collected = collect(&server, TWO_REGIONS);
+    assert!(collected.checks.iter().all(|(_, _, status, _)| *status == NotVerifiable));
+    assert_eq!(collected.checks.len(), 5);
+    assert_eq!((collected.names(), collected.failed.len()), (vec![], 0));
+}
+
+#[test]
+fn one_region_that_denies_does_not_hide_what_another_shows() {
+    let principal = Principal::user(KEY, SECRET, USER).allow(PERMISSIONS).deny("*", "us-east-1");
+    let server = good().principal(principal).serve().unwrap();
+    let collected = collect(&server, TWO_REGIONS);
+    assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")], "one that passes is enough");
+    assert_eq!(
+        collected.of("log-retention"),
+        [(CENTRAL, Pass, "ok"), (EAST, NotVerifiable, "permission_denied")]
+    );
+    let not_read = json!([{"region": "us-east-1", "reason": "permission_denied"}]);
+    assert_eq!(collected.artifacts["audit_trails.json"]["regions_not_read"], not_read);
+    assert_eq!(collected.artifacts["audit_trails.json"]["regions_read"], json!(["eu-central-1"]));
+    assert_eq!(collected.artifacts["log_groups.json"]["regions_not_read"], not_read);
+    // Without one that passes, the region that was not read keeps the check from failing.
+    server.update(|cloud| cloud.remove_trail("main"));
+    let collected = collect(&server, TWO_REGIONS);
+    assert_eq!(collected.of("audit-trail"), [(ACCOUNT, NotVerifiable, "permission_denied")]);
+    // Nor is a name that nobody showed "not found".
+    let lines = ["regions: [eu-central-1, us-east-1]", "trails: [gone]", "log_groups: [/gone]"];
+    let collected = collect(&server, &lines);
+    assert_eq!(collected.failed, []);
+    assert_eq!(collected.of("audit-trail"), [(ACCOUNT, NotVerifiable, "permission_denied")]);
+}
+
+#[test]
+fn a_region_that_is_not_enabled_does_not_close_the_others() {
+    let server = good().serve().unwrap();
+    let collected = collect(&server, &["regions: [eu-central-1, eu-south-1]"]);
+    assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
+    assert_eq!(
+        collected.of("log-retention"),
+        [(CENTRAL, Pass, "ok"), ("123456789012/eu-south-1", NotVerifiable, "region_not_enabled")]
+    );
+    assert_eq!(collected.warned(), ["region_not_enabled", "region_not_enabled"]);
+    let (_, message) = &collected.warnings[0];
+    assert!(message.contains("eu-south-1") && message.contains("may not be enabled"), "{message}");
+    assert_eq!(collected.failed, []);
+    assert_eq!(
+        collected.artifacts["log_groups.json"]["regions_not_read"],
+        json!([{"region": "eu-south-1", "reason": "region_not_enabled"}])
+    );
+    // Enabled, it is a region like the others.
+    server.update(|cloud| *cloud = good().region("eu-south-1"));
+    let collected = collect(&server, &["regions: [eu-central-1, eu-south-1]"]);
+    assert_eq!(collected.warnings, []);
+    assert_eq!(collected.of("log-retention")[1].2, "no_log_groups");
+}
+
+#[test]
+fn an_account_without_a_password_policy() {
+    let server = good().serve().unwrap();
+    server.update(|cloud| cloud.set_password_policy(None));
+    let collected = collect(&server, TWO_REGIONS);
+    assert_eq!(collected.of("password-policy"), [(ACCOUNT, Fail, "password_policy_missing")]);
+    assert!(!collected.artifacts.contains_key("password_policy.json"));
+    assert_eq!((collected.warnings, collected.failed), (vec![], vec![]));
+}
