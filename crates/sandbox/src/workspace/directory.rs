@@ -8,7 +8,7 @@ use super::role::assignments;
 use super::shape::etag;
 use super::{Workspace, person_body};
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::collections::HashMap;
 
 /// The parameters of a query, decoded.
@@ -109,10 +109,8 @@ pub(super) fn role_assignments(
     query: &Query,
 ) -> Result<Value, Refusal> {
     workspace.check_customer(customer)?;
-    let who = match query.get("userKey") {
-        None => None,
-        Some(key) => Some(workspace.find_person(key).map_or_else(|| key.clone(), Person::id)),
-    };
+    let id = |key: &String| workspace.find_person(key).map_or_else(|| key.clone(), Person::id);
+    let who = query.get("userKey").map(id);
     let role = query.get("roleId");
     let mut all = assignments(workspace);
     all.retain(|(assignment, id)| {
@@ -151,6 +149,18 @@ impl Workspace {
     }
 }
 
+/// What can be searched for.
+const SEARCHED: &[&str] = &[
+    "email",
+    "isAdmin",
+    "isArchived",
+    "isDelegatedAdmin",
+    "isEnforcedIn2Sv",
+    "isEnrolledIn2Sv",
+    "isSuspended",
+    "orgUnitPath",
+];
+
 /// `query`: clauses that must all hold. Of the real language only what compares with a whole value, or with the
 /// beginning of an address.
 #[derive(Debug, Default)]
@@ -161,17 +171,7 @@ impl Search {
         let mut clauses = Vec::new();
         for clause in text.split_whitespace() {
             let (name, value) = clause.split_once(['=', ':']).ok_or_else(Refusal::invalid_input)?;
-            let known = json!([
-                "isAdmin",
-                "isDelegatedAdmin",
-                "isSuspended",
-                "isArchived",
-                "email",
-                "orgUnitPath",
-                "isEnrolledIn2Sv",
-                "isEnforcedIn2Sv"
-            ]);
-            if !known.as_array().is_some_and(|known| known.iter().any(|known| known == name)) {
+            if !SEARCHED.contains(&name) {
                 return Err(Refusal::invalid_input());
             }
             clauses.push((name.to_owned(), value.trim_matches(['\'', '"']).to_owned()));

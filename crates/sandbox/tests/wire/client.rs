@@ -39,7 +39,7 @@ impl Answer {
 }
 
 /// Sends and reads to the end of the connection; the error, if it ends badly.
-pub(crate) fn send(server: &Server, request: &str) -> std::io::Result<(String, Vec<u8>)> {
+pub(crate) fn send<Host>(server: &Server<Host>, request: &str) -> std::io::Result<(String, Vec<u8>)> {
     let mut stream = TcpStream::connect(server.address())?;
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
     stream.write_all(request.as_bytes())?;
@@ -51,7 +51,10 @@ pub(crate) fn send(server: &Server, request: &str) -> std::io::Result<(String, V
 }
 
 pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)]) -> String {
-    let mut text = format!("{method} {path} HTTP/1.1\r\nHost: sandbox\r\nConnection: close\r\n");
+    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        text.push_str("Host: sandbox\r\n");
+    }
     for (name, value) in headers {
         text.push_str(&format!("{name}: {value}\r\n"));
     }
@@ -59,8 +62,24 @@ pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)]) -> Str
     text
 }
 
-pub(crate) fn raw(server: &Server, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
-    let (head, body) = send(server, &request(method, path, headers)).unwrap();
+pub(crate) fn raw<Host>(server: &Server<Host>, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    raw_with_body(server, method, path, headers, "")
+}
+
+pub(crate) fn raw_with_body<Host>(
+    server: &Server<Host>,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Answer {
+    let length = body.len().to_string();
+    let mut headers = headers.to_vec();
+    if !body.is_empty() {
+        headers.push(("Content-Length", &length));
+    }
+    let text = format!("{}{body}", request(method, path, &headers));
+    let (head, body) = send(server, &text).unwrap();
     let status = head.split(' ').nth(1).unwrap_or_else(|| panic!("no answer: {head:?}")).parse().unwrap();
     Answer { status, head, body }
 }

@@ -11,9 +11,14 @@
 mod access;
 mod answers;
 mod client;
+mod cloud;
+mod cloud_calls;
 mod contents;
 mod faults;
 mod limits;
 mod paging;
 mod replay;
 mod scenarios;
+mod signer;
+mod workspace;
+mod workspace_token;
