@@ -695,8 +695,3 @@ fn a_dry_run_uploads_nothing() {
     desk.run(&["collect", "--upload", "--dry-run"]).exits(0);
     assert!(desk.platform.requests().is_empty());
 }
-
-#[test]
-fn help() {
-    insta::assert_snapshot!("help", Desk::new(platform()).run(&["upload", "--help"]).exits(0).stdout);
-}
