@@ -26,6 +26,10 @@ pub use patterns::{Confidence, RULES, Rule};
 /// The rule by which the collector's own credentials are found.
 pub const OWN_CREDENTIAL: &str = "own-credential";
 
+/// A secret longer than this, in bytes, is looked for in a pass of its own. The table that finds all key words at once
+/// has a row for every byte it looks for: the forms of one private key would make it 25 MB.
+const LONG_SECRET: usize = 128;
+
 /// How far around a key word a pattern is tried at first, in bytes. A match that reaches the edge is followed to its
 /// end; one whose key word is further away from its beginning is missed.
 const WINDOW: usize = 1024;
@@ -56,7 +60,7 @@ struct Inner {
     own: Vec<Vec<u8>>,
     /// What each text of the prefilter stands for.
     needles: Vec<Needle>,
-    /// Credentials that came into being during the run, and what finds them.
+    /// Credentials that came into being during the run or are long, and what finds them.
     learned: RwLock<Learned>,
     /// Finds all key words and own credentials in one pass. Without it every rule is tried everywhere: slower, and
     /// the same findings.
@@ -94,7 +98,9 @@ impl Screen {
     /// string, and inside base64 of both alphabets; one shorter than [`SHORTEST_OWN_SECRET`] is ignored.
     pub fn new(own_secrets: &[&str]) -> Screen {
         let rules = RULES.iter().map(|rule| Compiled { rule, regex: OnceLock::new() }).collect();
-        let own: Vec<Vec<u8>> = own_secrets.iter().flat_map(|secret| own::forms(secret)).collect();
+        let (long, short): (Vec<&str>, Vec<&str>) =
+            own_secrets.iter().partition(|secret| secret.len() > LONG_SECRET);
+        let own: Vec<Vec<u8>> = short.iter().flat_map(|secret| own::forms(secret)).collect();
         let keywords = RULES.iter().enumerate().flat_map(|(index, rule)| {
             rule.keywords.iter().map(move |keyword| (keyword.as_bytes(), Needle::Rule(index)))
         });
@@ -105,7 +111,9 @@ impl Screen {
             .kind(Some(AhoCorasickKind::DFA))
             .build(texts)
             .ok();
-        Screen(Arc::new(Inner { rules, own, needles, learned: RwLock::default(), prefilter }))
+        let screen = Screen(Arc::new(Inner { rules, own, needles, learned: RwLock::default(), prefilter }));
+        long.iter().for_each(|secret| screen.learn(secret));
+        screen
     }
 
     /// Looks for `secret` too from now on: a credential that came into being during the run, such as an access token.
@@ -116,7 +124,9 @@ impl Screen {
                 learned.forms.push(form);
             }
         }
-        learned.finder = AhoCorasick::new(&learned.forms).ok();
+        // Slower to search than a table with a row for every byte, and a hundredth of its size.
+        let kind = Some(AhoCorasickKind::ContiguousNFA);
+        learned.finder = AhoCorasick::builder().kind(kind).build(&learned.forms).ok();
     }
 
     /// Everything in the text that looks like a credential, in the order of the text. A guess inside a certain

@@ -165,8 +165,13 @@ impl Lab {
 
     /// Sets a variable for all runs to come.
     pub(crate) fn env(mut self, name: &str, value: &str) -> Lab {
-        self.env.insert(name.to_string(), value.to_string());
+        self.set_env(name, value);
         self
+    }
+
+    /// Sets a variable for all runs to come.
+    pub(crate) fn set_env(&mut self, name: &str, value: &str) {
+        self.env.insert(name.to_string(), value.to_string());
     }
 
     /// Removes a variable.

@@ -24,6 +24,7 @@ mod disk;
 mod exit_codes;
 mod failures;
 mod secrets;
+mod several_sources;
 mod signals;
 mod texts;
 mod two_factor;

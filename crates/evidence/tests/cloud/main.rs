@@ -10,11 +10,13 @@
     reason = "a test says with a panic that it failed"
 )]
 
+mod configuration;
 mod credentials;
 mod faults;
 mod hostile;
 mod refusals;
 mod settings;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,15 +1,21 @@
-//! `sandbox demo`: the whole main job with the real binary, collect and then verify, against the demo organization.
+//! `sandbox demo`: the whole main job with the real binary, collect and then verify, against a made-up company: a code
+//! host, a cloud account and a directory.
 //!
 //! What it runs is what a user would type, and it is shown before it runs. The files stay where they are, so that
 //! they can be looked at; a second run adds a second bundle.
 
-use sandbox::{DEMO_FINE_GRAINED_TOKEN, demo_organization};
+use sandbox::workspace::Workspace;
+use sandbox::{
+    DEMO_CLOUD_ACCESS_KEY_ID, DEMO_CLOUD_SECRET_ACCESS_KEY, DEMO_FINE_GRAINED_TOKEN, DEMO_WORKSPACE_ADMIN,
+    demo_account, demo_organization, demo_workspace,
+};
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// The bundle was written, and one artifact was left out: the demo organization has a secret in a comment.
+/// The bundle was written, and one artifact was left out: one of the repositories has a secret in a comment.
 const FORBIDDEN_DATA: i32 = 4;
 
 /// Runs the demo.
@@ -17,14 +23,26 @@ pub(crate) fn run() -> io::Result<()> {
     let tool = build_tool()?;
     let directory = tool.with_file_name("demo");
     std::fs::create_dir_all(&directory)?;
-    let server = demo_organization().serve()?;
-    let demo = Demo { tool, directory, api_url: server.url() };
+    let codehost = demo_organization().serve()?;
+    let cloud = demo_account().serve()?;
+    let workspace = demo_workspace().serve()?;
+    let demo = Demo { tool, directory };
 
-    heading("A code host on this machine, with the organization acme and 14 repositories");
-    say(&format!("  {}", demo.api_url));
-    if !demo.directory.join("evidence.yaml").exists() {
-        heading("A configuration and a key pair");
-        demo.evidence(&["init", "--org", "acme", "--generate-keys"], &[0])?;
+    heading("A company on this machine: a code host with 14 repositories, a cloud account, a directory");
+    say(&format!("  codehost  {}", codehost.url()));
+    say(&format!("  cloud     {}", cloud.url()));
+    say(&format!("  altcloud  {}", workspace.url()));
+    heading("A configuration with all three, and a key pair");
+    // The ports are others in every run; the keys stay.
+    let configuration = configuration(&codehost.url(), &cloud.url(), &workspace.url());
+    std::fs::write(demo.directory.join("evidence.yaml"), &configuration)?;
+    let credentials = demo.directory.join(CREDENTIALS);
+    std::fs::write(&credentials, Workspace::service_account_file(&workspace))?;
+    // It holds a private key, if only a made-up one.
+    std::fs::set_permissions(&credentials, std::fs::Permissions::from_mode(0o600))?;
+    say(&configuration);
+    if !demo.directory.join("evidence-signing-key.pem").exists() {
+        demo.evidence(&["keygen"], &[0])?;
     }
     heading("The evidence, as one signed bundle");
     let before = demo.bundles()?;
@@ -43,10 +61,38 @@ pub(crate) fn run() -> io::Result<()> {
     Ok(())
 }
 
+/// The file with the service account's key, in the demo's directory.
+const CREDENTIALS: &str = "service-account.json";
+
+fn configuration(codehost: &str, cloud: &str, workspace: &str) -> String {
+    format!(
+        "framework: soc2_type1
+controls: [CC6.1, CC6.6, CC7.2]
+sources:
+  codehost:
+    mode: token
+    org: acme
+    repos: \"*\"
+    api_url: {codehost}
+  cloud:
+    mode: env
+    regions: [eu-west-1, us-east-1]
+    endpoint_url: {cloud}
+  altcloud:
+    mode: service_account
+    admin_email: {DEMO_WORKSPACE_ADMIN}
+    domains: [acme.example, acme-labs.example]
+    api_url: {workspace}
+bundle:
+  signing:
+    private_key_path: evidence-signing-key.pem
+"
+    )
+}
+
 struct Demo {
     tool: PathBuf,
     directory: PathBuf,
-    api_url: String,
 }
 
 impl Demo {
@@ -56,8 +102,13 @@ impl Demo {
         let status = Command::new(&self.tool)
             .args(arguments)
             .current_dir(&self.directory)
-            .env("CODEHOST_API_URL", &self.api_url)
             .env("CODEHOST_TOKEN", DEMO_FINE_GRAINED_TOKEN)
+            .env("CLOUD_ACCESS_KEY_ID", DEMO_CLOUD_ACCESS_KEY_ID)
+            .env("CLOUD_SECRET_ACCESS_KEY", DEMO_CLOUD_SECRET_ACCESS_KEY)
+            .env("ALTCLOUD_APPLICATION_CREDENTIALS", CREDENTIALS)
+            .env_remove("CODEHOST_API_URL")
+            .env_remove("CLOUD_SESSION_TOKEN")
+            .env_remove("CLOUD_REGION")
             .env_remove("SOURCE_DATE_EPOCH")
             .env_remove("EVIDENCE_TRUSTED_KEYS")
             .status()?;

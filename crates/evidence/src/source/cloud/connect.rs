@@ -194,6 +194,8 @@ impl Test<'_> {
                         "is it deleted, inactive, or of another partition? {token} must belong to the same key"
                     ),
                     format!("unset {token} for a key that is not temporary"),
+                    "a region that is not enabled for the account knows no key at all: set `region` to one that is"
+                        .to_string(),
                 ],
             ),
             "SignatureDoesNotMatch" | "InvalidSignatureException" => (

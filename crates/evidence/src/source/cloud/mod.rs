@@ -164,6 +164,8 @@ impl Session for CloudSession {
                 plan.artifacts.push(("trail status", trails));
                 plan.artifacts.push(("log groups", u64::from(groups_read)));
             }
+            // What is denied is no artifact; the warnings have said so.
+            plan.artifacts.retain(|(_, count)| *count > 0);
             plan.requests_minimum = requests;
             plan.requests_maximum = requests;
             plan.estimated_bytes = ESTIMATED_FIXED_BYTES

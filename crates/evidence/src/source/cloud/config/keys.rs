@@ -89,14 +89,14 @@ pub(super) static LOG_GROUPS: Key = Key {
     presence: Presence::Default(DefaultValue::Empty("[]")),
     shape: Shape::List { of: Format::Line, may_be_empty: true },
     summary: "The log groups in scope; empty for all.",
-    rule: "names, or beginnings of names followed by `*`, each once; in quotes if one begins with `*`",
+    rule: "names, or beginnings of names followed by `*`, each once",
     example: "[\"/production/*\"]",
     synonyms: &["log_group", "loggroups"],
 };
 
 pub(super) static CONTROLS: Key = Key {
     name: "controls",
-    presence: Presence::Derived("the top-level `controls`"),
+    presence: Presence::Derived("the top-level `controls`, as far as this source serves them"),
     shape: Shape::List { of: Format::Control(SERVED), may_be_empty: false },
     summary: "The controls to collect from this source; replaces the top-level list here.",
     rule: "at least one, each once; may name controls the top-level list does not",

@@ -1,0 +1,254 @@
+//! All three sources in one run: one bundle, a fixed order, and one that fails does not stop the others.
+
+use sandbox::cloud::{Cloud, Fault, FaultKind};
+use sandbox::workspace::Workspace;
+use sandbox::{Body, Server};
+use serde_json::Value;
+
+use super::common::{Bundle, Lab, acme, sound};
+
+/// A code host, a cloud and a directory, and a configuration for all three.
+struct Company {
+    lab: Lab,
+    cloud: Server<Cloud>,
+    workspace: Server<Workspace>,
+}
+
+const CREDENTIALS: &str = "credentials.json";
+
+impl Company {
+    fn new() -> Company {
+        Company::of(sandbox::demo_account(), sandbox::demo_workspace())
+    }
+
+    fn of(cloud: Cloud, workspace: Workspace) -> Company {
+        let lab = Lab::new(acme().repository(sound("api")).repository(sound("web")))
+            .env("CLOUD_ACCESS_KEY_ID", sandbox::DEMO_CLOUD_ACCESS_KEY_ID)
+            .env("CLOUD_SECRET_ACCESS_KEY", sandbox::DEMO_CLOUD_SECRET_ACCESS_KEY)
+            .env("ALTCLOUD_APPLICATION_CREDENTIALS", CREDENTIALS);
+        let company = Company { lab, cloud: cloud.serve().unwrap(), workspace: workspace.serve().unwrap() };
+        company.lab.write(CREDENTIALS, Workspace::service_account_file(&company.workspace));
+        company.lab.set_mode(CREDENTIALS, 0o600);
+        let text = company.text("", "");
+        company.lab.write("evidence.yaml", text);
+        company
+    }
+
+    /// The configuration; `codehost` and `cloud` are further lines of these sections.
+    fn text(&self, codehost: &str, cloud: &str) -> String {
+        format!(
+            "framework: soc2_type1\ncontrols: [CC6.1, CC6.6, CC7.2]\nsources:\n  altcloud:\n    mode: \
+             service_account\n    admin_email: {}\n    api_url: {}\n  codehost:\n    mode: token\n    org: acme\n    \
+             repos: \"*\"\n    api_url: {}\n    requests_per_minute: 0\n{codehost}  cloud:\n    mode: env\n    \
+             regions: [eu-west-1, us-east-1]\n    endpoint_url: {}\n{cloud}bundle:\n  signing:\n    \
+             private_key_path: key.pem\n",
+            sandbox::DEMO_WORKSPACE_ADMIN,
+            self.workspace.url(),
+            self.lab.server.url(),
+            self.cloud.url()
+        )
+    }
+
+    fn env(mut self, name: &str, value: &str) -> Company {
+        self.lab.set_env(name, value);
+        self
+    }
+
+    /// With temporary credentials that ended a while ago.
+    fn with_an_expired_key(self) -> Company {
+        self.env("CLOUD_ACCESS_KEY_ID", sandbox::DEMO_CLOUD_EXPIRED_ACCESS_KEY_ID)
+            .env("CLOUD_SECRET_ACCESS_KEY", sandbox::DEMO_CLOUD_EXPIRED_SECRET_ACCESS_KEY)
+            .env("CLOUD_SESSION_TOKEN", sandbox::DEMO_CLOUD_EXPIRED_SESSION_TOKEN)
+    }
+}
+
+impl Drop for Company {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            assert!(self.cloud.violations().is_empty(), "{:?}", self.cloud.violations());
+            assert!(self.workspace.violations().is_empty(), "{:?}", self.workspace.violations());
+        }
+    }
+}
+
+/// Each check as `control source rule subject status reason`.
+fn checks(bundle: &Bundle) -> Vec<String> {
+    let normalized = bundle.json("derived/normalized.json");
+    let text = |value: &Value| value.as_str().unwrap().to_string();
+    let mut checks = Vec::new();
+    for control in normalized["controls"].as_array().unwrap() {
+        for check in control["checks"].as_array().unwrap() {
+            let columns = ["source", "rule", "subject", "status", "reason"].map(|key| text(&check[key]));
+            checks.push(format!("{} {}", text(&control["id"]), columns.join(" ")));
+        }
+    }
+    checks
+}
+
+fn sources(bundle: &Bundle) -> Vec<String> {
+    let run = bundle.json("run.json");
+    let sources = run["sources"].as_array().unwrap();
+    sources.iter().map(|source| source["name"].as_str().unwrap().to_string()).collect()
+}
+
+#[test]
+fn one_bundle_of_all_three() {
+    let company = Company::new();
+    let run = company.lab.collect(&[]).exits(0);
+    let bundle = run.bundle();
+    // The order is the tool's, whatever the order in the file and of the answers.
+    assert_eq!(sources(&bundle), ["codehost", "cloud", "altcloud"]);
+    insta::assert_snapshot!("checks_of_all_three", checks(&bundle).join("\n"));
+    insta::assert_snapshot!("files_of_all_three", bundle.paths().join("\n"));
+    let manifest = bundle.json("manifest.json");
+    assert_eq!(manifest["complete"], true);
+    assert_eq!(manifest["organization"], "acme");
+    // Every control is judged over every source that serves it.
+    for (control, names) in [
+        ("CC6.1", ["codehost", "cloud", "altcloud"].as_slice()),
+        ("CC6.6", &["codehost", "altcloud"]),
+        ("CC7.2", &["codehost", "cloud"]),
+    ] {
+        for name in names {
+            let start = format!("{control} {name} ");
+            assert!(checks(&bundle).iter().any(|check| check.starts_with(&start)), "{start}");
+        }
+    }
+    let path = bundle.path.to_string_lossy().into_owned();
+    company.lab.run(&["verify", "-k", "key.pub.pem", &path]).exits(0);
+}
+
+#[test]
+fn what_is_printed() {
+    let run = Company::new().lab.collect(&[]).exits(0);
+    insta::assert_snapshot!("all_three", run.shown());
+}
+
+/// Twice the same, byte by byte, although three hosts answer when they like.
+#[test]
+fn the_result_does_not_depend_on_who_answers_first() {
+    let documents = |latency: [u64; 3]| {
+        let company = Company::of(
+            sandbox::demo_account().latency(std::time::Duration::from_millis(latency[1])),
+            sandbox::demo_workspace().latency(std::time::Duration::from_millis(latency[2])),
+        );
+        company
+            .lab
+            .server
+            .update(|host| *host = host.clone().latency(std::time::Duration::from_millis(latency[0])));
+        let bundle = company.lab.collect(&[]).exits(0).bundle();
+        let paths: Vec<String> = bundle.paths().into_iter().map(str::to_string).collect();
+        (checks(&bundle), paths, sources(&bundle))
+    };
+    assert_eq!(documents([30, 0, 0]), documents([0, 20, 10]));
+}
+
+#[test]
+fn an_expired_key_does_not_stop_the_others() {
+    let company = Company::new().with_an_expired_key();
+    let run = company.lab.collect(&[]).exits(2).says("have expired");
+    let bundle = run.bundle();
+    let manifest = bundle.json("manifest.json");
+    assert_eq!(manifest["complete"], false);
+    let errors = manifest["errors"].as_array().unwrap();
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!((&errors[0]["code"], &errors[0]["source"]), (&"connection_failed".into(), &"cloud".into()));
+    assert_eq!(sources(&bundle), ["codehost", "cloud", "altcloud"]);
+    let unread: Vec<String> =
+        checks(&bundle).into_iter().filter(|check| check.contains("connection_failed")).collect();
+    assert_eq!(
+        unread,
+        [
+            "CC6.1 cloud password-policy cloud not_verifiable connection_failed",
+            "CC7.2 cloud audit-trail cloud not_verifiable connection_failed",
+            "CC7.2 cloud log-retention cloud not_verifiable connection_failed",
+        ]
+    );
+    // Nothing of it is in the bundle, everything else is, and a control does not pass without it.
+    assert!(!bundle.paths().iter().any(|path| path.starts_with("sources/cloud/")));
+    assert!(bundle.paths().iter().any(|path| path.starts_with("sources/altcloud/")));
+    let seven = &bundle.json("derived/normalized.json")["controls"][2];
+    assert_eq!((&seven["id"], &seven["status"]), (&"CC7.2".into(), &"not_verifiable".into()));
+    // The requests that were made for nothing are counted too.
+    assert_eq!(bundle.json("run.json")["sources"][1]["requests"], 1);
+    insta::assert_snapshot!("expired_key", run.shown());
+    for secret in [
+        sandbox::DEMO_CLOUD_EXPIRED_SECRET_ACCESS_KEY,
+        sandbox::DEMO_CLOUD_EXPIRED_SESSION_TOKEN,
+        sandbox::DEMO_FINE_GRAINED_TOKEN,
+    ] {
+        assert!(!run.all().contains(secret));
+        assert!(
+            bundle.entries.iter().all(|(_, content)| { !String::from_utf8_lossy(content).contains(secret) })
+        );
+    }
+}
+
+#[test]
+fn a_dry_run_says_what_would_be_missing() {
+    let company = Company::new().with_an_expired_key();
+    let run = company.lab.collect(&["--dry-run"]).exits(2);
+    insta::assert_snapshot!("dry_run_with_an_expired_key", run.shown());
+    assert!(company.lab.output().is_empty());
+    let all = Company::new().lab.collect(&["--dry-run"]).exits(0);
+    insta::assert_snapshot!("dry_run_of_all_three", all.shown());
+}
+
+#[test]
+fn a_missing_variable_is_one_source_less() {
+    let company = Company::new();
+    let lab = &company.lab;
+    let mut command = lab.command(&["collect"]);
+    command.env_remove("ALTCLOUD_APPLICATION_CREDENTIALS").env_remove("CODEHOST_TOKEN");
+    let run = lab.run_command(command).exits(2);
+    let run = run.says("ALTCLOUD_APPLICATION_CREDENTIALS is not set").says("CODEHOST_TOKEN is not set");
+    let bundle = run.bundle();
+    assert!(bundle.paths().iter().any(|path| path.starts_with("sources/cloud/")));
+    // The bundle is about the same organization, whoever could be asked.
+    assert_eq!(bundle.json("manifest.json")["organization"], "acme");
+}
+
+#[test]
+fn when_none_can_be_connected_there_is_no_bundle() {
+    let company = Company::new().with_an_expired_key();
+    let lab = &company.lab;
+    let mut command = lab.command(&["collect"]);
+    command.env_remove("ALTCLOUD_APPLICATION_CREDENTIALS").env("CODEHOST_TOKEN", "ghp_nobodys");
+    let run = lab.run_command(command).exits(2);
+    assert!(lab.output().is_empty());
+    let run = run.says("codehost: 'Bad credentials'").says("cloud: ").says("altcloud: ");
+    assert_eq!(run.stderr.matches("error: connection test failed: ").count(), 3, "{}", run.stderr);
+}
+
+/// What is wrong with the configuration is no matter of one source: nothing is collected with a token that can write.
+#[test]
+fn a_token_that_can_write_ends_the_run_for_all() {
+    let company = Company::new();
+    let token = "ghp_CliTestsWritesTokenIsNotARealSecret7";
+    company.lab.server.update(|host| {
+        let writes = sandbox::codehost::Token::classic(token).login("w").scopes(["repo", "read:org"]);
+        host.put_token(writes);
+    });
+    let company = company.env("CODEHOST_TOKEN", token);
+    company.lab.collect(&[]).exits(1).says("Forbidden scope");
+    assert!(company.lab.output().is_empty());
+}
+
+/// A fault of one host that does not heal is that host's: exit code 3, and everything else is there.
+#[test]
+fn a_host_that_fails_in_the_middle_costs_its_own_part() {
+    let broken = Fault::on("cloudtrail:GetTrailStatus").kind(FaultKind::Status(500, Body::Json));
+    let company = Company::of(sandbox::demo_account().fault(broken), sandbox::demo_workspace());
+    let run = company.lab.collect(&[]).exits(3);
+    let bundle = run.bundle();
+    let manifest = bundle.json("manifest.json");
+    assert_eq!(manifest["complete"], false);
+    let errors = manifest["errors"].as_array().unwrap();
+    assert!(!errors.is_empty() && errors.iter().all(|error| error["source"] == "cloud"), "{errors:?}");
+    let checks = checks(&bundle);
+    assert!(
+        checks.iter().any(|check| check.starts_with("CC7.2 cloud audit-trail 123456789012 not_verifiable")),
+        "{checks:?}"
+    );
+    assert!(bundle.paths().contains(&"sources/cloud/log_groups.json"));
+}

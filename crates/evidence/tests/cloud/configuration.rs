@@ -1,0 +1,91 @@
+//! What the environment adds to the configuration, and what the page of this source says.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use evidence::config::Config;
+
+use crate::{PERMISSIONS, Setup};
+
+/// The message of the first problem; `None` if there is none.
+fn problem(setup: &Setup, url: &str) -> Option<String> {
+    let text = setup.yaml(url, Path::new("key.pem"));
+    let text = if url.is_empty() { text.replace("    endpoint_url: \n", "") } else { text };
+    let result = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &setup.env());
+    result.err().map(|error| format!("{}: {}", error.problems[0].key, error.problems[0].message))
+}
+
+#[test]
+fn the_region_of_the_environment_stands_for_the_key_and_only_for_it() {
+    let wrong = |lines: &[&str]| problem(&Setup::new(lines).variable("CLOUD_REGION", "the moon"), "");
+    let text = wrong(&[]).unwrap();
+    assert!(
+        text.starts_with("sources.cloud.region: the environment variable CLOUD_REGION stands for"),
+        "{text}"
+    );
+    assert_eq!(wrong(&["region: eu-central-1"]), None);
+    assert_eq!(wrong(&["regions: [eu-central-1]"]), None);
+    assert_eq!(problem(&Setup::new(&[]), ""), None, "that there is none is found out when it is needed");
+}
+
+#[test]
+fn other_partitions_need_an_address() {
+    let lines = &["region: us-iso-east-1"];
+    assert!(problem(&Setup::new(lines), "").unwrap().contains("are not known to this version"));
+    assert_eq!(problem(&Setup::new(lines), "https://cloud.example.com"), None);
+    assert_eq!(problem(&Setup::new(&["region: cn-north-1"]), ""), None);
+}
+
+fn page() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sources/cloud.md");
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[test]
+fn the_page_lists_every_call_and_the_policy_allows_what_is_needed_and_no_more() {
+    let page = page();
+    let table = page.split("| Call | For | How often |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let documented: BTreeSet<String> = table
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("| `")?.split('`').next()?.to_string()))
+        .collect();
+    assert_eq!(documented, evidence::source::cloud::api::calls().into_iter().collect());
+    let policy = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let policy: serde_json::Value = serde_json::from_str(policy).unwrap();
+    let allowed: BTreeSet<&str> = policy["Statement"][0]["Action"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|action| action.as_str().unwrap())
+        .collect();
+    assert_eq!(allowed, PERMISSIONS.into_iter().collect());
+}
+
+#[test]
+fn the_page_names_every_field_of_every_artifact() {
+    let server = crate::good().serve().unwrap();
+    let collected = crate::collect(&server, crate::TWO_REGIONS);
+    let page = page();
+    let mut rows = page.lines().filter(|line| line.starts_with("| `") && line.contains(".json` |"));
+    for (name, artifact) in &collected.artifacts {
+        let name = if name.starts_with("trail_") { "trail_{name}_status.json" } else { name };
+        let row = rows.clone().find(|row| row.contains(name)).unwrap_or_else(|| panic!("{name} has no row"));
+        let mut names = Vec::new();
+        keys(artifact, &mut names);
+        for key in names {
+            assert!(row.contains(&format!("`{key}`")), "{name}: {key} is not documented");
+        }
+    }
+    assert_eq!(rows.by_ref().count(), collected.artifacts.len());
+}
+
+fn keys(value: &serde_json::Value, names: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(members) => members.iter().for_each(|(name, value)| {
+            names.push(name.clone());
+            keys(value, names);
+        }),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| keys(item, names)),
+        _ => {}
+    }
+}
