@@ -258,8 +258,8 @@ impl fmt::Display for Error {
             Error::ApiKey { variable, source: ApiKeyError::Unusable, .. } => {
                 write!(
                     f,
-                    "the environment variable {variable} holds no API key: it is empty, or has spaces, line breaks or \
-                     other characters that no key has"
+                    "the environment variable {variable} holds no API key: it is shorter than any, or has spaces, \
+                     line breaks or other characters that no key has"
                 )
             }
             Error::NotJudged { bundle, reason, .. } => {

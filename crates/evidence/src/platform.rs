@@ -25,7 +25,7 @@ use crate::http::upload::{
     Answer, Asked, Content, DAMAGED, Failed, Parcel, Problem, Settings, Uplink, Watch, Why,
 };
 use crate::report::{Event, Reporter, Uploading};
-use crate::screen::Screen;
+use crate::screen::{SHORTEST_OWN_SECRET, Screen};
 
 /// The longest id of a bundle, in bytes.
 const LONGEST_ID: usize = 128;
@@ -36,10 +36,10 @@ pub struct ApiKey(SecretString);
 
 impl ApiKey {
     /// A key from a variable's value. White space around it is dropped, since a key read from a file brings a line break
-    /// along. `None` if nothing is left, or something that cannot stand in a header.
+    /// along. `None` if what is left cannot stand in a header, or is so short that the screen could not look for it.
     pub fn new(value: &str) -> Option<ApiKey> {
         let value = value.trim();
-        let usable = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_graphic());
+        let usable = value.len() >= SHORTEST_OWN_SECRET && value.bytes().all(|byte| byte.is_ascii_graphic());
         usable.then(|| ApiKey(SecretString::from(value)))
     }
 
@@ -171,7 +171,7 @@ impl Refusal {
                          configuration"
                     .to_string()
             }
-            (422, _) => TRUST.to_string(),
+            (422, _) => not_trusted(self.problem.reason.as_deref()),
             _ => return None,
         };
         Some(text)
@@ -181,6 +181,18 @@ impl Refusal {
 /// What to do if this is no platform.
 const ADDRESS: &str = "is this the address of an evidence platform? upload.api_url (or --endpoint) is what stands before \
                        /api/v1";
+
+/// What to do about a bundle that is not what a key signed that the platform trusts. What is wrong with it decides: a code
+/// of the bundle format, or of the platform's store.
+fn not_trusted(reason: Option<&str>) -> String {
+    match reason {
+        None | Some("signature-invalid" | "key-outside-validity" | "no-trusted-key") => TRUST.to_string(),
+        Some("blob-missing" | "digest-mismatch") => {
+            "the platform has lost or changed what it was given: tell its administrator".to_string()
+        }
+        Some(_) => "this is no bundle, or a damaged one: look at it with `evidence verify`".to_string(),
+    }
+}
 
 /// What to do if the platform does not trust the signer.
 const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public key; \
@@ -235,8 +247,10 @@ pub enum UploadError {
     },
     /// The platform could not verify the bundle.
     NotVerified {
-        /// Its reason.
+        /// The code of its reason.
         reason: Option<String>,
+        /// The reason in words.
+        words: Option<String>,
     },
     /// The platform says another key signed than was found here.
     OtherKey {
@@ -271,7 +285,7 @@ impl UploadError {
     pub fn help(&self) -> Option<String> {
         let text = match self {
             UploadError::Refused(refusal) => return refusal.help(),
-            UploadError::NotVerified { .. } => TRUST.to_string(),
+            UploadError::NotVerified { reason, .. } => not_trusted(reason.as_deref()),
             UploadError::NoAnswer { foreign: true, .. } => ADDRESS.to_string(),
             UploadError::NoAnswer { step: Step::Upload, .. } => {
                 "check the proxy and the network; one that takes no bundle of this size may also just hang up"
@@ -332,9 +346,9 @@ impl fmt::Display for UploadError {
             UploadError::OtherDigest { sent, kept } => {
                 write!(f, "the platform says it keeps other bytes than were sent: sha256 {kept}, not {sent}")
             }
-            UploadError::NotVerified { reason } => {
+            UploadError::NotVerified { reason, words } => {
                 f.write_str("the platform has the bundle and could not verify it")?;
-                reason.iter().try_for_each(|reason| write!(f, ": {reason}"))
+                joined(reason.as_deref(), words.as_deref()).iter().try_for_each(|text| write!(f, ": {text}"))
             }
             UploadError::OtherKey { local, platform } => {
                 write!(f, "the platform says the bundle was signed by {platform}; it was signed by {local}")
@@ -485,8 +499,7 @@ impl<'a> Upload<'a> {
         if !verified {
             let told =
                 |text: Option<String>| text.map(|text| self.clean(&text)).filter(|text| !text.is_empty());
-            let reason = joined(told(reason).as_deref(), told(detail).as_deref());
-            return Err(UploadError::NotVerified { reason });
+            return Err(UploadError::NotVerified { reason: told(reason), words: told(detail) });
         }
         match (signer.map(ToString::to_string), key_id) {
             (Some(local), Some(platform)) if local != platform => {
@@ -618,7 +631,9 @@ mod tests {
         assert!(ApiKey::new(" \n").is_none());
         assert!(ApiKey::new("two words").is_none());
         assert!(ApiKey::new("schlüssel").is_none());
-        assert!(ApiKey::new("a\nb").is_none());
+        assert!(ApiKey::new("made-up\nkey").is_none());
+        assert!(ApiKey::new("1234567").is_none());
+        assert!(ApiKey::new("12345678").is_some());
         let key = ApiKey::new(" made-up-key-of-no-platform\n").unwrap();
         assert_eq!(format!("{key:?}"), "ApiKey(redacted)");
         let header = key.header().unwrap();

@@ -65,7 +65,11 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     let interrupt = Interrupt::watch().map_err(Error::System)?;
 
     // 2. The bundle.
-    let looked = look(&args.bundle, trust.as_ref()).map_err(|seen| seen.into_error(&args.bundle))?;
+    let looked = look(&args.bundle, trust.as_ref(), &interrupt);
+    if let Some(exit) = interrupt.raised() {
+        return Err(failed(UploadError::Interrupted(exit), &args.bundle, again(args)));
+    }
+    let looked = looked.map_err(|refused| refused.into_error(&args.bundle))?;
     if trust.is_some() && looked.found() == Found::NotAuthenticated && configured {
         // A configuration names keys to trust. If none can be had, that is a fault to repair, not to pass over.
         return Err(Error::NotJudged {
@@ -125,8 +129,11 @@ pub(super) fn fresh(target: &Target, fresh: &Fresh<'_>, around: &Around<'_>) -> 
     let mut trust = TrustRoot::new();
     trust.add_key("your own signing key", fresh.key);
     let trust = target.config.verify_before_upload.then_some(&trust);
-    let uploaded = look(fresh.bundle, trust)
-        .map_err(|seen| UploadError::Local(seen.reason))
+    let uploaded = look(fresh.bundle, trust, around.interrupt)
+        .map_err(|refused| match around.interrupt.raised() {
+            Some(exit) => UploadError::Interrupted(exit),
+            None => UploadError::Local(refused.reason),
+        })
         .and_then(|looked| deliver(target, fresh.bundle, &looked, around));
     over(uploaded.is_ok());
     let config = fresh.config.map(|config| format!(" --config {}", config.display())).unwrap_or_default();
@@ -323,7 +330,7 @@ impl Refused {
 
 /// Opens the bundle, verifies it if there is a trust root to do it with, and takes its digest in the same pass: what is
 /// sent later is what was verified.
-fn look(bundle: &Path, trust: Option<&TrustRoot>) -> Result<Looked, Refused> {
+fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Result<Looked, Refused> {
     let unreadable = |error| Refused::unreadable(&error);
     // Asked first: opening a pipe would wait for somebody to write into it.
     if !fs::metadata(bundle).map_err(unreadable)?.is_file() {
@@ -331,7 +338,7 @@ fn look(bundle: &Path, trust: Option<&TrustRoot>) -> Result<Looked, Refused> {
         return Err(Refused::unreadable(&error));
     }
     let file = Arc::new(File::open(bundle).map_err(unreadable)?);
-    let mut reader = Digesting { file: &file, hasher: Sha256::new(), bytes: 0 };
+    let mut reader = Digesting { file: &file, interrupt, hasher: Sha256::new(), bytes: 0 };
     let judged = match trust {
         None => Judged::NotLookedAt,
         Some(trust) => {
@@ -362,15 +369,20 @@ fn look(bundle: &Path, trust: Option<&TrustRoot>) -> Result<Looked, Refused> {
     Ok(Looked { file, parcel, judged })
 }
 
-/// Reads a file, and keeps count of what it reads.
+/// Reads a file until there is a signal, and keeps count of what it reads.
 struct Digesting<'a> {
     file: &'a File,
+    interrupt: &'a Interrupt,
     hasher: Sha256,
     bytes: u64,
 }
 
 impl Read for Digesting<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.interrupt.raised().is_some() {
+            // Not ErrorKind::Interrupted: that would be tried again for ever.
+            return Err(io::Error::other("stopped by a signal"));
+        }
         let read = self.file.read(buffer)?;
         self.hasher.update(buffer.get(..read).unwrap_or_default());
         self.bytes += u64::try_from(read).unwrap_or(u64::MAX);

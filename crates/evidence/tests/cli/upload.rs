@@ -470,6 +470,11 @@ fn what_cannot_be_true_is_6() {
             "not_verified",
             platform().verification(refused("key-outside-validity", Some("\n\u{1b}[31mlong\nago"))),
         ),
+        (
+            "not_verified_lost",
+            platform().verification(refused("blob-missing", Some("the stored bytes are missing"))),
+        ),
+        ("not_verified_damaged", platform().verification(refused("gzip", None))),
         ("not_verified_no_reason", platform().verification(refused("", None))),
     ];
     for (name, platform) in lies {
