@@ -458,12 +458,14 @@ pub(super) async fn read_body(response: &mut reqwest::Response, limit: usize) ->
     }
 }
 
-/// What a fault is called when the host gives no message. Pages of HTML are never quoted.
+/// What a fault is called. Pages of HTML are never quoted: if there is a message, it is the host's own, or what its
+/// dialect makes of such a page.
 fn fault_text(status: u16, message: Option<&str>) -> String {
     match (status, message) {
-        (200, _) => "HTTP 200 with a page that is not JSON: is api_url the address of the API?".to_string(),
-        (404, _) => "HTTP 404 with a page that is not JSON: is api_url the address of the API?".to_string(),
         (_, Some(message)) => format!("HTTP {status} {message}"),
+        (200 | 404, None) => {
+            format!("HTTP {status} with a page that is not JSON: is api_url the address of the API?")
+        }
         (_, None) => format!("HTTP {status}"),
     }
 }

@@ -13,11 +13,13 @@ fn error(status: u16, reason: &str, message: &str) -> FaultKind {
 
 #[test]
 fn each_scope_that_is_not_delegated_costs_its_own_checks_and_no_others() {
-    let denied = |at: usize| format!("{} not_verifiable permission_denied", GOOD[at].rsplit_once(" pass").unwrap().0);
+    let denied =
+        |at: usize| format!("{} not_verifiable permission_denied", GOOD[at].rsplit_once(" pass").unwrap().0);
     let table = [(0, vec![0, 1]), (1, vec![1]), (2, vec![2])];
     for (missing, lost) in table {
         let scopes = (0..3).filter(|at| *at != missing).map(|at| SCOPES[at]);
-        let server = workspace().service_account(ServiceAccount::new(ACCOUNT).delegated(scopes)).serve().unwrap();
+        let server =
+            workspace().service_account(ServiceAccount::new(ACCOUNT).delegated(scopes)).serve().unwrap();
         let collected = collect(&server);
         let expected: Vec<String> =
             (0..3).map(|at| if lost.contains(&at) { denied(at) } else { GOOD[at].to_string() }).collect();
@@ -26,7 +28,11 @@ fn each_scope_that_is_not_delegated_costs_its_own_checks_and_no_others() {
         let name = SCOPES[missing].rsplit('/').next().unwrap();
         assert!(collected.warning_texts[0].contains(name), "{:?}", collected.warning_texts);
         assert!(!collected.identity.contains(name), "{}", collected.identity);
-        assert!(collected.errors.is_empty(), "a scope that is not delegated is no error: {:?}", collected.errors);
+        assert!(
+            collected.errors.is_empty(),
+            "a scope that is not delegated is no error: {:?}",
+            collected.errors
+        );
         assert_eq!(asked(&server, "/token"), 5, "all, each alone, and what is left together");
     }
 }
@@ -47,18 +53,21 @@ fn without_any_scope_the_error_says_what_to_paste() {
     server.clear_log();
     let error = refused(&server, &Setup { controls: "[CC6.1]", ..Setup::default() });
     assert_eq!(error.requests, 1);
-    assert!(error.help.join("\n").ends_with("in force") && error.help.join("\n").contains(&format!("scopes: {}", SCOPES[0])));
+    assert!(error.help.contains(&format!("scopes: {}", SCOPES[0])), "{error:?}");
 }
 
 #[test]
 fn keys_and_accounts_that_are_gone() {
     let account = || ServiceAccount::new(ACCOUNT).delegated(SCOPES);
-    for (account, word) in [(account().key_revoked(true), "signature"), (account().deleted(true), "account")] {
+    let table = [
+        (account().key_revoked(true), "invalid_grant (Invalid JWT Signature", "make a new key"),
+        (account().deleted(true), "no token for auditor@acme.example: invalid_client", ACCOUNT),
+    ];
+    for (account, words, advice) in table {
         let server = workspace().service_account(account).serve().unwrap();
         let error = refused(&server, &Setup::default());
-        assert!(error.message.contains("invalid_grant"), "{error}");
-        assert!(error.message.to_lowercase().contains(word), "{error}");
-        assert!(error.help.join("\n").contains(if word == "signature" { "make a new key" } else { ACCOUNT }), "{error:?}");
+        assert!(error.message.contains(words), "{error}");
+        assert!(error.help.join("\n").contains(advice), "{error:?}");
         assert_eq!(asked(&server, "/token"), 1, "what is refused for good is not asked again");
         assert_eq!(asked(&server, "/admin"), 0);
     }
@@ -68,7 +77,10 @@ fn keys_and_accounts_that_are_gone() {
 fn an_administrator_who_is_nobody_or_may_nothing() {
     let server = workspace().serve().unwrap();
     let error = refused(&server, &Setup { admin: "nobody@acme.example", ..Setup::default() });
-    assert!(error.message.contains("invalid_grant") && error.message.contains("nobody@acme.example"), "{error}");
+    assert!(
+        error.message.contains("invalid_grant") && error.message.contains("nobody@acme.example"),
+        "{error}"
+    );
     assert!(error.help.join("\n").contains("sources.altcloud.admin_email"), "{error:?}");
 
     let error = refused(&server, &Setup { admin: "mia@acme.example", ..Setup::default() });
@@ -89,7 +101,11 @@ fn an_administrator_who_may_read_users_only() {
     assert_eq!(collected.warnings, ["privilege_missing", "privilege_missing"]);
     assert!(collected.warning_texts[1].contains("Reports"), "{:?}", collected.warning_texts);
     assert!(collected.errors.is_empty(), "{:?}", collected.errors);
-    assert_eq!(asked(&server, "/admin/reports"), 1, "whoever may not read the log is not asked for eleven parts of it");
+    assert_eq!(
+        asked(&server, "/admin/reports"),
+        1,
+        "whoever may not read the log is not asked for eleven parts of it"
+    );
 }
 
 #[test]
@@ -158,12 +174,16 @@ fn a_token_is_renewed_before_it_expires() {
 fn an_exchange_that_stops_in_the_middle_ends_the_asking() {
     let rejected = Fault::on(ASSIGNMENTS).kind(error(401, "authError", "Invalid Credentials"));
     let body = serde_json::json!({"error": "invalid_grant", "error_description": "Invalid JWT Signature."});
-    let revoked = Fault::on("/token").kind(FaultKind::Json(400, Vec::new(), body)).skip(1);
+    let revoked = Fault::on("/token").kind(FaultKind::Json(400, Vec::new(), body)).after(1);
     let server = workspace().fault(rejected).fault(revoked).serve().unwrap();
     let collected = collect(&server);
     assert_eq!(collected.checks[0], GOOD[0], "what was read stays");
     assert_eq!(collected.checks[1], "administrators my_customer not_verifiable permission_denied");
-    assert!(collected.errors[0].contains("could not be renewed: Invalid JWT Signature."), "{:?}", collected.errors);
+    assert!(
+        collected.errors[0].contains("could not be renewed: Invalid JWT Signature."),
+        "{:?}",
+        collected.errors
+    );
     assert_eq!(asked(&server, "/token"), 2);
 }
 
@@ -174,7 +194,8 @@ fn nothing_secret_is_told() {
     let collected = collect(&server);
     let file: Value = serde_json::from_str(&Workspace::service_account_file(&server)).unwrap();
     let key = file["private_key"].as_str().unwrap();
-    for text in [&collected.told, &format!("{:?}", collected.artifacts), &format!("{:?}", collected.account)] {
+    for text in [&collected.told, &format!("{:?}", collected.artifacts), &format!("{:?}", collected.account)]
+    {
         assert!(collected.screen.check(text.as_bytes()).is_empty());
         assert!(!text.contains("assertion=") && !text.contains("Bearer "));
         for line in key.lines().filter(|line| !line.is_empty()) {
@@ -182,5 +203,5 @@ fn nothing_secret_is_told() {
         }
     }
     // The screen has learned what came into being, and knew the key before.
-    assert!(!collected.screen.check(key.lines().nth(5).unwrap().as_bytes()).is_empty());
+    assert!(!collected.screen.check(key.replace("PRIVATE KEY", "").as_bytes()).is_empty());
 }

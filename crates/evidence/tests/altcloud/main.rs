@@ -56,14 +56,16 @@ fn workspace() -> Workspace {
         .person(Person::new("root@acme.example", "Ruth", "Root").super_admin(true))
         .person(Person::new("help@acme.example", "Hal", "Helpful").admin_role("_HELP_DESK_ADMIN_ROLE"))
         .person(Person::new("mia@acme.example", "Mia", "Made"))
-        .person(Person::new("gone@acme.example", "Gil", "Gone").suspended(true).enforced(false).enrolled(false))
+        .person(
+            Person::new("gone@acme.example", "Gil", "Gone").suspended(true).enforced(false).enrolled(false),
+        )
         .person(Person::new("lab@acme-labs.example", "Lou", "Labs"))
         .activity(Activity::new(3, ADMIN, "SUSPEND_USER", "gone@acme.example"))
         .activity(Activity::new(90, "root@acme.example", "CREATE_USER", "mia@acme.example"))
-        .activity(
-            Activity::new(100, ADMIN, "CREATE_USER", "help@acme.example")
-                .and("ASSIGN_ROLE", [("USER_EMAIL", "help@acme.example"), ("ROLE_NAME", "_HELP_DESK_ADMIN_ROLE")]),
-        )
+        .activity(Activity::new(100, ADMIN, "CREATE_USER", "help@acme.example").and(
+            "ASSIGN_ROLE",
+            [("USER_EMAIL", "help@acme.example"), ("ROLE_NAME", "_HELP_DESK_ADMIN_ROLE")],
+        ))
 }
 
 /// How a run is configured; what a test does not care about is as in a good run.
@@ -223,7 +225,10 @@ fn collect_with(server: &Server<Workspace>, setup: &Setup) -> Collected {
 }
 
 fn refused(server: &Server<Workspace>, setup: &Setup) -> ConnectError {
-    run(server, setup, false).err().expect("it was connected")
+    match run(server, setup, false) {
+        Ok(collected) => panic!("it was connected: {}", collected.identity),
+        Err(error) => error,
+    }
 }
 
 /// What comes out of a good workspace.

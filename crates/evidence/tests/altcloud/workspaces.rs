@@ -44,8 +44,10 @@ fn everything_as_it_should_be() {
 
     let roles = &collected.artifacts["admin_roles.json"];
     let assignments = roles["roleAssignments"].as_array().unwrap();
-    let named: Vec<&str> =
-        assignments.iter().map(|each| each["assigneeFromUsersList"]["primaryEmail"].as_str().unwrap()).collect();
+    let named: Vec<&str> = assignments
+        .iter()
+        .map(|each| each["assigneeFromUsersList"]["primaryEmail"].as_str().unwrap())
+        .collect();
     assert_eq!(named, [ADMIN, "root@acme.example", "help@acme.example"]);
 
     let events = collected.artifacts["user_lifecycle.json"]["events"].as_array().unwrap();
@@ -82,7 +84,10 @@ fn somebody_who_need_not_use_a_second_step() {
         let collected = collect(&server);
         assert_eq!(collected.checks[0], "two-step-verification my_customer fail two_step_not_enforced");
         let actual = &collected.actual["two-step-verification my_customer"];
-        assert!(actual.contains("1 of 6 active users") && actual.ends_with(": lazy@acme.example"), "{actual}");
+        assert!(
+            actual.contains("1 of 6 active users") && actual.ends_with(": lazy@acme.example"),
+            "{actual}"
+        );
         assert!(actual.contains(&format!("({} enrolled", u8::from(enrolled))), "{actual}");
         assert_eq!(collected.checks[1..], GOOD[1..]);
     }
@@ -122,14 +127,20 @@ fn too_few_and_too_many_super_administrators() {
 
 #[test]
 fn a_group_with_a_role_is_said_to_be_unread() {
-    let server = workspace().assignment(Assignment::group("_HELP_DESK_ADMIN_ROLE", "03l18frh3abcdef")).serve().unwrap();
+    let server = workspace()
+        .assignment(Assignment::group("_HELP_DESK_ADMIN_ROLE", "03l18frh3abcdef"))
+        .serve()
+        .unwrap();
     let collected = collect(&server);
     assert_eq!(collected.checks[1], "administrators my_customer not_verifiable group_members_not_read");
 }
 
 #[test]
 fn a_service_account_with_a_role_is_no_user() {
-    let server = workspace().assignment(Assignment::other("_HELP_DESK_ADMIN_ROLE", "100000000000000000001")).serve().unwrap();
+    let server = workspace()
+        .assignment(Assignment::other("_HELP_DESK_ADMIN_ROLE", "100000000000000000001"))
+        .serve()
+        .unwrap();
     let collected = collect(&server);
     assert_eq!(collected.checks, GOOD);
     let actual = &collected.actual["administrators my_customer"];

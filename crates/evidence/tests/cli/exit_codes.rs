@@ -87,7 +87,7 @@ fn hostile_configuration_files_are_1() {
         let run = lab.collect(&[]).exits(1).leaves_nothing();
         assert!(run.stderr.contains("evidence.yaml") && run.stderr.len() < 20_000, "{name}: {}", run.stderr);
         assert!(!run.stderr.contains('\u{1b}') && !run.stderr.contains("panicked"), "{name}: {}", run.stderr);
-        assert!(begun.elapsed().as_secs() < 10, "{name} took {:?}", begun.elapsed());
+        assert!(begun.elapsed().as_secs() < 60, "{name} took {:?}", begun.elapsed());
     }
     // 100 MB, of which the disk holds nothing.
     let file = std::fs::File::create(lab.path("evidence.yaml")).unwrap();

@@ -23,7 +23,7 @@ fn interrupted(lab: &Lab, arguments: &[&str], signal: &str, requests: u64) -> (O
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let sent = Instant::now();
     let output = child.wait_with_output().unwrap();
-    assert!(sent.elapsed() < Duration::from_secs(5), "the signal took {:?}", sent.elapsed());
+    assert!(sent.elapsed() < Duration::from_secs(30), "the signal took {:?}", sent.elapsed());
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }

@@ -10,7 +10,7 @@ const TOKEN: &str = "not-a-real-session-token";
 /// The error of the connection test, after which nothing more was asked.
 fn refused(server: &Server<Cloud>, setup: &Setup) -> String {
     server.clear_log();
-    let error = collect_from(&server.url(), setup, false).err().expect("a connection error");
+    let error = collect_from(&server.url(), setup, false).err().unwrap();
     assert_eq!(error.kind, ConnectErrorKind::Connection);
     assert!(asked(server).keys().all(|action| action.starts_with("sts:")), "{:?}", asked(server));
     assert_eq!(error.requests, server.request_count(), "{}", error.message);

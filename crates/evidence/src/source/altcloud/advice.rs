@@ -34,6 +34,12 @@ pub(super) fn exchange_error(
     let says = |phrase: &str| text.to_ascii_lowercase().contains(phrase);
     let help = match code {
         "unauthorized_client" | "invalid_scope" => delegation(config, account),
+        "invalid_client" | "deleted_client" => {
+            vec![format!(
+                "does the service account {} still exist? If not, set up another one",
+                account.email
+            )]
+        }
         "invalid_grant" if says("signature") => vec![format!(
             "the key in the file that {} names was deleted or belongs to another account: make a new key",
             config.credentials_env

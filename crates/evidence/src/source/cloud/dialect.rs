@@ -73,9 +73,13 @@ impl Dialect for CloudDialect {
         };
         let (class, Fault { code, message, request_id }) = if answer.status == 200 {
             // A page of a proxy says nothing of what was asked. Whatever else it is, who reads it will see.
-            let class =
-                if form == Form::Page { Class::HostFault { retry_after: None } } else { Class::Success };
-            (class, Fault::default())
+            if form == Form::Page {
+                let message =
+                    Some("with a page that is not the provider's: is there a proxy between?".to_string());
+                (Class::HostFault { retry_after: None }, Fault { message, ..Fault::default() })
+            } else {
+                (Class::Success, Fault::default())
+            }
         } else {
             let fault = fault::read(answer.header("x-amzn-errortype"), body);
             let retry_after = answer.header("retry-after").and_then(|text| retry_after_seconds(text, date));

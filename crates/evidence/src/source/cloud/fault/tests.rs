@@ -14,8 +14,9 @@ fn both_forms_are_read_whatever_the_service() {
     let bare = "<Error><Code>AccessDenied</Code><Message>no</Message><RequestId>r</RequestId></Error>";
     let nested = "<Response><Errors><Error><Code>AuthFailure</Code><Message>m</Message></Error></Errors>\
                   <RequestID>id</RequestID></Response>";
-    // (header, body, code, message, request id)
-    let table: &[(Option<&str>, &str, Option<&str>, Option<&str>, Option<&str>)] = &[
+    /// Header, body, code, message, request id.
+    type Row<'a> = (Option<&'a str>, &'a str, Option<&'a str>, Option<&'a str>, Option<&'a str>);
+    let table: &[Row<'_>] = &[
         (
             None,
             query,

@@ -126,7 +126,9 @@ mod tests {
             let longer: Vec<_> = sets
                 .iter()
                 .filter(|set| set.len() == size)
-                .flat_map(|set| forms.iter().map(|form| [set.as_slice(), &[form.clone()]].concat()))
+                .flat_map(|set| {
+                    forms.iter().map(|form| [set.as_slice(), std::slice::from_ref(form)].concat())
+                })
                 .collect();
             sets.extend(longer);
         }
