@@ -1,4 +1,4 @@
-"""A cloud provider by others on a loopback port, furnished as an account is: a user, a role, trails, log groups, a policy.
+"""A cloud provider by others on a loopback port, furnished as an account is: user, role, trails, log groups, policy.
 
 Two independent ones are known, and both check signatures and evaluate policies as they are set up here.
 """

@@ -195,6 +195,10 @@ impl<'a> Gathering<'a> {
     fn finish(&mut self, session: &dyn Session) {
         let (source, tally) = (self.source, self.tally);
         let account = session.account();
+        let identity = Identity {
+            login: account.identity.login.map(|login| self.clean(&login)),
+            scopes: self.clean(&account.identity.scopes),
+        };
         self.reporter.event(Event::Collected {
             source,
             tally,
@@ -204,7 +208,7 @@ impl<'a> Gathering<'a> {
         self.part.sources.push(SourceRun {
             name: source.id().to_string(),
             api_url: account.api_url,
-            identity: account.identity,
+            identity,
             discovered: self.discovered,
             in_scope: self.in_scope,
             requested: tally.requested,
@@ -387,14 +391,14 @@ impl<'a> Gathering<'a> {
     }
 
     fn spool(&mut self, observation: &Observation, spool: &mut Spool) -> io::Result<u32> {
-        let Seen::Artifact { artifact, request } = &observation.seen else {
+        let Seen::Artifact { artifact, request, at } = &observation.seen else {
             return Err(io::Error::other("only an artifact can be spooled"));
         };
         let row = ArtifactRecord {
             filename: artifact.path().to_string(),
             source: self.source.id().to_string(),
             artifact_type: artifact.record().artifact_type().to_string(),
-            collected_at: self.env.stamp(),
+            collected_at: self.env.stamp_of(*at),
             controls: vec![observation.rule.control.id().to_string()],
             checksum: String::new(),
             size_bytes: 0,

@@ -48,6 +48,12 @@ impl Env {
         evidence_bundle::time::format(self.document_time()).unwrap_or_default()
     }
 
+    /// A point in time of this run as documents write it, or `SOURCE_DATE_EPOCH` in its place.
+    pub fn stamp_of(&self, time: Timestamp) -> String {
+        let seconds = self.source_date_epoch().unwrap_or_else(|| time.as_second());
+        evidence_bundle::time::format(seconds).unwrap_or_default()
+    }
+
     /// The time that documents and archive carry, in whole seconds since 1970.
     pub fn document_time(&self) -> i64 {
         self.source_date_epoch().unwrap_or_else(|| self.clock.now().as_second())

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use evidence_bundle::document::RequestRecord;
 use evidence_bundle::path::{BundlePath, PathError};
+use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::evaluate::{Reason, Rule, Verdict, reason};
-use crate::http::{Failure, FailureKind};
+use crate::http::{Failure, FailureKind, Meta};
 
 /// The name of a source: in the configuration, in documents and as a directory of the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +55,8 @@ pub enum Seen {
         artifact: Box<Artifact>,
         /// The call that brought it.
         request: RequestRecord,
+        /// When the answer came, which may be long before it is put into the bundle.
+        at: Timestamp,
     },
     /// The host says clearly that there is none.
     Nothing {
@@ -76,6 +79,31 @@ pub enum Seen {
     },
     /// It could not be obtained: a collection error.
     Failed(Failed),
+}
+
+impl Seen {
+    /// The setting was read: the artifact of it, or the collection error that it cannot be made.
+    pub fn artifact(source: SourceName, filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
+        match Artifact::new(source, filename, record) {
+            Ok(artifact) => {
+                Seen::Artifact { artifact: Box::new(artifact), request: meta.record(), at: meta.received_at }
+            }
+            Err(error) => Seen::Failed(Failed {
+                reason: &reason::HOST_ERROR,
+                message: error.to_string(),
+                status: Some(meta.status),
+                request_id: meta.request_id.clone(),
+            }),
+        }
+    }
+
+    /// Where the artifact will be in the bundle, if there is one.
+    pub fn path(&self) -> Option<&BundlePath> {
+        match self {
+            Seen::Artifact { artifact, .. } => Some(artifact.path()),
+            Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } | Seen::Failed(_) => None,
+        }
+    }
 }
 
 /// A collection error.

@@ -116,7 +116,8 @@ impl Session for Scripted {
                         let artifact = Artifact::new(name, file, Note { text, alone }).unwrap();
                         let request =
                             RequestRecord { path: file.into(), status: 200, etag: None, request_id: None };
-                        let seen = Seen::Artifact { artifact: Box::new(artifact), request };
+                        let at = jiff::Timestamp::UNIX_EPOCH;
+                        let seen = Seen::Artifact { artifact: Box::new(artifact), request, at };
                         let subject = file.into();
                         let observation =
                             Observation { source: name, rule: &RULE, subject, exempt: None, seen };

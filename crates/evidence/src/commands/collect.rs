@@ -252,8 +252,8 @@ async fn dry_run(
         max_size_bytes: config.bundle.max_size_bytes,
         now: env.clock.now(),
     });
-    let all = plans.iter().all(|(_, plan)| plan.is_ok());
-    Ok(if all { Exit::Success } else { Exit::Connection })
+    let whole = plans.iter().all(|(_, plan)| plan.as_ref().is_ok_and(|plan| plan.missing.is_empty()));
+    Ok(if whole { Exit::Success } else { Exit::Connection })
 }
 
 /// The screen looks for the credentials in use, whatever they look like. Those that are missing or wrong are told by

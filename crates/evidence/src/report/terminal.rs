@@ -428,6 +428,10 @@ impl Terminal {
                 "artifacts",
                 thousands(plan.artifact_count())
             ));
+            for missing in &plan.missing {
+                let line = format!("  {:<9} {RED}{:<14}{RED:#} {}\n", "", "missing", self.safe(missing));
+                text.push_str(&line);
+            }
             let requests = if plan.requests_minimum == plan.requests_maximum {
                 thousands(plan.requests_minimum)
             } else {

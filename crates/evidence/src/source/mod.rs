@@ -227,6 +227,9 @@ impl Found {
 pub struct Plan {
     /// Artifacts at most, by kind: a name for people and a number.
     pub artifacts: Vec<(&'static str, u64)>,
+    /// What could not be asked for, in words: a collection would lack it if that does not change. What is refused is no
+    /// part of it, since that is a warning of the connection test.
+    pub missing: Vec<String>,
     /// Requests at least: each artifact is there at the first place it is looked for.
     pub requests_minimum: u64,
     /// Requests at most, retries not counted.

@@ -74,6 +74,14 @@ fn keys_and_accounts_that_are_gone() {
 }
 
 #[test]
+fn a_key_that_is_another_accounts() {
+    let server = workspace().serve().unwrap();
+    let key = include_str!("../../../evidence-bundle/tests/keys/rsa.pem");
+    let error = refused(&server, &Setup { key: Some(key), ..Setup::default() });
+    assert!(error.message.contains("Invalid JWT Signature"), "{error}");
+}
+
+#[test]
 fn an_administrator_who_is_nobody_or_may_nothing() {
     let server = workspace().serve().unwrap();
     let error = refused(&server, &Setup { admin: "nobody@acme.example", ..Setup::default() });
@@ -202,6 +210,6 @@ fn nothing_secret_is_told() {
             assert!(!text.contains(line));
         }
     }
-    // The screen has learned what came into being, and knew the key before.
+    // The screen knew the key before anything was sent, and has learned what came into being.
     assert!(!collected.screen.check(key.replace("PRIVATE KEY", "").as_bytes()).is_empty());
 }

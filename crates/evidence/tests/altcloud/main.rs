@@ -74,13 +74,15 @@ struct Setup {
     controls: &'static str,
     admin: &'static str,
     extra: &'static str,
+    /// A key in place of the service account's own.
+    key: Option<&'static str>,
     /// How far the clock of this machine is ahead.
     ahead: SignedDuration,
 }
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { controls: "[CC6.1, CC6.6]", admin: ADMIN, extra: "", ahead: SignedDuration::ZERO }
+        Setup { controls: "[CC6.1, CC6.6]", admin: ADMIN, extra: "", key: None, ahead: SignedDuration::ZERO }
     }
 }
 
@@ -132,7 +134,11 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
     provider();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("credentials.json");
-    std::fs::write(&path, Workspace::service_account_file(server)).unwrap();
+    let mut file: Value = serde_json::from_str(&Workspace::service_account_file(server)).unwrap();
+    if let Some(key) = setup.key {
+        file["private_key"] = key.into();
+    }
+    std::fs::write(&path, file.to_string()).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     let start = Timestamp::now() + setup.ahead;
     let variables = [("ALTCLOUD_APPLICATION_CREDENTIALS", path.to_str().unwrap())];
@@ -193,7 +199,7 @@ impl Collected {
             Found::Asked(question) => (question.rule, question.subject, question.facts.judge()),
             Found::Observed(observation, _) => {
                 match &observation.seen {
-                    Seen::Artifact { artifact, request } => {
+                    Seen::Artifact { artifact, request, .. } => {
                         let name = artifact.path().as_str().rsplit('/').next().unwrap().to_string();
                         let content = serde_json::from_slice(artifact.bytes()).unwrap();
                         assert!(self.artifacts.insert(name.clone(), content).is_none(), "{name} twice");

@@ -23,7 +23,7 @@ use super::wire::{Activity, Token};
 use super::{AltCloudSession, NAME};
 use crate::env::Env;
 use crate::http::{Client, Refused, Settings};
-use crate::screen::Screen;
+use crate::screen::{OWN_CREDENTIAL, Screen};
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
 /// Requests in flight: the provider's limits are per minute and user, and more would not be faster for a few listings.
@@ -60,7 +60,10 @@ pub(super) async fn connect(
 ) -> Result<AltCloudSession, ConnectError> {
     let Loaded { account, warning } = account(&config, &surroundings.env)?;
     // The file may be another than the one whose key the screen was made with.
-    account.secrets().iter().for_each(|secret| screen.learn(secret));
+    let known = |secret: &String| {
+        screen.check(secret.as_bytes()).iter().any(|finding| finding.rule == OWN_CREDENTIAL)
+    };
+    account.secrets().iter().filter(|secret| !known(secret)).for_each(|secret| screen.learn(secret));
     let access = access(&config, account, surroundings, screen)?;
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, &config.customer_id)));

@@ -17,9 +17,9 @@ use super::rules::two_step::TwoStepFacts;
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use super::wire::Activity;
 use crate::evaluate::{Rule, reason};
+use crate::http::Refused;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Meta, Refused};
-use crate::observation::{Artifact, Failed, Observation, Record, Seen};
+use crate::observation::{Failed, Observation, Seen};
 use crate::source::{Found, Question};
 
 /// How many names of listings are told.
@@ -147,7 +147,7 @@ pub(super) fn two_step(customer: &str, users: &Users) -> Vec<Found> {
     let mut evidence = Vec::new();
     if let Some(meta) = meta {
         let record = TwoStepVerification { listings: users.listings(), users: cloned(users.all()) };
-        let seen = artifact("two_step_verification.json", record, meta);
+        let seen = Seen::artifact(NAME, "two_step_verification.json", record, meta);
         if let Seen::Artifact { artifact, .. } = &seen {
             evidence.push(artifact.path().clone());
         }
@@ -183,7 +183,11 @@ pub(super) fn admin_roles(
     let mut found = Vec::new();
     if let Some(meta) = roles.meta.as_ref().or(assignments.meta.as_ref()) {
         let record = admin_record(users, roles, assignments);
-        found.push(observed(&ADMINISTRATORS, customer, artifact("admin_roles.json", record, meta)));
+        found.push(observed(
+            &ADMINISTRATORS,
+            customer,
+            Seen::artifact(NAME, "admin_roles.json", record, meta),
+        ));
     }
     let of_roles = [gap("administrator roles", roles), gap("role assignments", assignments)];
     let gaps = of_roles.into_iter().flatten().chain(users.gaps()).collect();
@@ -240,7 +244,7 @@ pub(super) fn lifecycle(
     let unread = seen(gaps);
     let mut found = Vec::new();
     if let Some(meta) = meta {
-        let seen = artifact("user_lifecycle.json", lifecycle_record(period, parts), &meta);
+        let seen = Seen::artifact(NAME, "user_lifecycle.json", lifecycle_record(period, parts), &meta);
         found.push(observed(&USER_LIFECYCLE_LOG, customer, seen));
     }
     found.extend(unread.into_iter().map(|seen| observed(&USER_LIFECYCLE_LOG, customer, seen)));
@@ -291,18 +295,6 @@ fn of(name: &'static str, activity: Activity) -> Vec<Event> {
 fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
     let subject: Arc<str> = subject.into();
     Found::Observed(Observation { source: NAME, rule, subject, exempt: None, seen }, Vec::new())
-}
-
-fn artifact(filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
-    match Artifact::new(NAME, filename, record) {
-        Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
-        Err(error) => Seen::Failed(Failed {
-            reason: &reason::HOST_ERROR,
-            message: error.to_string(),
-            status: Some(meta.status),
-            request_id: meta.request_id.clone(),
-        }),
-    }
 }
 
 /// Why something was not read: not shown, or not to be had.

@@ -52,7 +52,7 @@ pub static KIND: Kind = Kind {
     decode: config::decode,
 };
 
-/// Compressed bytes of one user in the artifacts: measured on generated directories.
+/// Compressed bytes of one user in the artifacts: twice what generated directories have, whose names are regular.
 const ESTIMATED_USER_BYTES: u64 = 40;
 /// Compressed bytes of the rest: roles, some events, the documents.
 const ESTIMATED_FIXED_BYTES: u64 = 8_000;

@@ -81,15 +81,16 @@ impl fmt::Debug for Loaded {
 }
 
 impl ServiceAccount {
-    /// Parts of the key by which it is known wherever it turns up, however its lines are broken: some may be cut in
-    /// two, not all. Parts and not the whole, since what the screen looks for costs it memory by length.
+    /// What must never be shown: the key as the file has it and without line breaks, and parts of it by which it is
+    /// known however else its lines are broken. Some parts may be cut in two by that, not all.
     pub(super) fn secrets(&self) -> Vec<String> {
         let lines = self.pem.lines().map(str::trim).filter(|line| !line.starts_with("-----"));
         let body = Zeroizing::new(lines.collect::<String>());
         // The beginning is the same for every key of its size.
         let step = body.len() / (PARTS + 1);
         let part = |at: usize| body.get(at * step..).and_then(|rest| rest.get(..PART.min(rest.len())));
-        (1..=PARTS).filter_map(part).map(str::to_string).collect()
+        let parts = (1..=PARTS).filter_map(part).map(str::to_string);
+        [self.pem.trim().to_string(), body.to_string()].into_iter().chain(parts).collect()
     }
 }
 

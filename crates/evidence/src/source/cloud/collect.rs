@@ -26,7 +26,7 @@ use super::{CloudSession, NAME};
 use crate::control::Control;
 use crate::evaluate::{Reason, Rule, reason};
 use crate::http::{Meta, one_line};
-use crate::observation::{Artifact, Failed, Observation, Record, Seen};
+use crate::observation::{Failed, Observation, Seen};
 use crate::report::format::counted;
 use crate::source::{Found, Question};
 
@@ -67,9 +67,12 @@ impl CloudSession {
 
     fn policy_found(&self) -> Option<Found> {
         let seen = match self.first.policy.as_ref()? {
-            Look::Read(policy, meta) => {
-                artifact("password_policy.json", PasswordPolicyRecord { policy: policy.clone() }, meta)
-            }
+            Look::Read(policy, meta) => Seen::artifact(
+                NAME,
+                "password_policy.json",
+                PasswordPolicyRecord { policy: policy.clone() },
+                meta,
+            ),
             Look::Nothing(detail) => {
                 Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }
             }
@@ -167,8 +170,8 @@ impl CloudSession {
             regions_read: read.iter().map(|(region, _)| region.to_string()).collect(),
             regions_not_read: not_read,
         };
-        let seen = artifact("audit_trails.json", record, meta);
-        let evidence = path(&seen).into_iter().collect();
+        let seen = Seen::artifact(NAME, "audit_trails.json", record, meta);
+        let evidence = seen.path().cloned().into_iter().collect();
         found.insert(0, observed(&AUDIT_TRAIL, account, seen));
         (found, Some(Open { facts, evidence }))
     }
@@ -204,7 +207,7 @@ impl CloudSession {
                         warnings.push(warning("trail_delivery_failed", text, &subject));
                         facts.delivery_error = Some(error.clone());
                     }
-                    artifact(&name, status, &meta)
+                    Seen::artifact(NAME, &name, status, &meta)
                 }
                 look => {
                     let seen =
@@ -217,7 +220,7 @@ impl CloudSession {
                 // A status that cannot be stored is none.
                 facts.logging = Logging::NotRead(&reason::HOST_ERROR);
             }
-            open.evidence.extend(path(&seen));
+            open.evidence.extend(seen.path().cloned());
             open.facts.trails.push(facts);
             found.push(Found::Observed(observation(&AUDIT_TRAIL, &subject, seen), warnings));
         }
@@ -248,24 +251,6 @@ impl CloudSession {
     /// The regions that are looked at.
     pub(super) fn regions_in_words(&self) -> String {
         self.config.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
-    }
-}
-
-pub(super) fn artifact(filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
-    match Artifact::new(NAME, filename, record) {
-        Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
-        Err(error) => Seen::Failed(Failed {
-            status: Some(meta.status),
-            request_id: meta.request_id.clone(),
-            ..host_error(error.to_string())
-        }),
-    }
-}
-
-pub(super) fn path(seen: &Seen) -> Option<BundlePath> {
-    match seen {
-        Seen::Artifact { artifact, .. } => Some(artifact.path().clone()),
-        _ => None,
     }
 }
 

@@ -9,8 +9,9 @@ use evidence_bundle::path::BundlePath;
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 
+use super::NAME;
 use super::api::DESCRIBE_LOG_GROUPS;
-use super::collect::{artifact, host_error, not_found, number, observed, path};
+use super::collect::{host_error, not_found, number, observed};
 use super::config::CloudConfig;
 use super::connect::{RegionFirst, log_group_page};
 use super::endpoint::Region;
@@ -80,8 +81,8 @@ impl CloudSession {
             }
         }
         if let Some(meta) = request {
-            let seen = artifact("log_groups.json", record, meta);
-            let evidence: Vec<BundlePath> = path(&seen).into_iter().collect();
+            let seen = Seen::artifact(NAME, "log_groups.json", record, meta);
+            let evidence: Vec<BundlePath> = seen.path().cloned().into_iter().collect();
             found.insert(0, observed(&LOG_RETENTION, account, seen));
             found.extend(questions.into_iter().map(|(subject, facts)| {
                 let (rule, facts, evidence) = (&LOG_RETENTION, Box::new(facts), evidence.clone());

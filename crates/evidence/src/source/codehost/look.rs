@@ -16,7 +16,7 @@ use super::{NAME, rules};
 use crate::evaluate::reason;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply};
-use crate::observation::{Artifact, Failed, Record, Seen};
+use crate::observation::{Failed, Record, Seen};
 use crate::report::format::counted;
 
 /// Where the file is looked for, in this order.
@@ -75,29 +75,13 @@ impl Target<'_> {
 
     /// The artifact, or the failure to make one.
     fn artifact(self, kind: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
-        match Artifact::new(NAME, &self.artifact_name(kind), record) {
-            Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
-            Err(error) => Seen::Failed(Failed {
-                reason: &reason::HOST_ERROR,
-                message: error.to_string(),
-                status: Some(meta.status),
-                request_id: meta.request_id.clone(),
-            }),
-        }
+        Seen::artifact(NAME, &self.artifact_name(kind), record, meta)
     }
 }
 
 /// The organization settings of the connection test's answer.
 pub(super) fn organization(settings: &OrganizationSettings, meta: &Meta) -> Seen {
-    match Artifact::new(NAME, "org_settings.json", settings.clone()) {
-        Ok(artifact) => Seen::Artifact { artifact: Box::new(artifact), request: meta.record() },
-        Err(error) => Seen::Failed(Failed {
-            reason: &reason::HOST_ERROR,
-            message: error.to_string(),
-            status: Some(meta.status),
-            request_id: None,
-        }),
-    }
+    Seen::artifact(NAME, "org_settings.json", settings.clone(), meta)
 }
 
 /// `/repos/{owner}/{repo}/branches/{branch}/protection`

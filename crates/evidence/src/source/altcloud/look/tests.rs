@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::evaluate::{Evidence, Status};
+use crate::http::Meta;
 use crate::http::{Failure, FailureKind};
 use crate::source::altcloud::api::EVENTS;
 use crate::source::altcloud::scope::Scope;

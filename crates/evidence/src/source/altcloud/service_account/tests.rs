@@ -156,7 +156,8 @@ fn others_who_can_read_the_file_are_warned_of() {
 #[test]
 fn the_key_is_found_however_it_is_written() {
     let secrets = parsed(&file()).unwrap().secrets();
-    assert_eq!(secrets.len(), PARTS);
+    assert_eq!(secrets.len(), 2 + PARTS);
+    assert!(secrets.iter().all(|secret| !secret.is_empty()));
     let borrowed: Vec<&str> = secrets.iter().map(String::as_str).collect();
     let screen = crate::screen::Screen::new(&borrowed);
     let body: String = KEY.lines().filter(|line| !line.starts_with("---")).collect();
