@@ -27,7 +27,7 @@ pub enum Command {
     Collect(CollectArgs),
     /// Check a bundle, strictly and offline.
     Verify(VerifyArgs),
-    /// Hand a bundle over to an evidence platform (not in this version).
+    /// Hand a bundle over to an evidence platform, and have it verified there.
     Upload(UploadArgs),
     /// Write a commented evidence.yaml, and a key pair if wanted; never overwrites.
     Init(InitArgs),
@@ -107,10 +107,31 @@ pub struct VerifyArgs {
 
 /// `evidence upload`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "The API key is read from the environment variable EVIDENCE_API_KEY, or the one that upload.api_key_env \
+                  names. The bundle is verified on this machine first, as `evidence verify` does it. It stays where it is, \
+                  unless upload.delete_after_upload is set and the platform has verified it. To upload it again is safe: \
+                  the same bytes keep the same id."
+)]
 pub struct UploadArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
     pub bundle: PathBuf,
+    /// Configuration file; ./evidence.yaml if it is there.
+    #[arg(short, long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Address of the platform, in place of upload.api_url.
+    #[arg(short, long, value_name = "URL")]
+    pub endpoint: Option<String>,
+    /// The organization on the platform that the key must belong to, in place of upload.organization_id.
+    #[arg(long, value_name = "ORGANIZATION")]
+    pub organization: Option<String>,
+    /// A label for the bundle on the platform; adds to upload.tags, or replaces the one of that name.
+    #[arg(long, value_name = "NAME=TEXT")]
+    pub tag: Vec<String>,
+    /// Print the address of the uploaded bundle and nothing else.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// `evidence init`

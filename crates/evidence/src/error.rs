@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use evidence_bundle::write::WriteError;
 
 use crate::config::ConfigError;
+use crate::platform::{ApiKeyError, UploadError};
 use crate::report::format::{bytes, thousands};
 use crate::signing::SigningError;
 use crate::source::{ConnectError, ConnectErrorKind};
@@ -73,10 +74,30 @@ pub enum Error {
         /// The configuration file.
         config: PathBuf,
     },
-    /// `--upload` without an API key.
-    ApiKeyMissing {
+    /// An upload without an API key.
+    ApiKey {
         /// The variable that must hold it.
         variable: String,
+        /// What is wrong.
+        source: ApiKeyError,
+        /// A collection was asked for too.
+        collecting: bool,
+    },
+    /// A bundle that is to be uploaded cannot be judged.
+    NotJudged {
+        /// The bundle.
+        bundle: PathBuf,
+        /// Why.
+        reason: String,
+        /// What to do.
+        help: String,
+    },
+    /// A bundle that is to be uploaded is not what a trusted key signed.
+    Tampered {
+        /// The bundle.
+        bundle: PathBuf,
+        /// The code of the reason, and the reason.
+        reason: String,
     },
     /// The connection tests: every source that failed.
     Connect(Vec<ConnectError>),
@@ -120,27 +141,20 @@ pub enum Error {
     CannotJudge,
     /// `verify` refused the bundle; already printed.
     NotVerified,
-    /// The upload.
+    /// The upload. The local bundle stays.
     Upload {
         /// What failed.
-        message: String,
-        /// What to do.
-        help: String,
+        source: UploadError,
+        /// The bundle.
+        bundle: PathBuf,
+        /// The command that tries again.
+        again: String,
     },
     /// A signal.
     Interrupted(Exit),
 }
 
 impl Error {
-    /// There is no platform to upload to yet. Said before anything is done for an upload that cannot happen.
-    pub fn cannot_upload(outcome: &str) -> Error {
-        Error::Upload {
-            message: format!("this version of evidence cannot upload yet; {outcome}"),
-            help: "hand the bundle over as a file; whoever gets it checks it with `evidence verify`"
-                .to_string(),
-        }
-    }
-
     /// The exit code of the run that ends with this error.
     pub fn exit(&self) -> Exit {
         match self {
@@ -149,21 +163,23 @@ impl Error {
             | Error::Signing(_)
             | Error::UploadNotConfigured { .. }
             | Error::Write { .. }
+            | Error::NotJudged { .. }
             | Error::CannotJudge => Exit::Configuration,
             Error::Connect(errors)
                 if errors.iter().any(|error| error.kind == ConnectErrorKind::Configuration) =>
             {
                 Exit::Configuration
             }
-            Error::Connect(_) | Error::ApiKeyMissing { .. } => Exit::Connection,
+            Error::Connect(_) | Error::ApiKey { .. } => Exit::Connection,
             Error::NothingCollected { exit, .. } => *exit,
             Error::Output { .. }
             | Error::Spool { .. }
             | Error::System(_)
             | Error::Bundle(_)
             | Error::SelfVerification(_) => Exit::Bundle,
+            Error::Upload { source: UploadError::Interrupted(exit), .. } => *exit,
             Error::Upload { .. } => Exit::Upload,
-            Error::NotVerified => Exit::NotVerified,
+            Error::NotVerified | Error::Tampered { .. } => Exit::NotVerified,
             Error::Interrupted(exit) => *exit,
         }
     }
@@ -185,7 +201,7 @@ impl Error {
 
     fn help(&self) -> Vec<String> {
         match self {
-            Error::Usage { help, .. } | Error::Upload { help, .. } => vec![help.clone()],
+            Error::Usage { help, .. } | Error::NotJudged { help, .. } => vec![help.clone()],
             Error::Config(_)
             | Error::System(_)
             | Error::CannotJudge
@@ -196,8 +212,20 @@ impl Error {
                 "add an `upload:` section with `api_url` to {}, or leave --upload out",
                 config.display()
             )],
-            Error::ApiKeyMissing { variable } => {
+            Error::ApiKey { variable, collecting: true, .. } => {
                 vec![format!("export {variable}=<key>, or leave --upload out; nothing was collected")]
+            }
+            Error::ApiKey { variable, collecting: false, .. } => {
+                vec![format!("export {variable}=<key>; nothing was sent")]
+            }
+            Error::Tampered { .. } => {
+                vec!["do not rely on this bundle; nothing was sent. `evidence verify` says more".to_string()]
+            }
+            Error::Upload { source, bundle, again } => {
+                let stays = format!("the bundle stays: {}", bundle.display());
+                let again =
+                    format!("try again with `{again}`: the same bytes keep the same id on the platform");
+                source.help().into_iter().chain([stays]).chain(source.may_pass().then_some(again)).collect()
             }
             Error::Connect(errors) => errors.iter().flat_map(|error| error.help.clone()).collect(),
             Error::NothingCollected { .. } => {
@@ -222,13 +250,30 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Usage { message, .. } | Error::Upload { message, .. } => f.write_str(message),
+            Error::Usage { message, .. } => f.write_str(message),
             Error::Config(error) => write!(f, "{error}"),
             Error::Signing(error) => write!(f, "{error}"),
             Error::UploadNotConfigured { .. } => f.write_str("--upload needs an upload configuration"),
-            Error::ApiKeyMissing { variable } => {
-                write!(f, "--upload needs the environment variable {variable}, which is not set")
+            Error::ApiKey { variable, source: ApiKeyError::Unset, .. } => {
+                write!(
+                    f,
+                    "the upload needs an API key in the environment variable {variable}, which is not set"
+                )
             }
+            Error::ApiKey { variable, source: ApiKeyError::Unusable, .. } => {
+                write!(
+                    f,
+                    "the environment variable {variable} holds no API key: it is shorter than any, or has spaces, \
+                     line breaks or other characters that no key has"
+                )
+            }
+            Error::NotJudged { bundle, reason, .. } => {
+                write!(f, "cannot upload {}: {reason}", bundle.display())
+            }
+            Error::Tampered { bundle, reason } => {
+                write!(f, "{} is not what a trusted key signed: {reason}", bundle.display())
+            }
+            Error::Upload { source, .. } => write!(f, "{source}"),
             Error::Connect(errors) => {
                 let texts: Vec<String> = errors.iter().map(connection_text).collect();
                 f.write_str(&texts.join("\n"))

@@ -19,6 +19,7 @@ pub mod hint;
 pub mod http;
 pub mod interrupt;
 pub mod observation;
+pub mod platform;
 pub mod report;
 pub mod screen;
 pub mod signing;

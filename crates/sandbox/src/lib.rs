@@ -7,10 +7,11 @@
 //!
 //! What this crate never does: leave the loopback interface, change its state because of a request (what would write is
 //! refused and logged as a violation; only counters and temporary credentials come into being), or show a credential in
-//! its `Debug` output.
+//! its `Debug` output. Only a [`platform::Platform`] keeps what is sent to it: that is what it is for.
 
 pub mod cloud;
 pub mod codehost;
+pub mod platform;
 pub mod replay;
 pub mod workspace;
 

@@ -1,4 +1,4 @@
-//! `evidence collect`: the specification's six steps, top to bottom.
+//! `evidence collect`: the specification's six steps, and the upload if it is wanted, top to bottom.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use jiff::Timestamp;
 
+use super::upload;
 use crate::assemble::{self, RunContext};
 use crate::cli::CollectArgs;
 use crate::collection::{self, Collection, Connected};
@@ -44,12 +45,13 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     });
     check_source_date_epoch(env)?;
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
-    check_upload(args, &config, env)?;
+    let upload = upload::intended(args, &config, env, &*reporter)?;
     let surroundings =
         Surroundings { env: env.clone(), reporter: Arc::clone(&reporter), dry_run: args.dry_run };
     let sources = source::from_config(&config, &surroundings);
     let organization = organization(&sources);
     let screen = Arc::new(screen(&sources));
+    upload.iter().for_each(|target| target.teach(&screen));
     reporter.screen(&screen);
     if let Some(message) = &signing.warning {
         reporter.event(Event::Warning(&own_warning("signing_key_readable", message)));
@@ -127,6 +129,20 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         complete: collection.is_complete(),
         config: (args.config != Path::new(DEFAULT_CONFIG)).then_some(&args.config),
     });
+    let Some(target) = upload else { return Ok(exit) };
+
+    // 7. Upload, if that is wanted.
+    let fresh = upload::Fresh {
+        bundle: &delivered.path,
+        complete: collection.is_complete(),
+        key: signing.key.public_key(),
+        config: (args.config != Path::new(DEFAULT_CONFIG)).then_some(&args.config),
+    };
+    upload::fresh(
+        &target,
+        &fresh,
+        &upload::Around { env, interrupt: &interrupt, screen: &screen, reporter: &reporter },
+    )?;
     Ok(exit)
 }
 
@@ -250,20 +266,6 @@ fn screen(sources: &[Box<dyn Source>]) -> Screen {
         sources.iter().filter_map(|source| source.credentials().ok()).flatten().collect();
     let credentials: Vec<&str> = credentials.iter().map(String::as_str).collect();
     Screen::new(&credentials)
-}
-
-/// `--upload` must be possible before anything is collected for it.
-fn check_upload(args: &CollectArgs, config: &Config, env: &Env) -> Result<(), Error> {
-    if !args.upload {
-        return Ok(());
-    }
-    let upload =
-        config.upload.as_ref().ok_or_else(|| Error::UploadNotConfigured { config: config.path.clone() })?;
-    if env.var(&upload.api_key_env).is_none() {
-        return Err(Error::ApiKeyMissing { variable: upload.api_key_env.clone() });
-    }
-    // Collecting for an upload that cannot happen would leave the user believing that it did.
-    Err(Error::cannot_upload("nothing was collected"))
 }
 
 fn check_source_date_epoch(env: &Env) -> Result<(), Error> {

@@ -4,6 +4,7 @@ mod collect;
 mod init;
 mod keygen;
 mod print;
+mod upload;
 mod verify;
 
 use std::io::Write as _;
@@ -17,7 +18,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
     let outcome = match cli.command {
         Command::Collect(args) => collect::run(&args, env, arguments),
         Command::Verify(args) => verify::run(&args, env),
-        Command::Upload(_) => Err(Error::cannot_upload("nothing was sent")),
+        Command::Upload(args) => upload::run(&args, env),
         Command::Init(args) => init::run(&args, env),
         Command::Keygen(args) => keygen::run(&args),
         Command::Schema(args) => print::schema(args.of),

@@ -294,7 +294,7 @@ fn json(report: &Report<'_>) -> Vec<u8> {
 }
 
 /// The first place that names a key decides; they do not mix.
-fn trust_root(args: &VerifyArgs, env: &Env) -> Result<TrustRoot, Error> {
+pub(super) fn trust_root(args: &VerifyArgs, env: &Env) -> Result<TrustRoot, Error> {
     let mut trust = TrustRoot::new();
     if !args.public_key.is_empty() {
         add_keys(&mut trust, &args.public_key)?;

@@ -13,7 +13,7 @@ use super::declare::{DefaultValue, Format, Key, MIN_SECONDS, Presence, Section, 
 use super::problem::{Complaint, Place, Problems};
 use super::secret::{self, quote};
 use super::yaml::{Entry, Node, Value};
-use super::{file, format, path, suggest, wrong_type};
+use super::{file, format, path, suggest, upload, wrong_type};
 use crate::env::Env;
 
 /// The longest name of a tag, in bytes.
@@ -391,13 +391,8 @@ impl Decoder<'_, '_> {
             let Some(name) = tag.key.as_deref() else { continue };
             let tag_path = path::join(&path, name);
             let key_place = Place::Bytes(tag.key_bytes.clone());
-            let complaint = if name.is_empty() || name.len() > MAX_TAG_NAME {
-                Some(Complaint::new(format!("the name of a tag has 1 to {MAX_TAG_NAME} bytes")))
-            } else if name.chars().any(|character| character.is_control() || character == '=') {
-                Some(
-                    Complaint::new(format!("{} cannot be the name of a tag", quote(name)))
-                        .help("names have no `=` and no control characters"),
-                )
+            let complaint = if let Err(complaint) = upload::tag_name(name) {
+                Some(complaint)
             } else if tags.contains_key(name) {
                 Some(Complaint::new(format!("{} is given twice", quote(name))).help("remove one of them"))
             } else {
@@ -411,9 +406,7 @@ impl Decoder<'_, '_> {
             else {
                 continue;
             };
-            if text.value.len() > MAX_TAG_VALUE {
-                let complaint =
-                    Complaint::new(format!("the value of a tag has at most {MAX_TAG_VALUE} bytes"));
+            if let Err(complaint) = upload::tag_value(&text.value) {
                 self.problems.add(text.place, tag_path, complaint);
                 continue;
             }

@@ -22,7 +22,7 @@ pub(crate) mod secret;
 pub(crate) mod sources;
 mod suggest;
 mod template;
-mod upload;
+pub(crate) mod upload;
 mod wrong_type;
 mod yaml;
 

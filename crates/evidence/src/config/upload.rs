@@ -1,8 +1,20 @@
 //! `upload`: the evidence platform that `--upload` delivers to.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use url::Url;
+
 use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
-use super::decode::{Decoder, Fields};
+use super::decode::{Decoder, Fields, MAX_TAG_NAME, MAX_TAG_VALUE};
+use super::problem::Complaint;
+use super::secret::quote;
 use super::{UploadConfig, format};
+
+const DEFAULT_API_KEY_ENV: &str = "EVIDENCE_API_KEY";
+const DEFAULT_RETENTION_DAYS: u32 = 365;
+const DEFAULT_TIMEOUT_SECONDS: u32 = 300;
+const DEFAULT_RETRY_ATTEMPTS: u32 = 3;
 
 static API_URL: Key = Key {
     name: "api_url",
@@ -26,7 +38,7 @@ static PLATFORM_URL: Key = Key {
 
 static API_KEY_ENV: Key = Key {
     name: "api_key_env",
-    presence: Presence::Default(DefaultValue::Text("EVIDENCE_API_KEY")),
+    presence: Presence::Default(DefaultValue::Text(DEFAULT_API_KEY_ENV)),
     shape: Shape::Text(Format::Variable),
     summary: "The environment variable that holds the platform's API key.",
     rule: "a name, never the key itself",
@@ -38,7 +50,7 @@ static ORGANIZATION_ID: Key = Key {
     name: "organization_id",
     presence: Presence::Optional,
     shape: Shape::Text(Format::Line),
-    summary: "The organization on the platform, where a key serves several.",
+    summary: "The organization on the platform that the API key must belong to.",
     rule: "",
     example: "org_acme",
     synonyms: &["organization", "organisation_id", "org_id", "org"],
@@ -46,7 +58,7 @@ static ORGANIZATION_ID: Key = Key {
 
 static RETENTION_DAYS: Key = Key {
     name: "retention_days",
-    presence: Presence::Default(DefaultValue::Integer(365)),
+    presence: Presence::Default(DefaultValue::Integer(DEFAULT_RETENTION_DAYS as _)),
     shape: Shape::Integer { minimum: 1, maximum: 36_500 },
     summary: "How many days the platform keeps the bundle.",
     rule: "",
@@ -86,9 +98,9 @@ static DELETE_AFTER_UPLOAD: Key = Key {
 
 static TIMEOUT_SECONDS: Key = Key {
     name: "timeout_seconds",
-    presence: Presence::Default(DefaultValue::Integer(300)),
+    presence: Presence::Default(DefaultValue::Integer(DEFAULT_TIMEOUT_SECONDS as _)),
     shape: Shape::Seconds { maximum: 86_400 },
-    summary: "The longest one upload may take, in seconds.",
+    summary: "The longest one attempt to upload may take, in seconds.",
     rule: "fractions are allowed",
     example: "300",
     synonyms: &["timeout"],
@@ -96,7 +108,7 @@ static TIMEOUT_SECONDS: Key = Key {
 
 static RETRY_ATTEMPTS: Key = Key {
     name: "retry_attempts",
-    presence: Presence::Default(DefaultValue::Integer(3)),
+    presence: Presence::Default(DefaultValue::Integer(DEFAULT_RETRY_ATTEMPTS as _)),
     shape: Shape::Integer { minimum: 0, maximum: 20 },
     summary: "How often an interrupted upload is tried again.",
     rule: "",
@@ -150,4 +162,59 @@ pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<U
         timeout: timeout?,
         retry_attempts: retry_attempts?,
     })
+}
+
+impl UploadConfig {
+    /// The platform at this address, and the defaults for everything else: for an upload without a configuration file.
+    pub fn at(api_url: Url) -> UploadConfig {
+        UploadConfig {
+            platform_url: api_url.clone(),
+            api_url,
+            api_key_env: DEFAULT_API_KEY_ENV.to_string(),
+            organization_id: None,
+            retention_days: DEFAULT_RETENTION_DAYS,
+            tags: BTreeMap::new(),
+            verify_before_upload: true,
+            delete_after_upload: false,
+            timeout: Duration::from_secs(u64::from(DEFAULT_TIMEOUT_SECONDS)),
+            retry_attempts: DEFAULT_RETRY_ATTEMPTS,
+        }
+    }
+}
+
+/// The address of a platform that is named on the command line: the rule of `api_url`.
+pub(crate) fn endpoint(text: &str) -> Result<Url, Complaint> {
+    format::check(Format::Url, text)?;
+    format::url(text)
+}
+
+/// A tag that is named on the command line, `name=text`: the rules of `tags`.
+pub(crate) fn tag(text: &str) -> Result<(String, String), Complaint> {
+    let Some((name, value)) = text.split_once('=') else {
+        return Err(Complaint::new(format!("{} is not a tag", quote(text))).help("write `name=text`"));
+    };
+    tag_name(name)?;
+    format::check(Format::Line, value)?;
+    tag_value(value)?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// The rules for the name of a tag.
+pub(super) fn tag_name(name: &str) -> Result<(), Complaint> {
+    if name.is_empty() || name.len() > MAX_TAG_NAME {
+        return Err(Complaint::new(format!("the name of a tag has 1 to {MAX_TAG_NAME} bytes")));
+    }
+    if name.chars().any(|character| character.is_control() || character == '=') {
+        return Err(Complaint::new(format!("{} cannot be the name of a tag", quote(name)))
+            .help("names have no `=` and no control characters"));
+    }
+    Ok(())
+}
+
+/// The rule for the text of a tag, beside those for any text.
+pub(super) fn tag_value(value: &str) -> Result<(), Complaint> {
+    if value.len() > MAX_TAG_VALUE {
+        return Err(Complaint::new(format!("the value of a tag has at most {MAX_TAG_VALUE} bytes")));
+    }
+    Ok(())
 }

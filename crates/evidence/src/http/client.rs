@@ -56,6 +56,52 @@ pub struct Settings {
     pub plain: bool,
 }
 
+/// What the HTTP client of a host is made with.
+pub(super) struct Setup<'a> {
+    /// Time for one request, from connecting to the last byte.
+    pub(super) timeout: Duration,
+    /// Connections kept open.
+    pub(super) idle: usize,
+    /// Further root certificates, PEM.
+    pub(super) roots: &'a [u8],
+    /// What names another certificate store, for the message that there is none.
+    pub(super) store: &'static str,
+    /// Plain HTTP on loopback.
+    pub(super) plain: bool,
+    /// Which redirects are followed.
+    pub(super) redirects: Policy,
+}
+
+impl Setup<'_> {
+    /// The client: the machine's proxy and certificates, unless it is plain HTTP on loopback.
+    pub(super) fn build(self) -> Result<reqwest::Client, String> {
+        let mut headers = HeaderMap::new();
+        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("evidence/", env!("CARGO_PKG_VERSION"))));
+        let mut builder = reqwest::Client::builder()
+            .default_headers(headers)
+            .redirect(self.redirects)
+            .timeout(self.timeout)
+            .connect_timeout(self.timeout.min(CONNECT_TIMEOUT))
+            .pool_max_idle_per_host(self.idle)
+            .tcp_nodelay(true)
+            .referer(false);
+        if self.plain {
+            builder = builder.no_proxy().tls_certs_only([]);
+        } else if !self.roots.is_empty() {
+            let roots = reqwest::Certificate::from_pem_bundle(self.roots)
+                .map_err(|error| format!("cannot read certificates from ca_file: {}", innermost(&error)))?;
+            if roots.is_empty() {
+                return Err("ca_file holds no certificate in PEM form".to_string());
+            }
+            builder = builder.tls_certs_merge(roots);
+        }
+        builder.build().map_err(|error| {
+            let (cause, store) = (innermost(&error), self.store);
+            format!("cannot set up TLS: {cause} (is there a certificate store? {store} names one)")
+        })
+    }
+}
+
 /// Reads the body of a good answer.
 pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, ParseError> + Sync);
 
@@ -85,7 +131,7 @@ struct Exchange {
     body: Body,
 }
 
-enum Body {
+pub(super) enum Body {
     Complete(Vec<u8>),
     TooLarge,
     Broken(String),
@@ -103,8 +149,6 @@ impl Client {
         clock: Clock,
         reporter: Arc<dyn Reporter>,
     ) -> Result<Client, String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("evidence/", env!("CARGO_PKG_VERSION"))));
         let redirects = Policy::custom(|attempt| {
             let within =
                 attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
@@ -114,30 +158,15 @@ impl Client {
                 attempt.follow()
             }
         });
-        let mut builder = reqwest::Client::builder()
-            .default_headers(headers)
-            .redirect(redirects)
-            .timeout(settings.timeout)
-            .connect_timeout(settings.timeout.min(CONNECT_TIMEOUT))
-            .pool_max_idle_per_host(settings.max_concurrency.get())
-            .tcp_nodelay(true)
-            .referer(false);
-        if settings.plain {
-            builder = builder.no_proxy().tls_certs_only([]);
-        } else if !settings.roots.is_empty() {
-            let roots = reqwest::Certificate::from_pem_bundle(&settings.roots)
-                .map_err(|error| format!("cannot read certificates from ca_file: {}", innermost(&error)))?;
-            if roots.is_empty() {
-                return Err("ca_file holds no certificate in PEM form".to_string());
-            }
-            builder = builder.tls_certs_merge(roots);
+        let http = Setup {
+            timeout: settings.timeout,
+            idle: settings.max_concurrency.get(),
+            roots: &settings.roots,
+            store: "ca_file",
+            plain: settings.plain,
+            redirects,
         }
-        let http = builder.build().map_err(|error| {
-            format!(
-                "cannot set up TLS: {} (is there a certificate store? ca_file names one)",
-                innermost(&error)
-            )
-        })?;
+        .build()?;
         let gate = Gate::new(&settings);
         Ok(Client { http, dialect, settings, gate, clock, reporter, counts: Arc::default() })
     }
@@ -406,7 +435,7 @@ struct Asked<'a> {
     now: Timestamp,
 }
 
-fn text(headers: &HeaderMap, name: &str) -> Option<String> {
+pub(super) fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string)
 }
 
@@ -417,7 +446,7 @@ fn path_and_query(url: &url::Url) -> String {
     }
 }
 
-async fn read_body(response: &mut reqwest::Response, limit: usize) -> Body {
+pub(super) async fn read_body(response: &mut reqwest::Response, limit: usize) -> Body {
     let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     if announced > limit {
         return Body::TooLarge;
@@ -451,7 +480,7 @@ fn fault_text(status: u16, message: Option<&str>) -> String {
 }
 
 /// A connection's failure in words: what happened, from the innermost cause, without the URL.
-fn describe(error: &reqwest::Error, timeout: Duration) -> String {
+pub(super) fn describe(error: &reqwest::Error, timeout: Duration) -> String {
     let cause = innermost(error);
     if error.is_timeout() {
         format!("no answer within {} s", timeout.as_secs_f64())
@@ -462,7 +491,7 @@ fn describe(error: &reqwest::Error, timeout: Duration) -> String {
     }
 }
 
-fn innermost(error: &reqwest::Error) -> String {
+pub(super) fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;

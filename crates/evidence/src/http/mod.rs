@@ -5,8 +5,9 @@
 //!
 //! How hosts differ is a `Dialect` (see `request`), which each source brings.
 //!
-//! What this room never does: send anything but GET and questions by POST, follow a redirect away from the host's
-//! origin, print a token, or read more of a body than the caller allows.
+//! What this room never does: send a host anything but GET and questions by POST, follow a redirect away from the host's
+//! origin, print a token, or read more of a body than the caller allows. Only `upload` sends something that is kept, and
+//! only to an evidence platform.
 
 pub mod client;
 pub mod concurrency;
@@ -17,6 +18,7 @@ pub mod quota;
 pub mod reply;
 pub mod request;
 pub mod retry;
+pub mod upload;
 
 pub use client::{Client, Settings};
 pub use reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};

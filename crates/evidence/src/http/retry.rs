@@ -110,6 +110,11 @@ pub enum Verdict {
 /// random number from 0 to 1, which stretches the waits after faults by up to half, so that requests that failed
 /// together do not come back together. A wait for the primary limit counts as one attempt.
 pub fn verdict(class: Class, attempt: u32, jitter: f64) -> Verdict {
+    verdict_within(MAXIMUM_ATTEMPTS, class, attempt, jitter)
+}
+
+/// The same where a request is sent `maximum` times at most.
+pub fn verdict_within(maximum: u32, class: Class, attempt: u32, jitter: f64) -> Verdict {
     let attempt = attempt.max(1);
     let wait = match class {
         Class::Success
@@ -121,7 +126,7 @@ pub fn verdict(class: Class, attempt: u32, jitter: f64) -> Verdict {
         | Class::Gone
         | Class::Blocked
         | Class::Unexpected => return Verdict::Accept,
-        _ if attempt >= MAXIMUM_ATTEMPTS => return Verdict::GiveUp,
+        _ if attempt >= maximum => return Verdict::GiveUp,
         Class::PrimaryLimit { .. } => return Verdict::WaitForReset,
         Class::SecondaryLimit { retry_after: Some(seconds) } => asked_for(seconds),
         Class::SecondaryLimit { retry_after: None } => doubled(SECONDARY_WAIT, attempt),

@@ -6,6 +6,7 @@
 pub mod format;
 mod quiet;
 mod terminal;
+mod upload;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use quiet::Quiet;
 pub use terminal::Terminal;
+pub use upload::{Found, Uploading};
 
 use crate::control::{Control, Framework};
 use crate::evaluate::ControlResult;
@@ -140,6 +142,8 @@ pub enum Event<'a> {
         /// The time now.
         now: Timestamp,
     },
+    /// An upload goes on.
+    Upload(Uploading<'a>),
 }
 
 /// What came of one look.

@@ -31,22 +31,22 @@ const LOOKS_PER_LINE: u64 = 1_000;
 /// Without a terminal, a wait is said again this often.
 const WAIT_LINE_SECONDS: i64 = 60;
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
-const GREEN: Style = AnsiColor::Green.on_default();
-const YELLOW: Style = AnsiColor::Yellow.on_default();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const GREEN: Style = AnsiColor::Green.on_default();
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 
 /// Prints what happens.
 pub struct Terminal {
     verbose: bool,
-    is_terminal: bool,
+    pub(super) is_terminal: bool,
     screen: OnceLock<Arc<Screen>>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     section: Option<&'static str>,
     /// The bars of the sources that are being collected, one below the other.
     bars: Option<MultiProgress>,
@@ -56,6 +56,12 @@ struct State {
     kinds: BTreeMap<(String, String), u64>,
     /// The wait of each source that was told last: until when, and how many minutes were left.
     waits: BTreeMap<SourceName, (Timestamp, i64)>,
+    /// An upload follows: what comes next is told after it.
+    pub(super) upload_intended: bool,
+    /// What comes next: the command that verifies, and the one that uploads.
+    pub(super) next: Option<(String, String)>,
+    /// The bundle that is on its way.
+    pub(super) sending: Option<ProgressBar>,
 }
 
 /// One source's progress.
@@ -81,12 +87,12 @@ impl Terminal {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A stranger's text, fit to print.
-    fn safe(&self, text: &str) -> String {
+    pub(super) fn safe(&self, text: &str) -> String {
         let text = Printable(text).to_string();
         match self.screen.get() {
             Some(screen) => screen.redact(&text).into_owned(),
@@ -94,14 +100,15 @@ impl Terminal {
         }
     }
 
-    fn line(&self, state: &State, line: &str) {
+    pub(super) fn line(&self, state: &State, line: &str) {
         let write = || {
             // Nobody reads a closed pipe; the run goes on.
             let _ = writeln!(anstream::stderr(), "{line}");
         };
-        match &state.bars {
-            Some(bars) => bars.suspend(write),
-            None => write(),
+        match (&state.bars, &state.sending) {
+            (Some(bars), _) => bars.suspend(write),
+            (None, Some(bar)) => bar.suspend(write),
+            (None, None) => write(),
         }
     }
 
@@ -127,7 +134,7 @@ impl Terminal {
         lines.iter().for_each(|line| self.line(state, line));
     }
 
-    fn section(&self, state: &mut State, title: &'static str) {
+    pub(super) fn section(&self, state: &mut State, title: &'static str) {
         if state.section != Some(title) {
             let gap = if state.section.is_some() { "\n" } else { "" };
             state.section = Some(title);
@@ -136,7 +143,7 @@ impl Terminal {
     }
 
     /// `  codehost   warn   text`
-    fn item(&self, state: &mut State, source: &str, style: Style, word: &str, text: &str) {
+    pub(super) fn item(&self, state: &mut State, source: &str, style: Style, word: &str, text: &str) {
         self.in_turn(state, source, format!("  {source:<9} {style}{word:<5}{style:#}  {text}"));
     }
 
@@ -388,11 +395,18 @@ impl Terminal {
         // A closed pipe is the reader's business.
         let _ = writeln!(
             out,
-            "{BOLD}Bundle{BOLD:#}\n  {path}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}\n\n\
-             {BOLD}Next{BOLD:#}\n  evidence verify {path}{config}\n  evidence upload {path}",
+            "{BOLD}Bundle{BOLD:#}\n  {path}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}",
             bytes(size),
             counted(artifacts, "artifact", "artifacts"),
         );
+        let (verify, upload) =
+            (format!("evidence verify {path}{config}"), format!("evidence upload {path}{config}"));
+        let mut state = self.state();
+        if state.upload_intended {
+            state.next = Some((verify, upload));
+        } else {
+            let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {verify}\n  {upload}");
+        }
     }
 
     fn planned(
@@ -576,6 +590,7 @@ impl Reporter for Terminal {
             Event::Planned { plans, missing, max_size_bytes, now } => {
                 self.planned(plans, missing, max_size_bytes, now);
             }
+            Event::Upload(event) => self.uploading(&event),
         }
     }
 

@@ -28,4 +28,5 @@ mod several_sources;
 mod signals;
 mod texts;
 mod two_factor;
+mod upload;
 mod verify;

@@ -10,7 +10,7 @@ fn lab() -> Lab {
     Lab::new(acme().repository(sound("web")))
 }
 
-const COMMANDS: [&str; 7] = ["collect", "verify", "init", "keygen", "schema", "completions", "man"];
+const COMMANDS: [&str; 8] = ["collect", "verify", "upload", "init", "keygen", "schema", "completions", "man"];
 
 #[test]
 fn help() {

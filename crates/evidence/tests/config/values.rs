@@ -51,6 +51,9 @@ fn what_is_left_out_has_the_documented_default() {
     assert!(!upload.delete_after_upload);
     assert_eq!(upload.timeout, Duration::from_secs(300));
     assert_eq!(upload.retry_attempts, 3);
+    // The same as without a file.
+    let at = evidence::config::UploadConfig::at(upload.api_url.clone());
+    assert_eq!(format!("{at:?}"), format!("{upload:?}"));
 }
 
 #[test]

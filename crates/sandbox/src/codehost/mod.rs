@@ -284,6 +284,7 @@ impl CodeHost {
             compression: self.compression,
             log_limit: self.log_limit,
             port: self.port,
+            max_body: 0,
             refused_for: self.refused_for,
         }
     }

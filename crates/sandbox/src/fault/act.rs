@@ -35,7 +35,11 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
             };
             made_up(call, backend, *status, content_type, body)
         }
-        FaultKind::Reset => Outcome::Wire { status: None, plan: Plan::reset() },
+        FaultKind::Reset | FaultKind::CutUpload(_) => Outcome::Wire { status: None, plan: Plan::reset() },
+        FaultKind::RefuseUpload(status) => {
+            let (content_type, body) = backend.failure(call, *status);
+            made_up(call, backend, *status, content_type, Bytes::from(body))
+        }
         FaultKind::Refuse => Outcome::Refuse,
         FaultKind::Hang => Outcome::Silence,
         FaultKind::Truncate(kept) => {

@@ -39,6 +39,10 @@ pub enum FaultKind {
     },
     /// No answer, ever.
     Hang,
+    /// The connection is reset when so many bytes of the request's body have arrived.
+    CutUpload(usize),
+    /// The host's own failure of this status, given before the request's body was read.
+    RefuseUpload(u16),
     /// A secondary limit of the code host; what the other hosts refuse with is their state.
     SecondaryLimit {
         /// Seconds in `Retry-After`; without, the header is absent.
@@ -130,6 +134,8 @@ impl FaultKind {
             Self::BrokenChunk => "broken-chunk",
             Self::SlowBody { .. } => "slow-body",
             Self::Hang => "hang",
+            Self::CutUpload(_) => "cut-upload",
+            Self::RefuseUpload(_) => "refuse-upload",
             Self::SecondaryLimit { headers: true, .. } => "secondary-limit",
             Self::SecondaryLimit { headers: false, .. } => "secondary-limit-no-headers",
             Self::AbuseDetection { .. } => "abuse-detection",
@@ -225,6 +231,11 @@ impl Fault {
         self
     }
 
+    /// Whether it strikes before the request's body is read. The kinds of one fault are all of one sort.
+    fn is_early(&self) -> bool {
+        matches!(self.kinds.first(), Some(FaultKind::CutUpload(_) | FaultKind::RefuseUpload(_)))
+    }
+
     fn matches(&self, call: &Call) -> bool {
         if let Some(action) = &call.action
             && (wildcard(&self.pattern, &action.name)
@@ -312,12 +323,21 @@ impl FaultBook {
         lock(&self.counts).clone()
     }
 
-    /// The first fault that wants this request.
+    /// The first fault that wants this request, its body read.
     pub(crate) fn pick(&self, call: &Call) -> Option<FaultKind> {
+        self.pick_of(call, false)
+    }
+
+    /// The first fault that wants this request before its body is read.
+    pub(crate) fn pick_early(&self, call: &Call) -> Option<FaultKind> {
+        self.pick_of(call, true)
+    }
+
+    fn pick_of(&self, call: &Call, early: bool) -> Option<FaultKind> {
         let mut active = lock(&self.active);
         let kind = active
             .iter_mut()
-            .filter(|entry| entry.fault.matches(call))
+            .filter(|entry| entry.fault.is_early() == early && entry.fault.matches(call))
             .find_map(|entry| entry.strike(call))?;
         *lock(&self.counts).entry(kind.name()).or_default() += 1;
         Some(kind)

@@ -24,7 +24,7 @@ pub(crate) struct Call {
     pub(crate) in_flight: u64,
     /// The engine's own scheme, address and port.
     pub(crate) origin: String,
-    /// What was sent with it: at most [`MAX_BODY`] bytes, else nothing and `body_too_large`.
+    /// What was sent with it: at most as much as the host takes, else nothing and `body_too_large`.
     pub(crate) body: Bytes,
     pub(crate) body_too_large: bool,
     /// What is asked for and where, on a host whose calls all have the same path; set by the engine.
@@ -36,7 +36,6 @@ pub(crate) struct Call {
 impl Call {
     pub(super) fn new(
         parts: hyper::http::request::Parts,
-        body: Option<Bytes>,
         base_path: &str,
         clock: &Clock,
         number: u64,
@@ -69,8 +68,8 @@ impl Call {
             now,
             in_flight,
             origin: origin.to_owned(),
-            body_too_large: body.is_none(),
-            body: body.unwrap_or_default(),
+            body_too_large: false,
+            body: Bytes::new(),
             action: None,
             shift: 0,
         }
@@ -123,7 +122,8 @@ impl Call {
     }
 }
 
-/// The largest body a request may have; the real hosts' bounds are beyond what a reading client sends.
+/// The largest body a request may have, unless the host says so; the real hosts' bounds are beyond what a reading client
+/// sends.
 pub(crate) const MAX_BODY: usize = 1 << 20;
 
 /// A call of a host that names its calls outside the path, such as `iam:GetAccountPasswordPolicy`.
@@ -136,11 +136,23 @@ pub(crate) struct Action {
 /// The body of a request. `Ok(None)` is one that is too large; an error is a client that left in the middle.
 pub(super) async fn read_body(
     body: hyper::body::Incoming,
+    limit: usize,
 ) -> Result<Option<Bytes>, Box<dyn std::error::Error + Send + Sync>> {
-    match Limited::new(body, MAX_BODY).collect().await {
+    match Limited::new(body, limit).collect().await {
         Ok(body) => Ok(Some(body.to_bytes())),
         Err(error) if error.is::<LengthLimitError>() => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// Reads at least so many bytes of the body, or to its end, and forgets them.
+pub(super) async fn read_some(mut body: hyper::body::Incoming, bytes: usize) {
+    let mut read = 0;
+    while read < bytes {
+        match body.frame().await {
+            Some(Ok(frame)) => read += frame.data_ref().map_or(0, Bytes::len),
+            Some(Err(_)) | None => return,
+        }
     }
 }
 

@@ -75,6 +75,8 @@ pub(crate) struct Settings {
     pub(crate) compression: bool,
     pub(crate) log_limit: usize,
     pub(crate) port: u16,
+    /// The largest body of a request; 0 for [`answer::MAX_BODY`].
+    pub(crate) max_body: usize,
     pub(crate) refused_for: Duration,
 }
 
@@ -274,16 +276,26 @@ impl Engine {
         let _counted = InFlight(&self.in_flight);
 
         let (parts, body) = request.into_parts();
-        // A client that leaves in the middle of its request takes the connection, and this, with it.
-        let body = answer::read_body(body).await.unwrap_or(Some(bytes::Bytes::new()));
-        let (latency, compression, mut call) = {
+        let (latency, compression, max_body, mut call) = {
             let settings = self.settings();
-            let call =
-                Call::new(parts, body, &settings.base_path, &self.clock, number, in_flight, &self.origin);
-            (settings.latency, settings.compression, call)
+            let call = Call::new(parts, &settings.base_path, &self.clock, number, in_flight, &self.origin);
+            let max_body = if settings.max_body == 0 { answer::MAX_BODY } else { settings.max_body };
+            (settings.latency, settings.compression, max_body, call)
         };
+        let early = self.faults.pick_early(&call);
+        match &early {
+            // A client that leaves in the middle of its request takes the connection, and this, with it.
+            None => match answer::read_body(body, max_body).await {
+                Ok(Some(body)) => call.body = body,
+                Ok(None) => call.body_too_large = true,
+                Err(_) => {}
+            },
+            Some(crate::fault::FaultKind::CutUpload(bytes)) => answer::read_some(body, *bytes).await,
+            // Nobody looks at it, but it is taken: a host that closed now would take its answer back with it.
+            Some(_) => drop(tokio::spawn(answer::read_some(body, usize::MAX))),
+        }
         call.action = self.backend.action(&call);
-        let fault = self.faults.pick(&call);
+        let fault = early.or_else(|| self.faults.pick(&call));
         let name = fault.as_ref().map(crate::fault::FaultKind::name);
         let violation = self.backend.is_violation(&call);
         let ticket = self.log.arrive(&call, self.backend.identify(&call), name, violation);

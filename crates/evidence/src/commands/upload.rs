@@ -1,0 +1,391 @@
+//! `evidence upload`, and what `collect --upload` does behind its bundle: look at the bundle on this machine, then hand
+//! exactly these bytes over.
+//!
+//! What is sent are the bytes that were looked at, through the same open file; a file that changes in between does not
+//! arrive. The local bundle is deleted in one case: it is configured, and the platform says it has verified the bundle.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use evidence_bundle::key::{KeyId, PublicKey};
+use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
+use evidence_bundle::text::Printable;
+use evidence_bundle::trust::TrustRoot;
+use sha2::{Digest as _, Sha256};
+
+use super::verify;
+use crate::cli::{CollectArgs, UploadArgs, VerifyArgs};
+use crate::config::upload::{endpoint, tag};
+use crate::config::{Complaint, Config, UploadConfig};
+use crate::env::Env;
+use crate::error::{Error, Exit};
+use crate::http::upload::Parcel;
+use crate::interrupt::Interrupt;
+use crate::platform::{Target, Upload, UploadError, Uploaded};
+use crate::report::{Event, Found, Quiet, Reporter, Terminal, Uploading};
+use crate::screen::Screen;
+
+/// The configuration that is looked at if none is named.
+const DEFAULT_CONFIG: &str = "./evidence.yaml";
+
+/// What an upload needs of the run it is a part of.
+pub(super) struct Around<'a> {
+    pub(super) env: &'a Env,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) screen: &'a Screen,
+    pub(super) reporter: &'a Arc<dyn Reporter>,
+}
+
+/// A bundle that was just collected.
+pub(super) struct Fresh<'a> {
+    pub(super) bundle: &'a Path,
+    pub(super) complete: bool,
+    /// The key that signed it.
+    pub(super) key: PublicKey,
+    /// The configuration, unless it is found without being named.
+    pub(super) config: Option<&'a PathBuf>,
+}
+
+/// Runs `evidence upload`.
+pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
+    // 1. The platform, the key to it, and the keys to trust: everything that can be known before the bundle is read.
+    let (config, configured) = configuration(args, env)?;
+    let verify_here = config.verify_before_upload;
+    let target = target(config, env, false)?;
+    let trust = if verify_here { Some(verify::trust_root(&verification(args), env)?) } else { None };
+
+    let reporter: Arc<dyn Reporter> =
+        if args.quiet { Arc::new(Quiet) } else { Arc::new(Terminal::new(false)) };
+    let screen = Arc::new(Screen::new(&[]));
+    target.teach(&screen);
+    reporter.screen(&screen);
+    let interrupt = Interrupt::watch().map_err(Error::System)?;
+
+    // 2. The bundle.
+    let looked = look(&args.bundle, trust.as_ref(), &interrupt);
+    if let Some(exit) = interrupt.raised() {
+        return Err(failed(UploadError::Interrupted(exit), &args.bundle, again(args)));
+    }
+    let looked = looked.map_err(|refused| refused.into_error(&args.bundle))?;
+    if trust.is_some() && looked.found() == Found::NotAuthenticated && configured {
+        // A configuration names keys to trust. If none can be had, that is a fault to repair, not to pass over.
+        return Err(Error::NotJudged {
+            bundle: args.bundle.clone(),
+            reason: "it is intact, not authenticated: no key to trust could be loaded".to_string(),
+            help:
+                "name public keys in bundle.signing.trusted_keys or EVIDENCE_TRUSTED_KEYS; nothing was sent"
+                    .to_string(),
+        });
+    }
+    reporter.event(Event::Upload(Uploading::Checked {
+        bundle: &args.bundle,
+        bytes: looked.parcel.bytes(),
+        found: looked.found(),
+    }));
+
+    // 3. The platform.
+    let around = Around { env, interrupt: &interrupt, screen: &screen, reporter: &reporter };
+    let uploaded = deliver(&target, &args.bundle, &looked, &around)
+        .map_err(|source| failed(source, &args.bundle, again(args)))?;
+    if args.quiet {
+        // A closed pipe is the reader's business.
+        let _ = writeln!(io::stdout(), "{}", uploaded.url);
+    }
+    Ok(Exit::Success)
+}
+
+/// The platform that a collection is to be uploaded to, if it is, before anything is collected.
+pub(super) fn intended(
+    args: &CollectArgs,
+    config: &Config,
+    env: &Env,
+    reporter: &dyn Reporter,
+) -> Result<Option<Target>, Error> {
+    if !args.upload {
+        return Ok(None);
+    }
+    let upload =
+        config.upload.clone().ok_or_else(|| Error::UploadNotConfigured { config: config.path.clone() })?;
+    let target = target(upload, env, true)?;
+    reporter.event(Event::Upload(Uploading::Intended));
+    Ok(Some(target))
+}
+
+/// Uploads what was just collected, if it is complete.
+pub(super) fn fresh(target: &Target, fresh: &Fresh<'_>, around: &Around<'_>) -> Result<(), Error> {
+    let over = |uploaded| {
+        let kept = fresh.bundle.symlink_metadata().is_ok();
+        around.reporter.event(Event::Upload(Uploading::Over { uploaded, kept }));
+    };
+    if !fresh.complete {
+        let text = "not uploaded: the bundle is incomplete";
+        around.reporter.event(Event::Upload(Uploading::Note(text)));
+        over(false);
+        return Ok(());
+    }
+    let mut trust = TrustRoot::new();
+    trust.add_key("your own signing key", fresh.key);
+    let trust = target.config.verify_before_upload.then_some(&trust);
+    let uploaded = look(fresh.bundle, trust, around.interrupt)
+        .map_err(|refused| match around.interrupt.raised() {
+            Some(exit) => UploadError::Interrupted(exit),
+            None => UploadError::Local(refused.reason),
+        })
+        .and_then(|looked| deliver(target, fresh.bundle, &looked, around));
+    over(uploaded.is_ok());
+    let config = fresh.config.map(|config| format!(" --config {}", config.display())).unwrap_or_default();
+    let again = format!("evidence upload {}{config}", fresh.bundle.display());
+    uploaded.map(|_| ()).map_err(|source| failed(source, fresh.bundle, again))
+}
+
+fn failed(source: UploadError, bundle: &Path, again: String) -> Error {
+    Error::Upload { source, bundle: bundle.to_path_buf(), again }
+}
+
+/// Sends the parcel and says what came of it.
+fn deliver(
+    target: &Target,
+    bundle: &Path,
+    looked: &Looked,
+    around: &Around<'_>,
+) -> Result<Uploaded, UploadError> {
+    let upload = Upload::new(target, around.env.clock.clone(), around.screen, around.reporter)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| UploadError::Client(format!("the system refuses what an upload needs: {error}")))?;
+    let outcome = runtime.block_on(async {
+        tokio::select! {
+            outcome = upload.run(&looked.parcel, looked.signer()) => outcome,
+            exit = around.interrupt.wait() => Err(UploadError::Interrupted(exit)),
+        }
+    });
+    // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
+    runtime.shutdown_background();
+    let uploaded = outcome?;
+    around.reporter.event(Event::Upload(Uploading::Done {
+        url: &uploaded.url,
+        bundle_id: &uploaded.bundle_id,
+        organization: &uploaded.organization,
+        already: uploaded.already,
+    }));
+    if target.config.delete_after_upload {
+        let text = match delete(bundle, &looked.file) {
+            Ok(()) => "the local bundle is deleted (upload.delete_after_upload)".to_string(),
+            Err(error) => format!("the local bundle is not deleted: {error}"),
+        };
+        around.reporter.event(Event::Upload(Uploading::Note(&text)));
+    }
+    Ok(uploaded)
+}
+
+/// Deletes the bundle, if its name still means the file that was sent.
+fn delete(bundle: &Path, sent: &File) -> io::Result<()> {
+    let (named, sent) = (bundle.symlink_metadata()?, sent.metadata()?);
+    if (named.dev(), named.ino()) != (sent.dev(), sent.ino()) {
+        return Err(io::Error::other("its name means something else now, or is a link"));
+    }
+    fs::remove_file(bundle)
+}
+
+/// What is configured, with what the command line says over it; and whether there is a configuration at all.
+fn configuration(args: &UploadArgs, env: &Env) -> Result<(UploadConfig, bool), Error> {
+    let path = match &args.config {
+        Some(path) => Some(path.as_path()),
+        None => Some(Path::new(DEFAULT_CONFIG)).filter(|path| path.exists()),
+    };
+    let configured = path.map(|path| Config::load(path, env)).transpose().map_err(Error::Config)?;
+    let usage = |flag: &str, complaint: Complaint, help: &str| Error::Usage {
+        message: format!("{flag}: {}", complaint.message),
+        help: complaint.help.unwrap_or_else(|| help.to_string()),
+    };
+    let named = match &args.endpoint {
+        Some(text) => {
+            let help = "write it in full, for example `https://evidence.example.com`";
+            Some(endpoint(text).map_err(|complaint| usage("--endpoint", complaint, help))?)
+        }
+        None => None,
+    };
+    let mut upload = match (configured.as_ref().and_then(|config| config.upload.clone()), named) {
+        (Some(upload), None) => upload,
+        (Some(upload), Some(url)) if upload.api_url == url => upload,
+        // Another platform: the configured address for people is not its.
+        (Some(upload), Some(url)) => UploadConfig { platform_url: url.clone(), api_url: url, ..upload },
+        (None, Some(url)) => UploadConfig::at(url),
+        (None, None) => return Err(no_platform(path)),
+    };
+    if let Some(organization) = &args.organization {
+        upload.organization_id = Some(organization.clone());
+    }
+    for text in &args.tag {
+        let (name, value) =
+            tag(text).map_err(|complaint| usage("--tag", complaint, "write `--tag name=text`"))?;
+        upload.tags.insert(name, value);
+    }
+    Ok((upload, configured.is_some()))
+}
+
+fn no_platform(config: Option<&Path>) -> Error {
+    let help = match config {
+        Some(path) => format!(
+            "name it with --endpoint, or add an `upload:` section with `api_url` to {}",
+            Printable(&path.to_string_lossy())
+        ),
+        None => "name it with --endpoint, or a configuration with --config".to_string(),
+    };
+    Error::Usage { message: "there is no evidence platform to upload to".to_string(), help }
+}
+
+fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<Target, Error> {
+    let variable = config.api_key_env.clone();
+    Target::new(config, env).map_err(|source| Error::ApiKey { variable, source, collecting })
+}
+
+/// The same question as `evidence verify` with the configuration would ask.
+fn verification(args: &UploadArgs) -> VerifyArgs {
+    VerifyArgs {
+        bundle: args.bundle.clone(),
+        public_key: Vec::new(),
+        allowed_signers: None,
+        fingerprint: Vec::new(),
+        expect_org: None,
+        max_age: None,
+        config: args.config.clone(),
+        json: false,
+        quiet: args.quiet,
+        verbose: false,
+    }
+}
+
+/// The command that says the same again.
+fn again(args: &UploadArgs) -> String {
+    let mut text = format!("evidence upload {}", args.bundle.display());
+    let config = args.config.as_ref().map(|config| format!(" --config {}", config.display()));
+    let endpoint = args.endpoint.as_ref().map(|endpoint| format!(" --endpoint {endpoint}"));
+    let organization = args.organization.as_ref().map(|name| format!(" --organization {name}"));
+    let tags = args.tag.iter().map(|tag| format!(" --tag {tag}"));
+    text.extend(config.into_iter().chain(endpoint).chain(organization).chain(tags));
+    Printable(&text).to_string()
+}
+
+/// A bundle that was looked at, and is still open.
+struct Looked {
+    file: Arc<File>,
+    parcel: Parcel,
+    judged: Judged,
+}
+
+/// What the look brought.
+#[derive(Debug)]
+enum Judged {
+    Verified { signer: KeyId, trusted_by: String, complete: bool },
+    NotAuthenticated { signer: KeyId },
+    NotLookedAt,
+}
+
+impl Looked {
+    /// The key that signed it, if that is known.
+    fn signer(&self) -> Option<&KeyId> {
+        match &self.judged {
+            Judged::Verified { signer, .. } | Judged::NotAuthenticated { signer } => Some(signer),
+            Judged::NotLookedAt => None,
+        }
+    }
+
+    fn found(&self) -> Found<'_> {
+        match &self.judged {
+            Judged::Verified { trusted_by, complete, .. } => {
+                Found::Verified { trusted_by, complete: *complete }
+            }
+            Judged::NotAuthenticated { .. } => Found::NotAuthenticated,
+            Judged::NotLookedAt => Found::NotVerified,
+        }
+    }
+}
+
+/// Why a bundle is not sent at all.
+struct Refused {
+    reason: String,
+    /// It was read, and is not what a trusted key signed.
+    tampered: bool,
+}
+
+impl Refused {
+    fn unreadable(error: &io::Error) -> Refused {
+        Refused { reason: format!("cannot read the bundle: {error}"), tampered: false }
+    }
+
+    fn into_error(self, bundle: &Path) -> Error {
+        let bundle = bundle.to_path_buf();
+        if self.tampered {
+            return Error::Tampered { bundle, reason: self.reason };
+        }
+        let help = "name a bundle that `evidence collect` has written; nothing was sent".to_string();
+        Error::NotJudged { bundle, reason: self.reason, help }
+    }
+}
+
+/// Opens the bundle, verifies it if there is a trust root to do it with, and takes its digest in the same pass: what is
+/// sent later is what was verified.
+fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Result<Looked, Refused> {
+    let unreadable = |error| Refused::unreadable(&error);
+    // Asked first: opening a pipe would wait for somebody to write into it.
+    if !fs::metadata(bundle).map_err(unreadable)?.is_file() {
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a file");
+        return Err(Refused::unreadable(&error));
+    }
+    let file = Arc::new(File::open(bundle).map_err(unreadable)?);
+    let mut reader = Digesting { file: &file, interrupt, hasher: Sha256::new(), bytes: 0 };
+    let judged = match trust {
+        None => Judged::NotLookedAt,
+        Some(trust) => {
+            let buffered = BufReader::with_capacity(256 * 1024, &mut reader);
+            let verdict =
+                UntrustedBundle::new(buffered).verify(trust, &Expectations::default(), &Limits::default());
+            match verdict {
+                Ok(bundle) => Judged::Verified {
+                    signer: bundle.key_id,
+                    trusted_by: bundle.trusted_by,
+                    complete: bundle.complete,
+                },
+                Err(Failure::IntactNotAuthenticated(intact)) => {
+                    Judged::NotAuthenticated { signer: intact.key_id }
+                }
+                Err(Failure::NotWhatWasSigned(error)) => {
+                    let reason = Printable(&format!("{}: {}", error.reason, error.detail)).to_string();
+                    return Err(Refused { reason, tampered: true });
+                }
+                Err(Failure::CannotJudge(error)) => return Err(Refused::unreadable(&error)),
+            }
+        }
+    };
+    // A verified bundle has been read to its end.
+    io::copy(&mut reader, &mut io::sink()).map_err(unreadable)?;
+    let Digesting { hasher, bytes, .. } = reader;
+    let parcel = Parcel::new(Arc::clone(&file), bytes, hasher.finalize().into());
+    Ok(Looked { file, parcel, judged })
+}
+
+/// Reads a file until there is a signal, and keeps count of what it reads.
+struct Digesting<'a> {
+    file: &'a File,
+    interrupt: &'a Interrupt,
+    hasher: Sha256,
+    bytes: u64,
+}
+
+impl Read for Digesting<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.interrupt.raised().is_some() {
+            // Not ErrorKind::Interrupted: that would be tried again for ever.
+            return Err(io::Error::other("stopped by a signal"));
+        }
+        let read = self.file.read(buffer)?;
+        self.hasher.update(buffer.get(..read).unwrap_or_default());
+        self.bytes += u64::try_from(read).unwrap_or(u64::MAX);
+        Ok(read)
+    }
+}
