@@ -178,8 +178,8 @@ impl Error {
             | Error::Bundle(_)
             | Error::SelfVerification(_) => Exit::Bundle,
             Error::Upload { source: UploadError::Interrupted(exit), .. } => *exit,
-            Error::Upload { .. } => Exit::Upload,
-            Error::NotVerified | Error::Tampered { .. } => Exit::NotVerified,
+            Error::Tampered { .. } | Error::Upload { .. } => Exit::Upload,
+            Error::NotVerified => Exit::NotVerified,
             Error::Interrupted(exit) => *exit,
         }
     }

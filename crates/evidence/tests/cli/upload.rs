@@ -265,17 +265,17 @@ fn what_is_not_what_a_trusted_key_signed_is_7_and_not_sent() {
     let middle = tampered.len() / 2;
     tampered[middle] ^= 1;
     desk.lab.write("bundle.tar.gz", &tampered);
-    desk.upload(&[]).exits(7).says("bundle.tar.gz is not what a trusted key signed");
+    desk.upload(&[]).exits(6).says("bundle.tar.gz is not what a trusted key signed");
     desk.lab.write("bundle.tar.gz", &BUNDLE[..middle]);
-    desk.upload(&["--quiet"]).exits(7).says("not what a trusted key signed");
+    desk.upload(&["--quiet"]).exits(6).says("not what a trusted key signed");
     desk.lab.write("bundle.tar.gz", "no bundle at all");
-    desk.upload(&[]).exits(7);
+    desk.upload(&[]).exits(6);
     // Sound, and signed by somebody else.
     desk.lab.write("bundle.tar.gz", &*BUNDLE);
     desk.lab.run(&["keygen", "--output", "other.pem"]).exits(0);
     let section = section(&desk.platform, "");
     let desk = desk.reconfigure(|config| config.signing("private_key_path", "other.pem").rest(&section));
-    insta::assert_snapshot!("another_key", shown(&desk.upload(&[]).exits(7)));
+    insta::assert_snapshot!("another_key", shown(&desk.upload(&[]).exits(6)));
     assert!(desk.platform.requests().is_empty());
 }
 
