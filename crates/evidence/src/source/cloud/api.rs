@@ -13,7 +13,7 @@ use url::form_urlencoded::Serializer;
 
 use super::NAME;
 use super::config::{CloudConfig, Role};
-use super::dialect::{CloudDialect, Skew};
+use super::dialect::{CloudDialect, Skew, one_request};
 use super::endpoint::{Endpoint, Region, Service};
 use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
@@ -306,7 +306,7 @@ impl Host {
                 return Err(Failure::local(crate::http::FailureKind::UnexpectedShape(text)));
             }
         };
-        self.client.send(&request, limit, parse).await
+        one_request(self.client.send(&request, limit, parse)).await
     }
 }
 
