@@ -1,7 +1,7 @@
 //! Credentials: who is told what is wrong with them, what a wrong clock does, and roles.
 
 use evidence::source::ConnectErrorKind;
-use sandbox::cloud::{Cloud, Principal, Role, Server};
+use sandbox::cloud::{Body, Cloud, Fault, FaultKind, Principal, Role, Server};
 
 use crate::{ACCOUNT, KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, asked, collect_from, good};
 
@@ -101,6 +101,26 @@ fn a_wrong_clock_is_corrected_from_the_answer_and_told() {
             let side = if seconds > 0 { "ahead of" } else { "behind" };
             assert!(collected.warnings[0].1.contains(side), "{:?}", collected.warnings);
         }
+    }
+    // Where the first service is more patient than the others, all of them refuse at once.
+    let caller = format!(
+        "<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>{}</Arn><UserId>x</UserId><Account>{ACCOUNT}</Account>\
+         </GetCallerIdentityResult></GetCallerIdentityResponse>",
+        crate::USER
+    );
+    for seconds in [-600, 600] {
+        let patient = Fault::on("sts:*").kind(FaultKind::Status(200, Body::Text(caller.clone())));
+        let server = good().fault(patient).serve().unwrap();
+        let setup = Setup {
+            clock_is_wrong_by: seconds,
+            ..Setup::new(&["regions: [eu-central-1, us-east-1, eu-west-1]"])
+        };
+        let collected = collect_from(&server.url(), &setup, false).unwrap();
+        assert_eq!((collected.failed.len(), collected.names().len()), (0, 4), "{:?}", collected.failed);
+        assert_eq!(collected.warned(), ["clock_skewed"]);
+        // The policy, and trails and log groups of each region: each of them once more.
+        assert_eq!(collected.account.retries, 7);
+        assert_eq!(collected.account.requests, 1 + 2 * 7 + 1);
     }
     // A wrong secret stays one, whatever the clock says: one more try, and no more.
     let server = good().serve().unwrap();

@@ -1,9 +1,9 @@
 //! Faults and throttling: what heals leaves no trace, what does not heal costs only what it hits.
 
 use evidence::evaluate::Status::{NotVerifiable, Pass};
-use sandbox::cloud::{Body, Fault, FaultKind, LogGroup, Throttle};
+use sandbox::cloud::{Body, Fault, FaultKind, LogGroup, Principal, Throttle};
 
-use crate::{ACCOUNT, Collected, Setup, TWO_REGIONS, asked, collect, collect_from, good};
+use crate::{ACCOUNT, Collected, KEY, SECRET, Setup, TWO_REGIONS, USER, asked, collect, collect_from, good};
 
 fn same(one: &Collected, other: &Collected) {
     assert_eq!(one.checks, other.checks);
@@ -48,7 +48,7 @@ fn throttling_is_waited_out() {
         cloud = cloud.log_group("us-east-1", LogGroup::new(format!("/n/{number:03}")));
     }
     let collected = collect(&cloud.serve().unwrap(), TWO_REGIONS);
-    assert_eq!((collected.failed.len(), collected.population.unwrap().0), (0, 104));
+    assert_eq!((collected.failed.len(), collected.population.unwrap().0), (0, Some(104)));
 }
 
 #[test]
@@ -117,6 +117,44 @@ fn a_listing_that_breaks_off_is_no_listing() {
     let groups = &collected.artifacts["log_groups.json"];
     assert_eq!(groups["regions_read"].as_array().unwrap().len(), 1);
     assert_eq!(groups["regions_not_read"][0]["region"], "us-east-1");
+}
+
+/// A plan says what could not be asked for; what heals is no part of it, and what is denied is a warning.
+#[test]
+fn a_plan_says_what_could_not_be_asked_for() {
+    let mut cloud = good();
+    for number in 0..120 {
+        cloud = cloud.log_group("us-east-1", LogGroup::new(format!("/n/{number:03}")));
+    }
+    let fault = |action: &str| Fault::on(action).kind(FaultKind::Status(503, Body::Empty));
+    // (what fails, how many lines, how they begin and end)
+    let table = [
+        (fault("iam:*"), vec!["iam:GetAccountPasswordPolicy: HTTP 503"]),
+        (
+            fault("cloudtrail:DescribeTrails@us-east-1"),
+            vec!["cloudtrail:DescribeTrails in us-east-1: HTTP 503"],
+        ),
+        (fault("logs:*@us-east-1"), vec!["logs:DescribeLogGroups in us-east-1: HTTP 503"]),
+        (fault("logs:*@us-east-1").after(1), vec!["logs:DescribeLogGroups in us-east-1: HTTP 503"]),
+        (
+            fault("cloudtrail:DescribeTrails"),
+            vec![
+                "cloudtrail:DescribeTrails in eu-central-1: HTTP 503",
+                "cloudtrail:DescribeTrails in us-east-1: HTTP 503",
+            ],
+        ),
+        (fault("*").times(2), vec![]),
+        (fault("cloudtrail:GetTrailStatus"), vec![]),
+    ];
+    for (fault, lines) in table {
+        let server = cloud.clone().fault(fault).serve().unwrap();
+        let plan = collect_from(&server.url(), &Setup::new(TWO_REGIONS), true).unwrap().plan;
+        let expected: Vec<String> = lines.iter().map(|line| format!("{line} (after 5 attempts)")).collect();
+        assert_eq!(plan.missing, expected);
+    }
+    let denied = Principal::user(KEY, SECRET, USER);
+    let server = cloud.principal(denied).serve().unwrap();
+    assert_eq!(collect_from(&server.url(), &Setup::new(TWO_REGIONS), true).unwrap().plan.missing, [""; 0]);
 }
 
 #[test]

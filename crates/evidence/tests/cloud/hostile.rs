@@ -56,7 +56,12 @@ fn an_answer_of_another_form_is_an_error_and_never_a_finding() {
         assert_eq!(collected.of("audit-trail"), [check], "{answer}");
         assert_eq!(collected.failed.len(), 1, "{answer}");
     }
-    for answer in [json!({}), json!({"logGroups": null}), json!({"logGroups": [{"retentionInDays": "1"}]})] {
+    for answer in [
+        json!({}),
+        json!({"logGroups": null}),
+        json!({"logGroups": [{}]}),
+        json!({"logGroups": [{"logGroupName": "/a", "retentionInDays": "1"}]}),
+    ] {
         let collected = with("logs:*", answer.clone());
         let check = ("123456789012/eu-central-1", NotVerifiable, "host_error");
         assert_eq!(collected.of("log-retention"), [check], "{answer}");
@@ -98,6 +103,28 @@ fn a_listing_without_an_end_ends() {
 }
 
 #[test]
+fn a_listing_of_more_than_can_be_is_no_listing() {
+    let many = |count: usize, long: usize| -> Vec<Value> {
+        (0..count).map(|number| json!({"logGroupName": format!("{number}{}", "x".repeat(long))})).collect()
+    };
+    // A page may hold more than the provider's own do; each page is another.
+    let pages = |count: usize, long: usize, pages: usize| {
+        let kinds = (0..pages).map(move |page| {
+            let answer = json!({"logGroups": many(count, long), "nextToken": page.to_string()});
+            FaultKind::Json(200, Vec::new(), answer)
+        });
+        let server = good().fault(Fault::on("logs:*").kinds(kinds)).serve().unwrap();
+        let collected = collect(&server, ONE);
+        let check = ("123456789012/eu-central-1", NotVerifiable, "host_error");
+        assert_eq!(collected.of("log-retention"), [check]);
+        assert!(!collected.artifacts.contains_key("log_groups.json"));
+        collected.failed[0].2.clone()
+    };
+    assert!(pages(30_000, 1, 5).ends_with("the listing has more than 100,000 log groups"));
+    assert!(pages(1, 1_000_000, 70).ends_with("the answers are larger than 64 MiB in all"));
+}
+
+#[test]
 fn retentions_that_cannot_be_are_not_believed() {
     let groups = |days: Value| json!({"logGroups": [{"logGroupName": "/a", "retentionInDays": days}]});
     let region = "123456789012/eu-central-1";
@@ -119,10 +146,9 @@ fn retentions_that_cannot_be_are_not_believed() {
 fn thousands_of_log_groups_with_names_that_people_do_not_give() {
     let groups: Vec<Value> = (0..5_000)
         .map(|number| json!({"logGroupName": format!("/{number}\u{202e}\n../"), "retentionInDays": 1}))
-        .chain([json!({}), json!({"logGroupName": null, "retentionInDays": 1})])
         .collect();
     let collected = with("logs:*", json!({"logGroups": groups}));
     assert_eq!(collected.of("log-retention")[0].2, "log_retention_too_short");
     let stored = &collected.artifacts["log_groups.json"]["regions_read"][0]["logGroups"];
-    assert_eq!(stored.as_array().unwrap().len(), 5_002, "as they came");
+    assert_eq!(stored.as_array().unwrap().len(), 5_000, "as they came");
 }

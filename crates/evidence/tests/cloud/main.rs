@@ -124,7 +124,7 @@ struct Collected {
     warnings: Vec<(String, String)>,
     /// What could not be obtained: subject, reason, message.
     failed: Vec<(String, String, String)>,
-    population: Option<(u64, u64, u64, String)>,
+    population: Option<(Option<u64>, u64, u64, String)>,
     observed: u64,
     account: Account,
     plan: Plan,
@@ -190,7 +190,8 @@ impl Collected {
     fn take(&mut self, item: Found) {
         match item {
             Found::Population { discovered, in_scope, expected, text } => {
-                self.population = Some((discovered.unwrap(), in_scope, expected, text));
+                assert!(self.population.is_none() && self.observed == 0, "told first, and once");
+                self.population = Some((discovered, in_scope, expected, text));
             }
             Found::Warned(warning) => self.warnings.push((warning.code, warning.message)),
             Found::Observed(observation, warnings) => {

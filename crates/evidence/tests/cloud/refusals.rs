@@ -1,7 +1,7 @@
 //! What the provider refuses: each call denied, nothing there, a region that is not enabled.
 
 use evidence::evaluate::Status::{self, Fail, NotVerifiable, Pass};
-use sandbox::cloud::Principal;
+use sandbox::cloud::{Body, Fault, FaultKind, Principal};
 use serde_json::json;
 
 use crate::{ACCOUNT, KEY, PERMISSIONS, SECRET, TWO_REGIONS, USER, collect, good};
@@ -38,7 +38,10 @@ fn what_is_denied_is_not_verifiable_and_the_rest_goes_on() {
             code == "permission_denied"
                 && message.starts_with(permission)
                 && message.contains("is denied: User: ")
-                && message.ends_with("will be not_verifiable")
+                && match permission {
+                    "cloudtrail:DescribeTrails" => message.ends_with("shows of trails is not known"),
+                    _ => message.ends_with("will be not_verifiable"),
+                }
         });
         let regions = if permission == policy { 1 } else { 2 };
         assert_eq!(named.count(), if permission == status { 0 } else { regions }, "{permission}");
@@ -112,4 +115,30 @@ fn an_account_without_a_password_policy() {
     assert_eq!(collected.of("password-policy"), [(ACCOUNT, Fail, "password_policy_missing")]);
     assert!(!collected.artifacts.contains_key("password_policy.json"));
     assert_eq!((collected.warnings, collected.failed), (vec![], vec![]));
+}
+
+/// Only the provider's own code says that there is no password policy.
+#[test]
+fn not_found_is_not_no_password_policy() {
+    let xml = |code: &str| {
+        let text =
+            format!("<ErrorResponse><Error><Code>{code}</Code><Message>no</Message></Error></ErrorResponse>");
+        FaultKind::Status(404, Body::Text(text))
+    };
+    let json = |code: &str| FaultKind::Json(404, Vec::new(), json!({"__type": code, "message": "no"}));
+    let table = [
+        (xml("NoSuchEntity"), (Fail, "password_policy_missing")),
+        (json("NoSuchEntityException"), (Fail, "password_policy_missing")),
+        (xml("ResourceNotFoundException"), (NotVerifiable, "host_error")),
+        (json("ResourceNotFoundException"), (NotVerifiable, "host_error")),
+        (xml("NoSuchBucket"), (NotVerifiable, "host_error")),
+        (FaultKind::Status(404, Body::Empty), (NotVerifiable, "host_error")),
+        (FaultKind::Status(404, Body::Json), (NotVerifiable, "host_error")),
+    ];
+    for (kind, (status, reason)) in table {
+        let server = good().fault(Fault::on("iam:*").kind(kind.clone())).serve().unwrap();
+        let collected = collect(&server, TWO_REGIONS);
+        assert_eq!(collected.of("password-policy"), [(ACCOUNT, status, reason)], "{kind:?}");
+        assert_eq!(collected.failed.len(), usize::from(status == NotVerifiable), "{kind:?}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::Command;
 
-use sandbox::cloud::{Cloud, LogGroup, Principal, Role, Server};
+use sandbox::cloud::{Cloud, Fault, FaultKind, LogGroup, Principal, Role, Server};
 
 use crate::{ACCOUNT, KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, good};
 
@@ -58,6 +58,17 @@ fn a_run_and_a_dry_run() {
     assert_eq!((dry.code, dry.bundle.as_str()), (0, ""));
     assert!(
         dry.printed.contains("1 password policy, 1 audit trails, 1 trail status, 1 log groups"),
+        "{}",
+        dry.printed
+    );
+    // What could not be asked for is printed, and a collection would end like this too. A body that is too large is not
+    // asked for again.
+    let fault = Fault::on("cloudtrail:DescribeTrails@us-east-1").kind(FaultKind::HugeBody(5_000_000));
+    server.update(|cloud| cloud.add_fault(fault));
+    let dry = run_it(&["--dry-run"]);
+    assert_eq!((dry.code, dry.bundle.as_str()), (2, ""), "{}", dry.printed);
+    assert!(
+        dry.printed.contains("cloudtrail:DescribeTrails in us-east-1: the answer is larger"),
         "{}",
         dry.printed
     );

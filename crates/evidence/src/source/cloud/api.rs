@@ -13,7 +13,7 @@ use url::form_urlencoded::Serializer;
 
 use super::NAME;
 use super::config::{CloudConfig, Role};
-use super::dialect::{CloudDialect, Skew};
+use super::dialect::{CloudDialect, Skew, one_request};
 use super::endpoint::{Endpoint, Region, Service};
 use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
@@ -230,34 +230,33 @@ type Answer<T> = Result<Reply<T>, Failure>;
 
 impl Host {
     pub(super) async fn assume_role(&self, role: &Role) -> Answer<Credentials> {
-        let duration = role.duration.to_string();
-        let mut parameters = vec![
-            ("RoleArn", role.arn.as_str()),
-            ("RoleSessionName", SESSION_NAME),
-            ("DurationSeconds", &duration),
+        let mut question = vec![
+            ("RoleArn", Value::from(role.arn.as_str())),
+            ("RoleSessionName", Value::from(SESSION_NAME)),
+            ("DurationSeconds", Value::from(role.duration)),
         ];
-        parameters.extend(role.external_id.as_deref().map(|id| ("ExternalId", id)));
-        self.ask(&ASSUME_ROLE, Question::Form(&parameters), SMALL_LIMIT, &wire::assumed_role).await
+        question.extend(role.external_id.as_deref().map(|id| ("ExternalId", Value::from(id))));
+        self.ask(&ASSUME_ROLE, &question, SMALL_LIMIT, &wire::assumed_role).await
     }
 
     pub(super) async fn caller_identity(&self) -> Answer<Caller> {
-        self.ask(&GET_CALLER_IDENTITY, Question::Form(&[]), SMALL_LIMIT, &Caller::parse).await
+        self.ask(&GET_CALLER_IDENTITY, &[], SMALL_LIMIT, &Caller::parse).await
     }
 
     pub(super) async fn password_policy(&self) -> Answer<PasswordPolicy> {
-        self.ask(&GET_ACCOUNT_PASSWORD_POLICY, Question::Form(&[]), SMALL_LIMIT, &wire::password_policy).await
+        self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[], SMALL_LIMIT, &wire::password_policy).await
     }
 
     /// The trails that the region shows, those with another home included: an account whose only trail has its home
     /// in a region that is not configured would seem to have none.
     pub(super) async fn trails(&self) -> Answer<Vec<Trail>> {
-        let question = Question::Json(&[("includeShadowTrails", Value::Bool(true))]);
-        self.ask(&DESCRIBE_TRAILS, question, TRAILS_LIMIT, &wire::trails).await
+        let question = [("includeShadowTrails", Value::Bool(true))];
+        self.ask(&DESCRIBE_TRAILS, &question, TRAILS_LIMIT, &wire::trails).await
     }
 
     pub(super) async fn trail_status(&self, trail: &str) -> Answer<TrailStatus> {
-        let question = Question::Json(&[("Name", Value::String(trail.to_string()))]);
-        self.ask(&GET_TRAIL_STATUS, question, SMALL_LIMIT, &wire::trail_status).await
+        let question = [("Name", Value::from(trail))];
+        self.ask(&GET_TRAIL_STATUS, &question, SMALL_LIMIT, &wire::trail_status).await
     }
 
     /// A page of the log groups whose names begin so; the first, or the one that `token` stands for.
@@ -266,17 +265,16 @@ impl Host {
         beginning: Option<&str>,
         token: Option<&str>,
     ) -> Answer<LogGroupPage> {
-        let text = |text: &str| Value::String(text.to_string());
-        let mut members = vec![("limit", Value::from(PAGE_SIZE))];
-        members.extend(beginning.map(|beginning| ("logGroupNamePrefix", text(beginning))));
-        members.extend(token.map(|token| ("nextToken", text(token))));
-        self.ask(&DESCRIBE_LOG_GROUPS, Question::Json(&members), LOG_GROUPS_LIMIT, &LogGroupPage::parse).await
+        let mut question = vec![("limit", Value::from(PAGE_SIZE))];
+        question.extend(beginning.map(|beginning| ("logGroupNamePrefix", Value::from(beginning))));
+        question.extend(token.map(|token| ("nextToken", Value::from(token))));
+        self.ask(&DESCRIBE_LOG_GROUPS, &question, LOG_GROUPS_LIMIT, &LogGroupPage::parse).await
     }
 
     async fn ask<T>(
         &self,
         call: &Call,
-        question: Question<'_>,
+        question: &[(&str, Value)],
         limit: usize,
         parse: &(dyn Fn(&[u8]) -> Result<T, ParseError> + Sync),
     ) -> Answer<T> {
@@ -285,33 +283,27 @@ impl Host {
             false => call.permission(),
         };
         let url = self.endpoint.url.clone();
-        let request = match (call.protocol, question) {
-            (Protocol::Query(version), Question::Form(parameters)) => {
+        let request = match call.protocol {
+            Protocol::Query(version) => {
                 let mut form = Serializer::new(String::new());
                 form.append_pair("Action", call.action)
                     .append_pair("Version", version)
-                    .extend_pairs(parameters);
+                    .extend_pairs(question.iter().map(|(name, value)| (name, plain(value))));
                 let content_type = "application/x-www-form-urlencoded; charset=utf-8";
                 Request::post(url, label, content_type, form.finish().into_bytes())
             }
-            (Protocol::Json(target), Question::Json(members)) => {
-                let members = members.iter().map(|(name, value)| ((*name).to_string(), value.clone()));
+            Protocol::Json(target) => {
+                let members = question.iter().map(|(name, value)| ((*name).to_string(), value.clone()));
                 let body = Value::Object(members.collect::<Map<_, _>>()).to_string();
                 Request::post(url, label, "application/x-amz-json-1.1", body.into_bytes())
                     .header("x-amz-target", target)
             }
-            // Each call and its question are written in one line above.
-            (Protocol::Query(_), Question::Json(_)) | (Protocol::Json(_), Question::Form(_)) => {
-                let text = format!("{label} is not asked in this form");
-                return Err(Failure::local(crate::http::FailureKind::UnexpectedShape(text)));
-            }
         };
-        self.client.send(&request, limit, parse).await
+        one_request(self.client.send(&request, limit, parse)).await
     }
 }
 
-/// What a call is asked with.
-enum Question<'a> {
-    Form(&'a [(&'a str, &'a str)]),
-    Json(&'a [(&'a str, Value)]),
+/// A value as a form holds it.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }

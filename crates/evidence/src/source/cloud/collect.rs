@@ -16,7 +16,7 @@ use super::api::GET_TRAIL_STATUS;
 use super::connect::{RegionFirst, no_address, warning};
 use super::endpoint::{Region, Service};
 use super::log_groups::RegionGroups;
-use super::look::Look;
+use super::look::{self, Look, Policy, Unread};
 use super::record::{AuditTrailsRecord, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
 use super::rules::reason::PASSWORD_POLICY_MISSING;
 use super::rules::trail::{AuditTrail, Logging, TrailFacts};
@@ -33,6 +33,8 @@ use crate::source::{Found, Question};
 /// Everything but the status of the trails.
 struct Survey {
     population: Found,
+    /// About the password policy, if CC6.1 is collected.
+    policy: Option<Found>,
     /// The trails in scope.
     known: Vec<Known>,
     /// About the trails: what stands before their status.
@@ -50,54 +52,62 @@ struct Open {
 }
 
 impl CloudSession {
-    /// Everything, in the order of the controls.
+    /// Everything: first what there is to look at, then what was seen, in the order of the controls.
     pub(super) fn found(&self) -> BoxStream<'_, Found> {
-        let policy = stream::iter(self.policy_found());
         if !self.config.controls.contains(&Control::Cc7_2) {
-            return policy.boxed();
+            let policy = self.policy_found();
+            // The password policy is the account's own: nothing is listed, and nothing is in or out of scope.
+            let population = Found::Population {
+                discovered: None,
+                in_scope: 0,
+                expected: number(policy.iter().count()),
+                text: String::new(),
+            };
+            return stream::iter(std::iter::once(population).chain(policy)).boxed();
         }
-        let rest = stream::once(self.survey()).flat_map(move |survey| {
-            let Survey { population, known, head, question, tail } = survey;
-            let head = std::iter::once(population).chain(head);
-            let statuses = stream::once(self.statuses(known, question)).flat_map(stream::iter);
-            stream::iter(head).chain(statuses).chain(stream::iter(tail))
-        });
-        policy.chain(rest).boxed()
+        stream::once(self.survey())
+            .flat_map(move |survey| {
+                let Survey { population, policy, known, head, question, tail } = survey;
+                let head = std::iter::once(population).chain(policy).chain(head);
+                let statuses = stream::once(self.statuses(known, question)).flat_map(stream::iter);
+                stream::iter(head).chain(statuses).chain(stream::iter(tail))
+            })
+            .boxed()
     }
 
     fn policy_found(&self) -> Option<Found> {
         let seen = match self.first.policy.as_ref()? {
-            Look::Read(policy, meta) => Seen::artifact(
+            Ok((Policy::Set(policy), meta)) => Seen::artifact(
                 NAME,
                 "password_policy.json",
                 PasswordPolicyRecord { policy: policy.clone() },
                 meta,
             ),
-            Look::Nothing(detail) => {
+            Ok((Policy::Missing(detail), _)) => {
                 Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }
             }
-            Look::Denied { reason, detail } => Seen::Denied { reason, detail: detail.clone() },
-            Look::Failed(failed) => Seen::Failed(failed.clone()),
+            Err(unread) => unread.seen(),
         };
         Some(observed(&PASSWORD_POLICY, &self.caller.account, seen))
     }
 
     async fn survey(&self) -> Survey {
         let regions = self.all_log_groups().await;
-        let all_trails = self.trails();
-        let known: Vec<Known> = all_trails.iter().filter(|known| self.is_in_scope(known)).cloned().collect();
+        let all_trails = number(self.trails().len());
+        let known = self.trails_in_scope();
         let (head, question) = self.trails_found(&known);
-        let tail = self.log_groups_found(&regions);
         let counts = regions.iter().map(RegionGroups::counts);
         let (groups_in_scope, groups) = counts.fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
-        let unread = self.first.regions.iter().any(|first| first.trails.unread().is_some())
-            || regions.iter().any(|region| region.groups.unread().is_some());
+        let unread = self.first.regions.iter().any(|first| first.trails.is_err())
+            || regions.iter().any(|region| region.groups.is_err());
+        let policy = self.policy_found();
+        let tail = self.log_groups_found(regions);
         let looks =
             |found: &[Found]| number(found.iter().filter(|f| matches!(f, Found::Observed(..))).count());
         let population = Found::Population {
-            discovered: Some(number(all_trails.len()) + groups),
+            discovered: Some(all_trails + groups),
             in_scope: number(known.len()) + groups_in_scope,
-            expected: looks(&head) + looks(&tail) + number(known.len()),
+            expected: number(policy.iter().count()) + looks(&head) + looks(&tail) + number(known.len()),
             text: format!(
                 "{} and {} in scope in {}{}",
                 counted(number(known.len()), "trail", "trails"),
@@ -106,14 +116,14 @@ impl CloudSession {
                 if unread { ", of which not all could be read" } else { "" },
             ),
         };
-        Survey { population, known, head, question, tail }
+        Survey { population, policy, known, head, question, tail }
     }
 
     /// Every trail that the regions show.
     fn trails(&self) -> Vec<Known> {
         trails::merge(self.first.regions.iter().filter_map(|first| match &first.trails {
-            Look::Read(trails, _) => Some((&first.region, trails.as_slice())),
-            _ => None,
+            Ok((trails, _)) => Some((&first.region, trails.as_slice())),
+            Err(_) => None,
         }))
     }
 
@@ -122,10 +132,9 @@ impl CloudSession {
         entries.is_empty() || entries.iter().any(|entry| known.is_meant_by(entry))
     }
 
-    /// How many trails are in scope, and whether any region showed its own.
-    pub(super) fn trails_in_scope(&self) -> (u64, bool) {
-        let in_scope = self.trails().iter().filter(|known| self.is_in_scope(known)).count();
-        (number(in_scope), self.first.regions.iter().any(|first| matches!(first.trails, Look::Read(..))))
+    /// The trails in scope.
+    pub(super) fn trails_in_scope(&self) -> Vec<Known> {
+        self.trails().into_iter().filter(|known| self.is_in_scope(known)).collect()
     }
 
     /// `audit_trails.json`, what could not be read, and what was not found.
@@ -135,22 +144,23 @@ impl CloudSession {
         let read: Vec<(&Region, &Meta)> = regions
             .iter()
             .filter_map(|first| match &first.trails {
-                Look::Read(_, meta) => Some((&first.region, meta)),
-                _ => None,
+                Ok((_, meta)) => Some((&first.region, meta)),
+                Err(_) => None,
             })
             .collect();
         let mut found = Vec::new();
         for RegionFirst { region, trails, .. } in regions {
             // One trail of all regions is enough, wherever its home is: a region that refuses leaves the question
             // open only if no other shows such a trail. A fault is an error in any case.
-            let seen = trails.unseen().filter(|seen| read.is_empty() || matches!(seen, Seen::Failed(_)));
+            let seen = trails.as_ref().err().map(Unread::seen);
+            let seen = seen.filter(|seen| read.is_empty() || matches!(seen, Seen::Failed(_)));
             found.extend(seen.map(|seen| observed(&AUDIT_TRAIL, &format!("{account}/{region}"), seen)));
         }
         let Some((_, meta)) = read.first() else { return (found, None) };
         let mut facts = AuditTrail::default();
         let mut not_read = Vec::new();
         for RegionFirst { region, trails, .. } in regions {
-            if let Some(reason) = trails.unread() {
+            if let Some(reason) = trails.as_ref().err().map(Unread::reason) {
                 facts.unread.push((format!("the trails of {region}"), reason));
                 not_read.push(NotRead { region: region.to_string(), reason: reason.code });
             }
@@ -191,7 +201,7 @@ impl CloudSession {
             let subject = known.subject();
             let mut warnings: Vec<Warning> = Vec::new();
             let seen = match look {
-                Look::Read(status, meta) => {
+                Ok((status, meta)) => {
                     facts.logging = match status.is_logging.value() {
                         Some(true) => Logging::On,
                         Some(false) => Logging::Off,
@@ -209,11 +219,9 @@ impl CloudSession {
                     }
                     Seen::artifact(NAME, &name, status, &meta)
                 }
-                look => {
-                    let seen =
-                        look.unseen().unwrap_or_else(|| Seen::Failed(host_error("no status".to_string())));
-                    facts.logging = Logging::NotRead(look.unread().unwrap_or(&reason::HOST_ERROR));
-                    seen
+                Err(unread) => {
+                    facts.logging = Logging::NotRead(unread.reason());
+                    unread.seen()
                 }
             };
             if let Seen::Failed(_) = seen {
@@ -237,12 +245,12 @@ impl CloudSession {
         let place = match known.place() {
             Ok(place) => place,
             Err(text) => {
-                return Look::Failed(host_error(format!("{}: {text}", GET_TRAIL_STATUS.permission())));
+                return Err(Unread::Failed(host_error(no_status(&text))));
             }
         };
         match self.hosts.host(Service::CloudTrail, &place.region) {
             Some(host) => {
-                Look::of(&GET_TRAIL_STATUS, Some(&place.region), host.trail_status(&place.arn).await)
+                look::of(&GET_TRAIL_STATUS, Some(&place.region), host.trail_status(&place.arn).await)
             }
             None => no_address(&GET_TRAIL_STATUS, &place.region),
         }
@@ -252,6 +260,11 @@ impl CloudSession {
     pub(super) fn regions_in_words(&self) -> String {
         self.config.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// Why the status of a trail cannot be asked for.
+pub(super) fn no_status(text: &str) -> String {
+    format!("{}: {text}", GET_TRAIL_STATUS.permission())
 }
 
 fn observation(rule: &'static Rule, subject: &str, seen: Seen) -> Observation {

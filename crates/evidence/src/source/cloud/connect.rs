@@ -12,11 +12,12 @@ use super::api::{
     ASSUME_ROLE, Call, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_CALLER_IDENTITY, Hosts,
 };
+use super::collect::host_error;
 use super::config::{CloudConfig, REGION_VARIABLE, Role};
 use super::endpoint::{Region, Service};
 use super::fault::is_unknown_key;
-use super::look::{Look, words};
-use super::record::{PasswordPolicy, Trail};
+use super::look::{self, Look, Policy, Unread, words};
+use super::record::Trail;
 use super::rules::reason::REGION_NOT_ENABLED;
 use super::scope::common_beginning;
 use super::sign::{CredentialError, Credentials};
@@ -24,17 +25,15 @@ use super::wire::{Caller, LogGroupPage};
 use super::{CloudSession, NAME};
 use crate::control::Control;
 use crate::env::Env;
-use crate::evaluate::reason;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Failure, FailureKind, Refused, Reply};
-use crate::observation::Failed;
 use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
 /// What the connection test has seen already.
 pub(super) struct First {
     /// The password policy, if CC6.1 is collected.
-    pub(super) policy: Option<Look<PasswordPolicy>>,
+    pub(super) policy: Option<Look<Policy>>,
     /// What each region shows, if CC7.2 is collected.
     pub(super) regions: Vec<RegionFirst>,
 }
@@ -241,17 +240,16 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> First {
         if !config.controls.contains(&Control::Cc6_1) {
             return None;
         }
-        let call = &GET_ACCOUNT_PASSWORD_POLICY;
         Some(match hosts.host(Service::Iam, home) {
-            Some(host) => Look::of(call, None, host.password_policy().await),
-            None => no_address(call, home),
+            Some(host) => look::of_policy(host.password_policy().await),
+            None => no_address(&GET_ACCOUNT_PASSWORD_POLICY, home),
         })
     };
     let regions: &[Region] = if config.controls.contains(&Control::Cc7_2) { &config.regions } else { &[] };
     let regions = join_all(regions.iter().map(|region| async move {
         let trails = async {
             match hosts.host(Service::CloudTrail, region) {
-                Some(host) => Look::of(&DESCRIBE_TRAILS, Some(region), host.trails().await),
+                Some(host) => look::of(&DESCRIBE_TRAILS, Some(region), host.trails().await),
                 None => no_address(&DESCRIBE_TRAILS, region),
             }
         };
@@ -272,19 +270,15 @@ pub(super) async fn log_group_page(
 ) -> Look<LogGroupPage> {
     let beginning = common_beginning(&config.log_groups);
     match hosts.host(Service::Logs, region) {
-        Some(host) => Look::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await),
+        Some(host) => look::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await),
         None => no_address(&DESCRIBE_LOG_GROUPS, region),
     }
 }
 
 /// The configuration excludes this for its regions; a trail's home can be anywhere.
 pub(super) fn no_address<T>(call: &Call, region: &Region) -> Look<T> {
-    Look::Failed(Failed {
-        reason: &reason::HOST_ERROR,
-        message: format!("{}: the address of {region} is not known", call.permission()),
-        status: None,
-        request_id: None,
-    })
+    let text = format!("{}: the address of {region} is not known", call.permission());
+    Err(Unread::Failed(host_error(text)))
 }
 
 /// What these credentials will not show, and what is lost by it.
@@ -301,19 +295,22 @@ fn warnings(caller: &Caller, first: &First, hosts: &Hosts) -> Vec<Warning> {
         warnings.push(warning("clock_skewed", text, &caller.account));
     }
     if let Some(policy) = &first.policy {
-        warnings.extend(denied(policy, "the password policy", &caller.account));
+        warnings.extend(denied(policy, "the password policy will be not_verifiable", &caller.account));
     }
     for RegionFirst { region, trails, groups } in &first.regions {
         let subject = format!("{}/{region}", caller.account);
-        warnings.extend(denied(trails, &format!("the trails of {region}"), &subject));
-        warnings.extend(denied(groups, &format!("the retention of the log groups in {region}"), &subject));
+        // Not more than that: another region may show the trail that passes.
+        warnings.extend(denied(trails, &format!("what {region} shows of trails is not known"), &subject));
+        let lost = format!("the retention of the log groups in {region} will be not_verifiable");
+        warnings.extend(denied(groups, &lost, &subject));
     }
     warnings
 }
 
-fn denied<T>(look: &Look<T>, what: &str, subject: &str) -> Option<Warning> {
-    let Look::Denied { reason, detail } = look else { return None };
-    let text = format!("{detail}; {what} will be not_verifiable");
+/// `lost` is what that means for the checks.
+fn denied<T>(look: &Look<T>, lost: &str, subject: &str) -> Option<Warning> {
+    let Err(Unread::Denied { reason, detail }) = look else { return None };
+    let text = format!("{detail}; {lost}");
     Some(if **reason == REGION_NOT_ENABLED {
         warning("region_not_enabled", text, subject)
     } else {

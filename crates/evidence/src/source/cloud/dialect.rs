@@ -3,6 +3,7 @@
 //! The decisions are in `fault`; this file takes an answer apart for them, and keeps the one thing that is learned on
 //! the way: how wrong this machine's clock is. It never sends.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::SystemTime;
@@ -35,19 +36,29 @@ impl Skew {
         self.offset.load(Ordering::Relaxed)
     }
 
-    fn time(&self, now: Timestamp) -> SystemTime {
-        now.checked_add(SignedDuration::from_secs(self.seconds())).unwrap_or(now).into()
-    }
-
-    /// Takes the offset from a refusal's `Date`; whether it is worth trying again with it.
-    fn take(&self, date: Option<i64>, now: Timestamp) -> bool {
-        let Some(offset) = date.map(|date| date.saturating_sub(now.as_second())) else { return false };
-        if offset.unsigned_abs() < SKEW || self.taken.swap(true, Ordering::Relaxed) {
-            return false;
+    /// Takes the offset from a refusal's `Date`, if it shows that the clock is wrong.
+    fn take(&self, date: Option<i64>, now: Timestamp) {
+        let Some(offset) = date.map(|date| date.saturating_sub(now.as_second())) else { return };
+        if offset.unsigned_abs() >= SKEW && !self.taken.swap(true, Ordering::Relaxed) {
+            self.offset.store(offset, Ordering::Relaxed);
         }
-        self.offset.store(offset, Ordering::Relaxed);
-        true
     }
+}
+
+fn time(now: Timestamp, offset: i64) -> SystemTime {
+    now.checked_add(SignedDuration::from_secs(offset)).unwrap_or(now).into()
+}
+
+tokio::task_local! {
+    /// With which offset the latest attempt at the request in hand was signed. An answer does not tell, and several
+    /// requests that were signed before the offset was known can be refused after it is.
+    static SIGNED_WITH: Cell<i64>;
+}
+
+/// Sends one request: what is awaited within knows with which offset it was signed. Outside of it no refusal is put
+/// down to the clock.
+pub(super) async fn one_request<F: Future>(sending: F) -> F::Output {
+    SIGNED_WITH.scope(Cell::new(0), sending).await
 }
 
 /// One service at one place, with the credentials that are used there.
@@ -60,7 +71,10 @@ pub(super) struct CloudDialect {
 
 impl Dialect for CloudDialect {
     fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String> {
-        self.credentials.sign(request, &self.endpoint, self.skew.time(now))
+        let offset = self.skew.seconds();
+        // Outside of a request there is nothing to remember it for.
+        let _ = SIGNED_WITH.try_with(|signed_with| signed_with.set(offset));
+        self.credentials.sign(request, &self.endpoint, time(now, offset))
     }
 
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
@@ -84,9 +98,12 @@ impl Dialect for CloudDialect {
             let fault = fault::read(answer.header("x-amzn-errortype"), body);
             let retry_after = answer.header("retry-after").and_then(|text| retry_after_seconds(text, date));
             let class = fault::classify(answer.status, &fault, form, retry_after);
-            let skewed = class == Class::Unauthorized
-                && fault.code.as_deref().is_some_and(fault::may_be_skew)
-                && self.skew.take(date, answer.now);
+            let skewed =
+                class == Class::Unauthorized && fault.code.as_deref().is_some_and(fault::may_be_skew) && {
+                    self.skew.take(date, answer.now);
+                    // The offset changes once in a run, so this is true once for a request.
+                    SIGNED_WITH.try_with(Cell::get).is_ok_and(|offset| offset != self.skew.seconds())
+                };
             // Asked again as after a fault, signed with the host's own time.
             (if skewed { Class::HostFault { retry_after: None } } else { class }, fault)
         };
@@ -119,8 +136,22 @@ mod tests {
         for (name, value) in headers {
             map.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
         }
-        let now = "2026-11-21T00:00:00Z".parse().unwrap();
-        dialect.understand(&Answer { status, headers: &map, body: Some(body.as_bytes()), raw: false, now })
+        dialect.understand(&Answer {
+            status,
+            headers: &map,
+            body: Some(body.as_bytes()),
+            raw: false,
+            now: now(),
+        })
+    }
+
+    fn now() -> Timestamp {
+        "2026-11-21T00:00:00Z".parse().unwrap()
+    }
+
+    fn sign(dialect: &CloudDialect) {
+        let mut request = Request::post(dialect.endpoint.url.clone(), "x", "text/plain", Vec::new());
+        dialect.authorize(&mut request, now()).unwrap();
     }
 
     #[test]
@@ -175,17 +206,52 @@ mod tests {
             let dialect = dialect();
             let headers = text.map(date);
             let headers = headers.as_ref().map_or(&[][..], |headers| &headers[..]);
-            assert_eq!(understand(&dialect, 403, headers, &refused(code)).class, class, "{code} {text:?}");
-            assert_eq!(dialect.skew.seconds(), seconds, "{code} {text:?}");
-            // A second time it is the credentials.
-            if class == again {
-                let second = understand(&dialect, 403, headers, &refused(code));
-                assert_eq!((second.class, dialect.skew.seconds()), (Class::Unauthorized, seconds));
-            }
+            SIGNED_WITH.sync_scope(Cell::new(0), || {
+                sign(&dialect);
+                assert_eq!(
+                    understand(&dialect, 403, headers, &refused(code)).class,
+                    class,
+                    "{code} {text:?}"
+                );
+                assert_eq!(dialect.skew.seconds(), seconds, "{code} {text:?}");
+                // A second time it is the credentials.
+                if class == again {
+                    sign(&dialect);
+                    let second = understand(&dialect, 403, headers, &refused(code));
+                    assert_eq!((second.class, dialect.skew.seconds()), (Class::Unauthorized, seconds));
+                }
+            });
         }
         let skew = Skew::default();
-        assert!(!skew.take(Some(i64::MAX), Timestamp::MIN) || skew.seconds() > 0);
-        let _ = skew.time(Timestamp::MAX);
-        let _ = skew.time(Timestamp::MIN);
+        skew.take(Some(i64::MAX), Timestamp::MIN);
+        assert!(skew.seconds() > 0);
+        for offset in [0, skew.seconds(), i64::MIN, i64::MAX] {
+            let _ = time(Timestamp::MAX, offset);
+            let _ = time(Timestamp::MIN, offset);
+        }
+    }
+
+    /// Several requests are signed before any is refused: each of them is tried again, and each of them once.
+    #[test]
+    fn every_request_that_was_signed_with_the_wrong_time_is_tried_again_once() {
+        let dialect = dialect();
+        let refused = r#"{"__type":"InvalidSignatureException"}"#;
+        // The second and the third come in another second, and the third without a `Date`.
+        let dates = [Some("Sat, 21 Nov 2026 00:10:00 GMT"), Some("Sat, 21 Nov 2026 00:10:01 GMT"), None];
+        for date in dates {
+            SIGNED_WITH.sync_scope(Cell::new(0), || {
+                let headers: Vec<(&str, &str)> = date.iter().map(|date| ("date", *date)).collect();
+                let first = understand(&dialect, 403, &headers, refused);
+                assert_eq!(first.class, Class::HostFault { retry_after: None }, "{date:?}");
+                assert_eq!(dialect.skew.seconds(), 600, "taken once");
+                sign(&dialect);
+                assert_eq!(understand(&dialect, 403, &headers, refused).class, Class::Unauthorized);
+            });
+        }
+        // One that was signed with the right time from the start is not.
+        SIGNED_WITH.sync_scope(Cell::new(0), || {
+            sign(&dialect);
+            assert_eq!(understand(&dialect, 403, &[], refused).class, Class::Unauthorized);
+        });
     }
 }

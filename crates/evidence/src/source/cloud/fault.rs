@@ -139,7 +139,16 @@ const CODES: &[(Kind, &[&str])] = &[
         Kind::Denied,
         &["AccessDenied*", "UnauthorizedOperation", "UnauthorizedAccess", "NotAuthorized*", "OptInRequired"],
     ),
-    (Kind::NotFound, &["NoSuchEntity*", "TrailNotFound*", "ResourceNotFound*"]),
+    (
+        Kind::NotFound,
+        &[
+            "NoSuchEntity",
+            "NoSuchEntityException",
+            "TrailNotFound",
+            "TrailNotFoundException",
+            "ResourceNotFound*",
+        ],
+    ),
     (
         Kind::Fault,
         &["InternalFailure", "InternalError", "InternalServer*", "ServiceUnavailable*", "RequestTimeout*"],
@@ -203,6 +212,16 @@ pub(super) fn may_be_skew(code: &str) -> bool {
         "RequestInTheFuture",
     ];
     CODES.contains(&code) || code.starts_with("InvalidSignature")
+}
+
+/// Whether a refusal with this code says that what IAM was asked for does not exist.
+pub(super) fn is_no_entity(code: &str) -> bool {
+    matches!(code, "NoSuchEntity" | "NoSuchEntityException")
+}
+
+/// Whether a refusal with this code says that there is no such trail.
+pub(super) fn is_no_trail(code: &str) -> bool {
+    matches!(code, "TrailNotFound" | "TrailNotFoundException")
 }
 
 /// Whether a refusal with this code says that the access key itself is not known there.

@@ -12,62 +12,74 @@ use futures_util::future::join_all;
 use super::NAME;
 use super::api::DESCRIBE_LOG_GROUPS;
 use super::collect::{host_error, not_found, number, observed};
-use super::config::CloudConfig;
 use super::connect::{RegionFirst, log_group_page};
 use super::endpoint::Region;
-use super::look::Look;
+use super::look::{Look, Unread};
 use super::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use super::rules::LOG_RETENTION;
 use super::rules::retention::Retention;
+use super::wire::LogGroupPage;
 use super::{CloudSession, scope};
-use crate::evaluate::reason;
+use crate::http::Meta;
 use crate::observation::Seen;
+use crate::report::format::thousands;
 use crate::source::{Found, Question};
 
-/// Pages of log groups at most: 100,000 groups in a region. Beyond, the listing is taken for one without an end.
-const MAXIMUM_PAGES: usize = 2_000;
+/// Pages of a region's log groups at most: what the most groups take, at the provider's 50 a page. Beyond, the listing
+/// is taken for one without an end.
+const MAXIMUM_PAGES: u64 = 2_000;
+/// Log groups of a region at most. Pages alone are no bound: one of whoever is not the provider can hold thousands.
+const MAXIMUM_GROUPS: usize = 100_000;
+/// Bytes of a region's answers at most: twice what the most groups take, at 300 bytes each. All regions are in memory
+/// at the same time.
+const MAXIMUM_BYTES: usize = 64 * 1024 * 1024;
 
 /// All log groups of a region, or why they were not read to the end.
 pub(super) struct RegionGroups {
     region: Region,
-    /// Those in scope, and how many there are in all.
-    pub(super) groups: Look<(Vec<LogGroup>, u64)>,
+    pub(super) groups: Look<Groups>,
     pub(super) pages: u64,
+}
+
+/// The log groups of a region.
+pub(super) struct Groups {
+    in_scope: Vec<LogGroup>,
+    /// How many there are in all.
+    seen: u64,
 }
 
 impl RegionGroups {
     /// How many are in scope and how many there are, as far as they were read.
     pub(super) fn counts(&self) -> (u64, u64) {
         match &self.groups {
-            Look::Read((groups, seen), _) => (number(groups.len()), *seen),
-            _ => (0, 0),
+            Ok((groups, _)) => (number(groups.in_scope.len()), groups.seen),
+            Err(_) => (0, 0),
         }
     }
 }
 
 impl CloudSession {
     /// `log_groups.json`, a question for each region, what could not be read, and what was not found.
-    pub(super) fn log_groups_found(&self, regions: &[RegionGroups]) -> Vec<Found> {
+    pub(super) fn log_groups_found(&self, regions: Vec<RegionGroups>) -> Vec<Found> {
         let account = &self.caller.account;
         let mut record = LogGroupsRecord {
             scope: self.config.log_groups.clone(),
             regions_read: vec![],
             regions_not_read: vec![],
         };
-        let (mut unread, mut questions, mut request) = (Vec::new(), Vec::new(), None);
+        let (mut unread, mut questions, mut request): (_, _, Option<Meta>) = (Vec::new(), Vec::new(), None);
         for RegionGroups { region, groups, .. } in regions {
             let subject = format!("{account}/{region}");
             match groups {
-                Look::Read((groups, _), meta) => {
+                Ok((Groups { in_scope: log_groups, .. }, meta)) => {
                     request.get_or_insert(meta);
-                    questions.push((subject, Retention::of(groups)));
-                    let log_groups = groups.clone();
+                    questions.push((subject, Retention::of(&log_groups)));
                     record.regions_read.push(RegionLogGroups { region: region.to_string(), log_groups });
                 }
-                look => {
-                    let code = look.unread().unwrap_or(&reason::HOST_ERROR).code;
-                    record.regions_not_read.push(NotRead { region: region.to_string(), reason: code });
-                    unread.extend(look.unseen().map(|seen| observed(&LOG_RETENTION, &subject, seen)));
+                Err(why) => {
+                    let reason = why.reason().code;
+                    record.regions_not_read.push(NotRead { region: region.to_string(), reason });
+                    unread.push(observed(&LOG_RETENTION, &subject, why.seen()));
                 }
             }
         }
@@ -81,7 +93,7 @@ impl CloudSession {
             }
         }
         if let Some(meta) = request {
-            let seen = Seen::artifact(NAME, "log_groups.json", record, meta);
+            let seen = Seen::artifact(NAME, "log_groups.json", record, &meta);
             let evidence: Vec<BundlePath> = seen.path().cloned().into_iter().collect();
             found.insert(0, observed(&LOG_RETENTION, account, seen));
             found.extend(questions.into_iter().map(|(subject, facts)| {
@@ -99,68 +111,84 @@ impl CloudSession {
     }
 
     async fn log_groups(&self, first: &RegionFirst) -> RegionGroups {
-        let region = first.region.clone();
-        let failed = |look: Look<(Vec<LogGroup>, u64)>, pages| RegionGroups {
-            region: region.clone(),
-            groups: look,
-            pages,
-        };
-        let (page, meta) = match &first.groups {
-            Look::Read(page, meta) => (page, meta.clone()),
-            other => return failed(other.without_value(), 1),
-        };
         let mut listed = Listed::default();
-        listed.add(&self.config, &page.groups);
-        let (mut next, mut pages, mut tokens) = (page.next.clone(), 1, HashSet::new());
+        let listing = self.listing(first, &mut listed).await;
+        let pages = listed.pages;
+        let groups = listing.map(|meta| (listed.finish(&self.config.log_groups), meta));
+        RegionGroups { region: first.region.clone(), groups, pages }
+    }
+
+    /// Reads every page of a region; what is known of the first.
+    async fn listing(&self, first: &RegionFirst, listed: &mut Listed) -> Result<Meta, Unread> {
+        let region = &first.region;
+        let problem = |problem| {
+            let text = format!("{} in {region}: {problem}", DESCRIBE_LOG_GROUPS.permission());
+            Unread::Failed(host_error(text))
+        };
+        listed.pages = 1;
+        let (page, meta) = first.groups.clone()?;
+        let mut next = listed.add(page).map_err(problem)?;
         while let Some(token) = next {
-            let again = !tokens.insert(token.clone());
-            if again || tokens.len() >= MAXIMUM_PAGES {
-                let text = format!(
-                    "{} in {region}: the pages of the listing do not come to an end",
-                    DESCRIBE_LOG_GROUPS.permission()
-                );
-                return failed(Look::Failed(host_error(text)), pages);
-            }
-            pages += 1;
-            match log_group_page(&self.config, &self.hosts, &region, Some(&token)).await {
-                Look::Read(page, _) => {
-                    listed.add(&self.config, &page.groups);
-                    next = page.next;
-                }
-                other => return failed(other.without_value(), pages),
-            }
+            listed.pages += 1;
+            let (page, _) = log_group_page(&self.config, &self.hosts, region, Some(&token)).await?;
+            next = listed.add(page).map_err(problem)?;
         }
-        let groups = Look::Read((listed.in_scope, listed.seen), meta);
-        RegionGroups { region: region.clone(), groups, pages }
+        Ok(meta)
     }
 }
 
 /// Log groups as pages bring them.
 #[derive(Default)]
 struct Listed {
-    in_scope: Vec<LogGroup>,
-    seen: u64,
-    /// Where each name is. A page that shifted while it was read shows a group twice.
-    names: HashMap<String, LogGroup>,
+    groups: Vec<LogGroup>,
+    /// Pages that were asked for.
+    pages: u64,
+    /// Bytes of the answers.
+    bytes: usize,
+    /// What further pages were asked with.
+    tokens: HashSet<String>,
 }
 
 impl Listed {
-    fn add(&mut self, config: &CloudConfig, groups: &[LogGroup]) {
-        for group in groups {
-            let name = group.log_group_name.value();
-            if name.and_then(|name| self.names.get(name)) == Some(group) {
-                continue;
-            }
-            if let Some(name) = name {
-                self.names.insert(name.clone(), group.clone());
-            }
-            self.seen += 1;
-            let entries = &config.log_groups;
-            let means = |entry: &String| scope::means_log_group(entry, name.map(String::as_str));
-            if entries.is_empty() || entries.iter().any(means) {
-                self.in_scope.push(group.clone());
-            }
+    /// Adds a page; what to ask the next one with, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// If it is more than a listing can be; in words.
+    fn add(&mut self, page: LogGroupPage) -> Result<Option<String>, String> {
+        let LogGroupPage { groups, next, bytes } = page;
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.groups.len().saturating_add(groups.len()) > MAXIMUM_GROUPS {
+            let most = thousands(number(MAXIMUM_GROUPS));
+            return Err(format!("the listing has more than {most} log groups"));
         }
+        if self.bytes > MAXIMUM_BYTES {
+            return Err(format!("the answers are larger than {} MiB in all", MAXIMUM_BYTES / 1024 / 1024));
+        }
+        self.groups.extend(groups);
+        let Some(token) = next else { return Ok(None) };
+        if self.pages >= MAXIMUM_PAGES || !self.tokens.insert(token.clone()) {
+            return Err("the pages of the listing do not come to an end".to_string());
+        }
+        Ok(Some(token))
+    }
+
+    /// What the pages show. A page that shifted while it was read shows a group twice: that is one group, unless it
+    /// was changed in between.
+    fn finish(self, entries: &[String]) -> Groups {
+        let mut last: HashMap<&str, &LogGroup> = HashMap::new();
+        let mut new = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            new.push(last.insert(&group.log_group_name, group) != Some(group));
+        }
+        let seen = number(new.iter().filter(|new| **new).count());
+        let means = |group: &LogGroup| {
+            entries.is_empty()
+                || entries.iter().any(|entry| scope::means_log_group(entry, &group.log_group_name))
+        };
+        let both = self.groups.into_iter().zip(new);
+        let in_scope = both.filter(|(group, new)| *new && means(group)).map(|(group, _)| group).collect();
+        Groups { in_scope, seen }
     }
 }
 
@@ -170,5 +198,5 @@ fn is_in(entry: &str, record: &LogGroupsRecord) -> bool {
         .regions_read
         .iter()
         .flat_map(|region| &region.log_groups)
-        .any(|group| scope::means_log_group(entry, group.log_group_name.value().map(String::as_str)))
+        .any(|group| scope::means_log_group(entry, &group.log_group_name))
 }

@@ -1,96 +1,108 @@
-//! What the provider's answers mean: read, not there, not shown, or failed.
+//! What the provider's answers mean: read, not shown, or failed.
 //!
 //! A refusal is not a failure: what may not be seen is not known, and the rest goes on. The provider's code decides,
 //! never a part of its message.
 
 use super::api::{Call, GET_ACCOUNT_PASSWORD_POLICY, GET_TRAIL_STATUS};
 use super::endpoint::Region;
-use super::fault::is_unknown_key;
+use super::fault::{is_no_entity, is_no_trail, is_unknown_key};
+use super::record::PasswordPolicy;
 use super::rules::reason::REGION_NOT_ENABLED;
 use crate::evaluate::{Reason, reason};
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Answered, Failure, Meta, Refused, Reply};
 use crate::observation::{Failed, Seen};
 
-/// What one call brought.
+/// What one call brought: the answer, or why there is none.
+pub(super) type Look<T> = Result<(T, Meta), Unread>;
+
+/// Why something was not read.
 #[derive(Debug, Clone)]
-pub(super) enum Look<T> {
-    /// The setting.
-    Read(T, Meta),
-    /// The provider says that there is none, in its own words.
-    Nothing(String),
+pub(super) enum Unread {
     /// The provider does not show it.
     Denied { reason: &'static Reason, detail: String },
     /// No usable answer.
     Failed(Failed),
 }
 
-impl<T> Look<T> {
-    /// What the answer to `call` means; `region` if the call is one that each region answers for itself.
-    pub(super) fn of(call: &Call, region: Option<&Region>, answer: Result<Reply<T>, Failure>) -> Look<T> {
-        let what = match region {
-            Some(region) => format!("{} in {region}", call.permission()),
-            None => call.permission(),
-        };
-        match answer {
-            Ok(Reply::Good(Answered { value, meta })) => Look::Read(value, meta),
-            Ok(Reply::Refused(refused)) => refusal(call, &what, &refused),
-            Err(failure) => Look::Failed(Failed {
-                reason: &reason::HOST_ERROR,
-                message: format!("{what}: {failure}"),
-                status: failure.status,
-                request_id: failure.request_id,
-            }),
+impl Unread {
+    /// Its reason.
+    pub(super) fn reason(&self) -> &'static Reason {
+        match self {
+            Unread::Denied { reason, .. } => reason,
+            Unread::Failed(failed) => failed.reason,
         }
     }
 
-    /// Why it was not read; `None` if it was, or if there is nothing.
-    pub(super) fn unread(&self) -> Option<&'static Reason> {
+    /// As an observation.
+    pub(super) fn seen(&self) -> Seen {
         match self {
-            Look::Read(..) | Look::Nothing(_) => None,
-            Look::Denied { reason, .. } => Some(reason),
-            Look::Failed(failed) => Some(failed.reason),
-        }
-    }
-
-    /// The same for a value of another kind, which there is none of.
-    pub(super) fn without_value<U>(&self) -> Look<U> {
-        match self {
-            Look::Read(..) => Look::Nothing(String::new()),
-            Look::Nothing(words) => Look::Nothing(words.clone()),
-            Look::Denied { reason, detail } => Look::Denied { reason, detail: detail.clone() },
-            Look::Failed(failed) => Look::Failed(failed.clone()),
-        }
-    }
-
-    /// As an observation of something that was not read; `None` if it was.
-    pub(super) fn unseen(&self) -> Option<Seen> {
-        match self {
-            Look::Read(..) | Look::Nothing(_) => None,
-            Look::Denied { reason, detail } => Some(Seen::Denied { reason, detail: detail.clone() }),
-            Look::Failed(failed) => Some(Seen::Failed(failed.clone())),
+            Unread::Denied { reason, detail } => Seen::Denied { reason, detail: detail.clone() },
+            Unread::Failed(failed) => Seen::Failed(failed.clone()),
         }
     }
 }
 
-fn refusal<T>(call: &Call, what: &str, refused: &Refused) -> Look<T> {
+/// The account's password policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Policy {
+    /// This one.
+    Set(PasswordPolicy),
+    /// The provider says that there is none, in its own words.
+    Missing(String),
+}
+
+/// What the answer to `call` means; `region` if the call is one that each region answers for itself.
+pub(super) fn of<T>(call: &Call, region: Option<&Region>, answer: Result<Reply<T>, Failure>) -> Look<T> {
+    let what = match region {
+        Some(region) => format!("{} in {region}", call.permission()),
+        None => call.permission(),
+    };
+    match answer {
+        Ok(Reply::Good(Answered { value, meta })) => Ok((value, meta)),
+        Ok(Reply::Refused(refused)) => Err(refusal(call, &what, &refused)),
+        Err(failure) => Err(Unread::Failed(Failed {
+            reason: &reason::HOST_ERROR,
+            message: format!("{what}: {failure}"),
+            status: failure.status,
+            request_id: failure.request_id,
+        })),
+    }
+}
+
+/// What the answer to the question for the password policy means. That there is none is a finding, so only the
+/// provider's own code for it says so: not a 404, and not that something else was not found.
+pub(super) fn of_policy(answer: Result<Reply<PasswordPolicy>, Failure>) -> Look<Policy> {
+    match answer {
+        Ok(Reply::Refused(refused))
+            if refused.class == Class::NotFound && refused.code.as_deref().is_some_and(is_no_entity) =>
+        {
+            Ok((Policy::Missing(words(&refused)), refused.meta))
+        }
+        answer => {
+            of(&GET_ACCOUNT_PASSWORD_POLICY, None, answer).map(|(policy, meta)| (Policy::Set(policy), meta))
+        }
+    }
+}
+
+fn refusal(call: &Call, what: &str, refused: &Refused) -> Unread {
     let words = words(refused);
     match refused.class {
-        Class::NotFound if *call == GET_TRAIL_STATUS => {
-            // The list showed the trail a moment ago. It is gone, or it is another account's.
-            Look::Denied { reason: &reason::NOT_FOUND, detail: format!("{what}: {words}") }
+        // The list showed the trail a moment ago. It is gone, or it is another account's.
+        Class::NotFound if *call == GET_TRAIL_STATUS && refused.code.as_deref().is_some_and(is_no_trail) => {
+            Unread::Denied { reason: &reason::NOT_FOUND, detail: format!("{what}: {words}") }
         }
-        Class::NotFound if *call == GET_ACCOUNT_PASSWORD_POLICY => Look::Nothing(words),
-        Class::Forbidden(Refusal::Permission) => {
-            Look::Denied { reason: &reason::PERMISSION_DENIED, detail: format!("{what} is denied: {words}") }
-        }
+        Class::Forbidden(Refusal::Permission) => Unread::Denied {
+            reason: &reason::PERMISSION_DENIED,
+            detail: format!("{what} is denied: {words}"),
+        },
         // The account's home knows the key, or the run would have ended there.
         Class::Unauthorized if call.is_regional() && refused.code.as_deref().is_some_and(is_unknown_key) => {
             let detail =
                 format!("{what} is refused: {words} (the region may not be enabled for the account)");
-            Look::Denied { reason: &REGION_NOT_ENABLED, detail }
+            Unread::Denied { reason: &REGION_NOT_ENABLED, detail }
         }
-        _ => Look::Failed(Failed {
+        _ => Unread::Failed(Failed {
             reason: &reason::HOST_ERROR,
             message: format!("{what}: {words} (HTTP {})", refused.meta.status),
             status: Some(refused.meta.status),
@@ -114,21 +126,31 @@ pub(super) fn words(refused: &Refused) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::api::DESCRIBE_TRAILS;
+    use super::super::fault;
     use super::*;
     use crate::http::FailureKind;
 
-    fn refused(class: Class, code: &str) -> Result<Reply<()>, Failure> {
+    fn refused<T>(class: Class, code: Option<&str>) -> Result<Reply<T>, Failure> {
         let meta = Meta { status: 403, request_id: Some("r".to_string()), ..Meta::default() };
         let message = Some("the host's words".to_string());
-        Ok(Reply::Refused(Refused { class, code: Some(code.to_string()), message, meta }))
+        Ok(Reply::Refused(Refused { class, code: code.map(str::to_string), message, meta }))
     }
 
-    fn told(look: &Look<()>) -> (&'static str, &'static str) {
+    fn told<T>(look: &Look<T>) -> (&'static str, &'static str) {
         match look {
-            Look::Read(..) => ("read", ""),
-            Look::Nothing(_) => ("nothing", ""),
-            Look::Denied { reason, .. } => ("denied", reason.code),
-            Look::Failed(failed) => ("failed", failed.reason.code),
+            Ok(_) => ("read", ""),
+            Err(Unread::Denied { reason, .. }) => ("denied", reason.code),
+            Err(Unread::Failed(failed)) => ("failed", failed.reason.code),
+        }
+    }
+
+    fn policy_told(look: &Look<Policy>) -> (&'static str, &'static str) {
+        match look {
+            Ok((Policy::Missing(words), _)) => {
+                assert_eq!(words, "the host's words");
+                ("nothing", "")
+            }
+            look => told(look),
         }
     }
 
@@ -140,41 +162,93 @@ mod tests {
         // (class, code, for the policy, for a list of a region, for a trail's status)
         let failed = ("failed", "host_error");
         let denied = ("denied", "permission_denied");
+        let nothing = ("nothing", "");
+        let gone = ("denied", "not_found");
         let table = [
-            (Class::NotFound, "NoSuchEntity", ("nothing", ""), failed, ("denied", "not_found")),
-            (permission, "AccessDenied", denied, denied, denied),
-            (Class::Forbidden(Refusal::Intermediary), "", failed, failed, failed),
+            (Class::NotFound, Some("NoSuchEntity"), nothing, failed, failed),
+            (Class::NotFound, Some("NoSuchEntityException"), nothing, failed, failed),
+            (Class::NotFound, Some("TrailNotFound"), failed, failed, gone),
+            (Class::NotFound, Some("TrailNotFoundException"), failed, failed, gone),
+            (Class::NotFound, Some("ResourceNotFoundException"), failed, failed, failed),
+            (Class::NotFound, Some("NoSuchEntityAtThisProxy"), failed, failed, failed),
+            (Class::NotFound, None, failed, failed, failed),
+            (Class::Unexpected, Some("NoSuchEntity"), failed, failed, failed),
+            (Class::Unexpected, Some("TrailNotFoundException"), failed, failed, failed),
+            (permission, Some("AccessDenied"), denied, denied, denied),
+            (Class::Forbidden(Refusal::Intermediary), Some(""), failed, failed, failed),
             (
                 Class::Unauthorized,
-                "UnrecognizedClientException",
+                Some("UnrecognizedClientException"),
                 failed,
                 ("denied", "region_not_enabled"),
                 ("denied", "region_not_enabled"),
             ),
-            (Class::Unauthorized, "ExpiredToken", failed, failed, failed),
-            (Class::Unauthorized, "SignatureDoesNotMatch", failed, failed, failed),
-            (Class::Unexpected, "ValidationException", failed, failed, failed),
-            (Class::Gone, "Gone", failed, failed, failed),
+            (Class::Unauthorized, Some("ExpiredToken"), failed, failed, failed),
+            (Class::Unauthorized, Some("SignatureDoesNotMatch"), failed, failed, failed),
+            (Class::Unexpected, Some("ValidationException"), failed, failed, failed),
+            (Class::Gone, Some("Gone"), failed, failed, failed),
         ];
         for (class, code, policy, list, status) in table {
-            let look = Look::of(&GET_ACCOUNT_PASSWORD_POLICY, None, refused(class, code));
-            assert_eq!(told(&look), policy, "{class:?} {code}");
-            let look = Look::of(&DESCRIBE_TRAILS, Some(&region), refused(class, code));
-            assert_eq!(told(&look), list, "{class:?} {code}");
-            let look = Look::of(&GET_TRAIL_STATUS, Some(&region), refused(class, code));
-            assert_eq!(told(&look), status, "{class:?} {code}");
-            assert_eq!(look.unread().is_some(), look.unseen().is_some());
+            let look = of_policy(refused(class, code));
+            assert_eq!(policy_told(&look), policy, "{class:?} {code:?}");
+            let look = of::<()>(&DESCRIBE_TRAILS, Some(&region), refused(class, code));
+            assert_eq!(told(&look), list, "{class:?} {code:?}");
+            let look = of::<()>(&GET_TRAIL_STATUS, Some(&region), refused(class, code));
+            assert_eq!(told(&look), status, "{class:?} {code:?}");
         }
         let failure = Failure::local(FailureKind::Transport("cannot connect".to_string()));
-        let Look::Failed(failed) = Look::<()>::of(&DESCRIBE_TRAILS, Some(&region), Err(failure)) else {
+        let Err(Unread::Failed(failed)) = of::<()>(&DESCRIBE_TRAILS, Some(&region), Err(failure)) else {
             panic!()
         };
         assert_eq!(failed.message, "cloudtrail:DescribeTrails in eu-central-1: cannot connect");
-        let Look::Denied { detail, .. } =
-            Look::of(&GET_ACCOUNT_PASSWORD_POLICY, None, refused(permission, "x"))
-        else {
-            panic!()
-        };
+        let Err(Unread::Denied { detail, .. }) = of_policy(refused(permission, Some("x"))) else { panic!() };
         assert_eq!(detail, "iam:GetAccountPasswordPolicy is denied: the host's words");
+    }
+
+    /// From the answer's bytes to what they mean: there is no policy only if the provider says it with its own code.
+    #[test]
+    fn no_policy_and_no_trail_are_said_by_their_own_codes_alone() {
+        let xml = |code: &str| {
+            format!("<ErrorResponse><Error><Code>{code}</Code><Message>m</Message></Error></ErrorResponse>")
+        };
+        let json = |code: &str| format!(r#"{{"__type":"{code}","message":"m"}}"#);
+        // (status, header, body, there is no policy, there is no trail)
+        let table = [
+            (404, None, xml("NoSuchEntity"), true, false),
+            (404, None, json("NoSuchEntityException"), true, false),
+            (404, Some("NoSuchEntity"), String::new(), true, false),
+            (400, None, json("TrailNotFoundException"), false, true),
+            (400, None, json("com.amazonaws.cloudtrail#TrailNotFoundException"), false, true),
+            (400, Some("TrailNotFoundException:"), "{}".to_string(), false, true),
+            (404, None, xml("NoSuchEntityOfAnyKind"), false, false),
+            (404, None, xml("ResourceNotFoundException"), false, false),
+            (404, None, json("ResourceNotFoundException"), false, false),
+            (404, Some("ResourceNotFoundException"), String::new(), false, false),
+            (404, Some("UnknownOperationException"), String::new(), false, false),
+            (404, Some("NotFound"), "{}".to_string(), false, false),
+            (404, Some("NoSuchEntity"), xml("NoSuchKey"), false, false),
+            (404, None, xml("NoSuchBucket"), false, false),
+            (404, None, json("TrailNotFoundByTheProxy"), false, false),
+            (404, None, String::new(), false, false),
+            (404, None, "not found".to_string(), false, false),
+            (404, None, "{\"message\":\"NoSuchEntity\"}".to_string(), false, false),
+            (404, None, "<html>NoSuchEntity</html>".to_string(), false, false),
+        ];
+        for (status, header, body, no_policy, no_trail) in table {
+            let fault = fault::read(header, body.as_bytes());
+            let class = fault::classify(status, &fault, fault::form(body.as_bytes()), None);
+            let answer = || Refused {
+                class,
+                code: fault.code.clone(),
+                message: fault.message.clone(),
+                meta: Meta { status, ..Meta::default() },
+            };
+            let policy = of_policy(Ok(Reply::Refused(answer())));
+            assert_eq!(matches!(policy, Ok((Policy::Missing(_), _))), no_policy, "{header:?} {body}");
+            let trail = of::<()>(&GET_TRAIL_STATUS, None, Ok(Reply::Refused(answer())));
+            assert_eq!(told(&trail) == ("denied", "not_found"), no_trail, "{header:?} {body}");
+            assert!(no_policy || told(&policy) == ("failed", "host_error"), "{header:?} {body}");
+            assert!(no_trail || told(&trail) == ("failed", "host_error"), "{header:?} {body}");
+        }
     }
 }

@@ -33,10 +33,11 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use self::api::Hosts;
+use self::collect::number;
 use self::config::CloudConfig;
 use self::connect::First;
 use self::endpoint::{Endpoint, Service};
-use self::look::Look;
+use self::look::{Look, Policy, Unread};
 use self::wire::Caller;
 use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
 use crate::control::Control;
@@ -111,6 +112,14 @@ impl Source for Cloud {
     }
 }
 
+/// What failed, in words; what is denied is a warning of the connection test.
+fn failed<T>(look: &Look<T>) -> Option<String> {
+    match look {
+        Err(Unread::Failed(failed)) => Some(failed.message.clone()),
+        Ok(_) | Err(Unread::Denied { .. }) => None,
+    }
+}
+
 /// An account whose provider knows the credentials.
 pub struct CloudSession {
     config: CloudConfig,
@@ -149,16 +158,22 @@ impl Session for CloudSession {
             let mut log_groups = 0;
             if let Some(policy) = &self.first.policy {
                 requests += 1;
-                plan.artifacts.push(("password policy", u64::from(matches!(policy, Look::Read(..)))));
+                plan.artifacts
+                    .push(("password policy", u64::from(matches!(policy, Ok((Policy::Set(_), _))))));
+                plan.missing.extend(failed(policy));
             }
             if self.config.controls.contains(&Control::Cc7_2) {
-                let (trails, read) = self.trails_in_scope();
+                let read = self.first.regions.iter().any(|region| region.trails.is_ok());
+                plan.missing.extend(self.first.regions.iter().filter_map(|region| failed(&region.trails)));
+                let known = self.trails_in_scope();
+                let problems: Vec<String> = known.iter().filter_map(|known| known.place().err()).collect();
+                let trails = number(known.len() - problems.len());
+                plan.missing.extend(problems.iter().map(|text| collect::no_status(text)));
                 let groups = self.all_log_groups().await;
+                plan.missing.extend(groups.iter().filter_map(|region| failed(&region.groups)));
                 let pages: u64 = groups.iter().map(|region| region.pages).sum();
-                let regions = u64::try_from(self.first.regions.len()).unwrap_or(u64::MAX);
-                let groups_read =
-                    self.first.regions.iter().any(|region| matches!(region.groups, Look::Read(..)));
-                requests += regions + pages + trails;
+                let groups_read = groups.iter().any(|region| region.groups.is_ok());
+                requests += number(self.first.regions.len()) + pages + trails;
                 log_groups = groups.iter().map(|region| region.counts().0).sum();
                 plan.artifacts.push(("audit trails", u64::from(read)));
                 plan.artifacts.push(("trail status", trails));

@@ -1,5 +1,6 @@
 //! The artifacts: the provider's own fields under the provider's own names, as its command line prints them, and
-//! beside them what only the collector knows (names with `_`): which regions were read, and which not.
+//! beside them what only the collector knows (`scope`, `regions_read`, `regions_not_read` with `region` and `reason`):
+//! what was asked for, which regions were read, and which not.
 //!
 //! A field that is not listed here has nowhere to land. A `null` stays `null`, an absent field stays absent, and a
 //! time stays the number that was sent. Nothing here judges.
@@ -143,15 +144,15 @@ pub(super) struct RegionLogGroups {
     pub(super) log_groups: Vec<LogGroup>,
 }
 
-/// One of `logGroups` of `DescribeLogGroups`. A group without `retentionInDays` keeps its events forever.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+/// One of `logGroups` of `DescribeLogGroups`. A group without `retentionInDays` keeps its events forever, so what has no
+/// name must not pass for a group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct LogGroup {
-    #[serde(skip_serializing_if = "Field::is_absent")]
-    pub(super) log_group_name: Field<String>,
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) log_group_name: String,
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) arn: Field<String>,
-    #[serde(skip_serializing_if = "Field::is_absent")]
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) retention_in_days: Field<i64>,
 }
 

@@ -2,20 +2,26 @@
 //!
 //! Two services answer XML, two JSON. A field that is missing or unknown is no error; one of another type than
 //! documented is: guessing what it means would invent evidence. A list that is missing is an error too, since "no
-//! trails" is a finding and has to be said.
+//! trails" is a finding and has to be said; so is a log group without a name, which would pass as one that keeps its
+//! events forever.
 
 use std::fmt;
 use std::marker::PhantomData;
 
+use evidence_bundle::text::Printable;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::record::{LogGroup, PasswordPolicy, Trail, TrailStatus};
+use super::scope::{Arn, is_account};
 use super::sign::Credentials;
 use super::xml::{self, Element};
 use crate::http::ParseError;
 use crate::observation::Field;
+
+/// The provider's own bound for an ARN, in bytes.
+const MAXIMUM_ARN: usize = 2_048;
 
 /// `GetCallerIdentity`
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,10 +38,19 @@ impl Caller {
         let result = required(&root, "GetCallerIdentityResult")?;
         let account = required_text(result, "Account")?;
         // It becomes the subject of every check, and what reconciles bundles with accounts.
-        if account.len() != 12 || !account.bytes().all(|byte| byte.is_ascii_digit()) {
+        if !is_account(account) {
             return Err(ParseError::Shape("the number of the account does not have 12 digits".to_string()));
         }
-        Ok(Caller { account: account.to_string(), arn: required_text(result, "Arn")?.to_string() })
+        // It is printed, and stands in the bundle as the one who collected.
+        let arn = required_text(result, "Arn")?;
+        let good = arn.len() <= MAXIMUM_ARN
+            && Printable(arn).to_string() == arn
+            && Arn::new(arn).is_some_and(|arn| arn.account == account);
+        if !good {
+            let text = "what it says of who is asking is not an ARN of the account".to_string();
+            return Err(ParseError::Shape(text));
+        }
+        Ok(Caller { account: account.to_string(), arn: arn.to_string() })
     }
 }
 
@@ -154,6 +169,8 @@ pub(super) struct LogGroupPage {
     pub(super) groups: Vec<LogGroup>,
     /// What to ask the next page with.
     pub(super) next: Option<String>,
+    /// How long the answer was.
+    pub(super) bytes: usize,
 }
 
 impl LogGroupPage {
@@ -166,7 +183,12 @@ impl LogGroupPage {
             next_token: Option<String>,
         }
         let Answer { log_groups, next_token } = object(bytes)?;
-        Ok(LogGroupPage { groups: items(log_groups), next: next_token.filter(|token| !token.is_empty()) })
+        let groups = items(log_groups);
+        if groups.iter().any(|group| group.log_group_name.is_empty()) {
+            return Err(ParseError::Shape("a log group without a name".to_string()));
+        }
+        let next = next_token.filter(|token| !token.is_empty());
+        Ok(LogGroupPage { groups, next, bytes: bytes.len() })
     }
 }
 

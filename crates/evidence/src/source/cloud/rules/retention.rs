@@ -47,9 +47,7 @@ impl Retention {
                     if days < MINIMUM_DAYS {
                         facts.short += 1;
                         if facts.named.len() < NAMED {
-                            let name =
-                                group.log_group_name.value().map_or("(without a name)", String::as_str);
-                            facts.named.push((shown(name), days));
+                            facts.named.push((shown(&group.log_group_name), days));
                         }
                     }
                 }
@@ -102,7 +100,7 @@ mod tests {
     use crate::evaluate::Status;
 
     fn group(name: &str, retention_in_days: Field<i64>) -> LogGroup {
-        LogGroup { log_group_name: Field::Value(name.to_string()), arn: Field::Absent, retention_in_days }
+        LogGroup { log_group_name: name.to_string(), arn: Field::Absent, retention_in_days }
     }
 
     /// Every set of up to three groups of every form, compared with the criteria written as a formula.
@@ -158,7 +156,7 @@ mod tests {
         let mut groups: Vec<LogGroup> =
             (0..1_200).map(|number| group(&format!("/{number}"), Field::Value(number % 2 + 1))).collect();
         groups.push(group("/forever", Field::Absent));
-        groups[1].log_group_name = Field::Value("\u{1b}[31m".repeat(10_000));
+        groups[1].log_group_name = "\u{1b}[31m".repeat(10_000);
         let actual = Retention::of(&groups).judge().actual.unwrap();
         assert!(actual.starts_with("1,200 of 1,201 log groups below 90 days: /0 (1 day), \\u"), "{actual}");
         assert!(actual.ends_with("… (2 days), /2 (1 day), and 1197 more") && actual.len() < 300, "{actual}");

@@ -22,6 +22,34 @@ fn who_is_asking() {
     for account in ["", "12345678901", "1234567890123", "12345678901a", "../../../etc", "１２３４"] {
         shape(Caller::parse(text(account).as_bytes()).unwrap_err(), account);
     }
+    let with_arn = |arn: &str| {
+        let usual = "arn:aws:iam::123456789012:user/auditor";
+        Caller::parse(text("123456789012").replace(usual, arn).as_bytes())
+    };
+    let longest = format!("arn:aws:iam::123456789012:user/{}", "x".repeat(2_048 - 31));
+    for good in [
+        "arn:aws:iam::123456789012:root",
+        "arn:aws:sts::123456789012:assumed-role/evidence/auditor@example.com",
+        "arn:aws-cn:iam::123456789012:user/path/auditor",
+        "arn:aws-us-gov:sts::123456789012:federated-user/auditor",
+        &longest,
+    ] {
+        assert_eq!(with_arn(good).unwrap().arn, good);
+    }
+    for bad in [
+        "",
+        "auditor",
+        "arn:aws:iam::123456789012:",
+        "arn:aws:iam::999999999999:user/auditor",
+        "arn:aws:iam:::user/auditor",
+        "urn:aws:iam::123456789012:user/auditor",
+        "arn:aws:iam::123456789012:user/a&#27;[31mb",
+        "arn:aws:iam::123456789012:user/a\nb",
+        "arn:aws:iam::123456789012:user/a\u{202e}b",
+        &format!("{longest}x"),
+    ] {
+        shape(with_arn(bad).unwrap_err(), bad);
+    }
     for text in ["<a/>", "<GetCallerIdentityResponse/>", "<ErrorResponse/>"] {
         shape(Caller::parse(text.as_bytes()).unwrap_err(), text);
     }
@@ -151,6 +179,7 @@ fn pages_of_log_groups() {
     )
     .unwrap();
     assert_eq!(page.next.as_deref(), Some("n"));
+    assert_eq!(page.bytes, 124);
     assert_eq!(
         serde_json::to_string(&page.groups).unwrap(),
         r#"[{"logGroupName":"/a","arn":"arn","retentionInDays":90},{"logGroupName":"/b"}]"#
@@ -166,9 +195,14 @@ fn pages_of_log_groups() {
         r#"{"nextToken":"n"}"#,
         r#"{"logGroups":null}"#,
         r#"{"logGroups":[[]]}"#,
-        r#"{"logGroups":[{"retentionInDays":"90"}]}"#,
-        r#"{"logGroups":[{"retentionInDays":90.5}]}"#,
-        r#"{"logGroups":[{"retentionInDays":1e30}]}"#,
+        r#"{"logGroups":[{"logGroupName":"/a","retentionInDays":"90"}]}"#,
+        r#"{"logGroups":[{"logGroupName":"/a","retentionInDays":90.5}]}"#,
+        r#"{"logGroups":[{"logGroupName":"/a","retentionInDays":1e30}]}"#,
+        r#"{"logGroups":[{}]}"#,
+        r#"{"logGroups":[{"logGroupName":"/a"},{"retentionInDays":90}]}"#,
+        r#"{"logGroups":[{"logGroupName":null,"retentionInDays":90}]}"#,
+        r#"{"logGroups":[{"logGroupName":"","retentionInDays":90}]}"#,
+        r#"{"logGroups":[{"logGroupName":7}]}"#,
         r#"{"logGroups":[],"nextToken":7}"#,
     ] {
         shape(LogGroupPage::parse(text.as_bytes()).unwrap_err(), text);
