@@ -3,7 +3,8 @@
 //!
 //! Nothing here asks or judges. What was read stays, whatever is missing beside it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use super::NAME;
@@ -85,24 +86,12 @@ pub(super) struct Users {
 
 /// Without repetition. What comes twice alike is one thing on two pages that shifted; two that differ under the same
 /// key are both kept, and both judged.
-fn distinct<'a, T: PartialEq>(
+fn distinct<'a, T: Eq + Hash>(
     items: impl IntoIterator<Item = &'a T>,
     key: fn(&T) -> Option<&str>,
 ) -> Vec<&'a T> {
-    let mut kept: Vec<&T> = Vec::new();
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-    for item in items {
-        let Some(key) = key(item) else {
-            kept.push(item);
-            continue;
-        };
-        let same = places.entry(key).or_default();
-        if !same.iter().any(|place| kept.get(*place) == Some(&item)) {
-            same.push(kept.len());
-            kept.push(item);
-        }
-    }
-    kept
+    let mut known = HashSet::new();
+    items.into_iter().filter(|item| key(item).is_none() || known.insert(*item)).collect()
 }
 
 fn distinct_users<'a>(users: impl IntoIterator<Item = &'a User>) -> Vec<&'a User> {
@@ -256,8 +245,10 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
     let mut events = Vec::new();
     for (name, listing) in parts {
         let read = listing.extent();
-        let all: Vec<Event> = listing.items.into_iter().flat_map(|activity| of(name, activity)).collect();
-        let of_name = cloned(distinct(&all, |event| event.unique_qualifier.value().map(String::as_str)));
+        // Whole activities: one may have several events that are alike, such as a role that is assigned twice.
+        let activities =
+            distinct(&listing.items, |activity| activity.id.unique_qualifier.value().map(String::as_str));
+        let of_name: Vec<Event> = activities.into_iter().flat_map(|activity| of(name, activity)).collect();
         let count = u64::try_from(of_name.len()).unwrap_or(u64::MAX);
         event_names.push(EventListing { name, read, events: count });
         events.extend(of_name);
@@ -275,9 +266,9 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
 }
 
 /// The events called `name` of an activity, which may have others.
-fn of(name: &'static str, activity: Activity) -> Vec<Event> {
-    let actor = activity.actor.unwrap_or_default();
-    let wanted = activity.events.into_iter().flatten().filter(|event| event.name.as_deref() == Some(name));
+fn of(name: &'static str, activity: &Activity) -> Vec<Event> {
+    let actor = activity.actor.clone().unwrap_or_default();
+    let wanted = activity.events.iter().flatten().filter(|event| event.name.as_deref() == Some(name));
     wanted
         .map(|event| Event {
             time: activity.id.time.clone(),

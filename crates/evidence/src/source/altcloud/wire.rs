@@ -84,7 +84,7 @@ fn page<T>(
 }
 
 /// One item of `activities.list`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct Activity {
     #[serde(default)]
     pub(super) id: ActivityId,
@@ -95,7 +95,7 @@ pub(super) struct Activity {
 }
 
 /// By what an activity is known.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ActivityId {
     #[serde(default)]
@@ -105,14 +105,14 @@ pub(super) struct ActivityId {
 }
 
 /// One event of an activity.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct ActivityEvent {
     pub(super) name: Option<String>,
     pub(super) parameters: Option<Vec<Parameter>>,
 }
 
 /// One parameter of an event. Values of other types than text are not kept.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct Parameter {
     pub(super) name: Option<String>,
     pub(super) value: Option<String>,

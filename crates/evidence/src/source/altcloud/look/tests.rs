@@ -4,6 +4,7 @@ use super::*;
 use crate::evaluate::{Evidence, Status};
 use crate::http::Meta;
 use crate::http::{Failure, FailureKind};
+use crate::observation::Field;
 use crate::source::altcloud::api::EVENTS;
 use crate::source::altcloud::scope::Scope;
 use crate::source::altcloud::wire;
@@ -229,6 +230,28 @@ fn of_two_users_with_one_number_the_inactive_one_is_the_assignee() {
     }
 }
 
+#[test]
+fn two_hundred_thousand_that_share_a_key_are_told_apart_at_once_and_in_order() {
+    let email = |number: usize| Field::Value(format!("u{}@acme.example", number % 100_000));
+    let users: Vec<User> = (0..200_000)
+        .map(|number| User {
+            id: Field::Value("1".to_string()),
+            primary_email: email(number),
+            ..User::default()
+        })
+        .collect();
+    let begun = std::time::Instant::now();
+    let kept = distinct_users(&users);
+    assert_eq!(kept.len(), 100_000);
+    assert!(kept.iter().zip(&users).all(|(kept, user)| *kept == user), "in the order in which they came");
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+    // Absent, null and values are different.
+    let states = [Field::Absent, Field::Null, Field::Value(false), Field::Value(true)];
+    let of = |suspended: Field<bool>| User { suspended, ..users[0].clone() };
+    let users: Vec<User> = states.iter().chain(&states).cloned().map(of).collect();
+    assert_eq!(distinct_users(&users), users.iter().take(4).collect::<Vec<_>>());
+}
+
 fn activities(items: &Value) -> Vec<Activity> {
     wire::activities(json!({ "items": items }).to_string().as_bytes()).unwrap().items
 }
@@ -273,6 +296,21 @@ fn the_log_keeps_what_was_asked_for_and_nothing_else() {
         ],
     });
     assert_eq!(content(&found), expected);
+}
+
+#[test]
+fn events_of_one_activity_that_are_alike_are_all_kept() {
+    let event = json!({"name": "ASSIGN_ROLE", "parameters": [{"name": "USER_EMAIL", "value": "x@acme.example"},
+        {"name": "ROLE_NAME", "value": "r"}]});
+    let id = json!({"time": "2026-10-01T10:00:00.000Z", "uniqueQualifier": "8"});
+    let activity = json!({"id": id, "events": [event.clone(), event]});
+    for times in 1..=3 {
+        let items = activities(&json!(vec![activity.clone(); times]));
+        let found = lifecycle("my_customer", period(), vec![("ASSIGN_ROLE", listing(items, 1, None))]);
+        let record = content(&found);
+        assert_eq!(record["events"].as_array().unwrap().len(), 2, "the activity came {times} times");
+        assert_eq!(record["eventNames"][0]["events"], 2);
+    }
 }
 
 #[test]
