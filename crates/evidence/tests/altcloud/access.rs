@@ -130,7 +130,7 @@ fn a_clock_that_is_wrong_is_corrected_by_the_providers_own() {
         let setup = Setup { ahead: SignedDuration::from_hours(hours), ..Setup::default() };
         let collected = collect_with(&server, &setup);
         assert_eq!(collected.checks, GOOD, "{hours} h");
-        assert_eq!(collected.warnings, ["clock_skew"]);
+        assert_eq!(collected.warnings, ["clock_skewed"]);
         let side = if hours < 0 { "behind" } else { "ahead of" };
         assert!(collected.warning_texts[0].contains(side), "{:?}", collected.warning_texts);
         assert_eq!(asked(&server, "/token"), 2);
@@ -193,6 +193,23 @@ fn an_exchange_that_stops_in_the_middle_ends_the_asking() {
         collected.errors
     );
     assert_eq!(asked(&server, "/token"), 2);
+}
+
+#[test]
+fn tokens_that_are_only_asked_for_are_known_to_the_screen_too() {
+    let account = ServiceAccount::new(ACCOUNT).delegated([SCOPES[0], SCOPES[2]]);
+    let token = |number: u32| format!("ya29.made-up-{number}-fZ3kQ9wL2xVb7Tn5");
+    let body = |number: u32| {
+        let body =
+            serde_json::json!({"access_token": token(number), "expires_in": 3599, "token_type": "Bearer"});
+        FaultKind::Json(200, Vec::new(), body)
+    };
+    let faults = Fault::on("/token").kind(body(1)).after(1).times(1);
+    let server = workspace().service_account(account).fault(faults).serve().unwrap();
+    let collected = collect(&server);
+    assert_eq!(collected.warnings, ["scope_not_delegated"]);
+    assert!(!collected.screen.check(format!("x {} y", token(1)).as_bytes()).is_empty());
+    assert!(collected.screen.check(format!("x {} y", token(2)).as_bytes()).is_empty(), "another is none");
 }
 
 #[test]

@@ -108,7 +108,7 @@ impl Access {
         let skew = self.skew.load(Ordering::Relaxed);
         let side = if skew > 0 { "behind" } else { "ahead of" };
         (skew != 0).then(|| Warning {
-            code: "clock_skew".to_string(),
+            code: "clock_skewed".to_string(),
             message: format!(
                 "this machine's clock is {} s {side} the provider's: assertions are made by the provider's time",
                 skew.unsigned_abs()
@@ -142,7 +142,11 @@ impl Access {
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
         let request = Request::post(url, label, form, body);
         match self.exchange.send(&request, TOKEN_LIMIT, &wire::token).await {
-            Ok(Reply::Good(answered)) => Ok(Ok(answered.value)),
+            Ok(Reply::Good(answered)) => {
+                // The one place where a token arrives, whether it is used or only asked for.
+                self.screen.learn(&answered.value.access_token);
+                Ok(Ok(answered.value))
+            }
             Ok(Reply::Refused(refused)) => Ok(Err(refused)),
             Err(failure) => Err(Problem::Failed(failure)),
         }
@@ -170,7 +174,6 @@ impl Access {
     fn grant(&self, scopes: &[Scope], token: wire::Token, number: u64) -> Result<Grant, Failure> {
         let lifetime = token.expires_in.unwrap_or(SHORT_LIFETIME);
         let token = Zeroizing::new(token.access_token);
-        self.screen.learn(&token);
         let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
         let usable = SignedDuration::from_secs(i64::try_from(usable).unwrap_or(i64::MAX));
         let until = self.clock.now().checked_add(usable).unwrap_or(Timestamp::MAX);
