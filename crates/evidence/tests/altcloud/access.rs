@@ -26,8 +26,9 @@ fn each_scope_that_is_not_delegated_costs_its_own_checks_and_no_others() {
         assert_eq!(collected.checks, expected, "without {}", SCOPES[missing]);
         assert_eq!(collected.warnings, ["scope_not_delegated"]);
         let name = SCOPES[missing].rsplit('/').next().unwrap();
+        let short = name.strip_prefix("admin.").unwrap().strip_suffix(".readonly").unwrap();
         assert!(collected.warning_texts[0].contains(name), "{:?}", collected.warning_texts);
-        assert!(!collected.identity.contains(name), "{}", collected.identity);
+        assert!(!collected.identity.contains(short), "{}", collected.identity);
         assert!(
             collected.errors.is_empty(),
             "a scope that is not delegated is no error: {:?}",
@@ -102,8 +103,8 @@ fn an_administrator_who_may_read_users_only() {
     let collected = collect_with(&server, &Setup { admin: "help@acme.example", ..Setup::default() });
     let expected = [
         GOOD[0],
-        "administrators my_customer not_verifiable permission_denied",
-        "user-lifecycle-log my_customer not_verifiable permission_denied",
+        "administrators acme.example not_verifiable permission_denied",
+        "user-lifecycle-log acme.example not_verifiable permission_denied",
     ];
     assert_eq!(collected.checks, expected);
     assert_eq!(collected.warnings, ["privilege_missing", "privilege_missing"]);
@@ -155,11 +156,31 @@ fn a_part_that_rejects_every_token_does_not_take_the_others_along() {
     let fault = Fault::on(ASSIGNMENTS).kind(error(401, "authError", "Invalid Credentials"));
     let server = workspace().fault(fault).serve().unwrap();
     let collected = collect(&server);
-    let expected = [GOOD[0], "administrators my_customer not_verifiable permission_denied", GOOD[2]];
+    let expected = [GOOD[0], "administrators acme.example not_verifiable permission_denied", GOOD[2]];
     assert_eq!(collected.checks, expected);
     assert_eq!(collected.errors.len(), 1);
+    assert!(collected.errors[0].contains("the credentials are no longer accepted"), "{:?}", collected.errors);
     assert_eq!(asked(&server, "/admin/directory/v1/customer/my_customer/roleassignments"), 2);
     assert_eq!(asked(&server, "/token"), 2, "a fresh token is asked for once");
+}
+
+#[test]
+fn an_api_that_rejects_every_token_is_no_missing_privilege() {
+    let rejected = || error(401, "authError", "Invalid Credentials");
+    let server = workspace().fault(Fault::on("/admin/*").kind(rejected())).serve().unwrap();
+    let error = refused(&server, &Setup { controls: "[CC6.1]", ..Setup::default() });
+    let help = error.help.join("\n");
+    assert!(
+        help.contains("the credentials are no longer accepted") && !help.contains("Admin API"),
+        "{error:?}"
+    );
+
+    let server = workspace().fault(Fault::on(ROLES).kind(rejected())).serve().unwrap();
+    let collected = collect(&server);
+    assert!(collected.warnings.is_empty(), "{:?}", collected.warning_texts);
+    assert!(collected.errors[0].contains("the credentials are no longer accepted"), "{:?}", collected.errors);
+    let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
+    assert!(plan.missing[0].starts_with("administrator roles: the credentials are no"), "{:?}", plan.missing);
 }
 
 #[test]
@@ -186,7 +207,7 @@ fn an_exchange_that_stops_in_the_middle_ends_the_asking() {
     let server = workspace().fault(rejected).fault(revoked).serve().unwrap();
     let collected = collect(&server);
     assert_eq!(collected.checks[0], GOOD[0], "what was read stays");
-    assert_eq!(collected.checks[1], "administrators my_customer not_verifiable permission_denied");
+    assert_eq!(collected.checks[1], "administrators acme.example not_verifiable permission_denied");
     assert!(
         collected.errors[0].contains("could not be renewed: Invalid JWT Signature."),
         "{:?}",

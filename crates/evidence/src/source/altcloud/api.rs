@@ -80,16 +80,21 @@ pub(super) const EVENTS: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Whose {
     /// All of the customer's.
-    Customer(String),
+    Customer {
+        /// What is asked for: its id or the alias.
+        id: String,
+        /// Who it is.
+        name: String,
+    },
     /// Those of one domain.
     Domain(String),
 }
 
 impl Whose {
-    /// The name of the customer or domain.
+    /// The name of the customer or domain, for checks and people.
     pub(super) fn name(&self) -> &str {
         match self {
-            Whose::Customer(name) | Whose::Domain(name) => name,
+            Whose::Customer { name, .. } | Whose::Domain(name) => name,
         }
     }
 }
@@ -221,7 +226,7 @@ impl Api<'_> {
 
     fn users_call(&self, whose: &Whose) -> Call<'_, User> {
         let whose = match whose {
-            Whose::Customer(customer) => format!("customer={}", encoded(customer)),
+            Whose::Customer { id, .. } => format!("customer={}", encoded(id)),
             Whose::Domain(domain) => format!("domain={}", encoded(domain)),
         };
         Call {
