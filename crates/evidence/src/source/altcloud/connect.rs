@@ -217,7 +217,8 @@ pub(super) fn whose(config: &AltCloudConfig) -> Vec<Whose> {
     config.domains.iter().cloned().map(Whose::Domain).collect()
 }
 
-/// A warning for each part that is refused, or of which the provider knows nothing. If nothing at all was shown, that is an error.
+/// A warning for each part that is refused, or of which the provider knows nothing. If nothing at all was shown, that
+/// is an error.
 fn denied(
     config: &AltCloudConfig,
     account: &ServiceAccount,
@@ -246,15 +247,18 @@ fn denied(
     for (scope, what, problem) in &parts {
         let Some(Problem::Refused(refused)) = problem else { continue };
         let text = format!("{what} are not shown to {}: {}", config.admin_email, why(refused));
-        let (code, text) = match refused.class {
+        warnings.push(match refused.class {
             Class::Forbidden(Refusal::Permission) => {
-                ("privilege_missing", format!("{text}; it needs {}", scope.privilege()))
+                let text = format!("{text}; it needs {}", scope.privilege());
+                warn("privilege_missing", text, config.organization())
             }
-            Class::NotFound => ("domain_not_found", format!("{text}; {}", not_the_customers(config, what))),
+            Class::NotFound => {
+                let text = format!("{text}; {}", not_the_customers(config, what));
+                warn("domain_not_found", text, config.organization())
+            }
             // No word about rights: a collection error says it.
             _ => continue,
-        };
-        warnings.push(warn(code, text, config.organization()));
+        });
     }
     Ok(())
 }
