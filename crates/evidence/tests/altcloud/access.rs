@@ -26,8 +26,9 @@ fn each_scope_that_is_not_delegated_costs_its_own_checks_and_no_others() {
         assert_eq!(collected.checks, expected, "without {}", SCOPES[missing]);
         assert_eq!(collected.warnings, ["scope_not_delegated"]);
         let name = SCOPES[missing].rsplit('/').next().unwrap();
+        let short = name.strip_prefix("admin.").unwrap().strip_suffix(".readonly").unwrap();
         assert!(collected.warning_texts[0].contains(name), "{:?}", collected.warning_texts);
-        assert!(!collected.identity.contains(name), "{}", collected.identity);
+        assert!(!collected.identity.contains(short), "{}", collected.identity);
         assert!(
             collected.errors.is_empty(),
             "a scope that is not delegated is no error: {:?}",
@@ -102,8 +103,8 @@ fn an_administrator_who_may_read_users_only() {
     let collected = collect_with(&server, &Setup { admin: "help@acme.example", ..Setup::default() });
     let expected = [
         GOOD[0],
-        "administrators my_customer not_verifiable permission_denied",
-        "user-lifecycle-log my_customer not_verifiable permission_denied",
+        "administrators acme.example not_verifiable permission_denied",
+        "user-lifecycle-log acme.example not_verifiable permission_denied",
     ];
     assert_eq!(collected.checks, expected);
     assert_eq!(collected.warnings, ["privilege_missing", "privilege_missing"]);
@@ -130,7 +131,7 @@ fn a_clock_that_is_wrong_is_corrected_by_the_providers_own() {
         let setup = Setup { ahead: SignedDuration::from_hours(hours), ..Setup::default() };
         let collected = collect_with(&server, &setup);
         assert_eq!(collected.checks, GOOD, "{hours} h");
-        assert_eq!(collected.warnings, ["clock_skew"]);
+        assert_eq!(collected.warnings, ["clock_skewed"]);
         let side = if hours < 0 { "behind" } else { "ahead of" };
         assert!(collected.warning_texts[0].contains(side), "{:?}", collected.warning_texts);
         assert_eq!(asked(&server, "/token"), 2);
@@ -155,11 +156,31 @@ fn a_part_that_rejects_every_token_does_not_take_the_others_along() {
     let fault = Fault::on(ASSIGNMENTS).kind(error(401, "authError", "Invalid Credentials"));
     let server = workspace().fault(fault).serve().unwrap();
     let collected = collect(&server);
-    let expected = [GOOD[0], "administrators my_customer not_verifiable permission_denied", GOOD[2]];
+    let expected = [GOOD[0], "administrators acme.example not_verifiable permission_denied", GOOD[2]];
     assert_eq!(collected.checks, expected);
     assert_eq!(collected.errors.len(), 1);
+    assert!(collected.errors[0].contains("the credentials are no longer accepted"), "{:?}", collected.errors);
     assert_eq!(asked(&server, "/admin/directory/v1/customer/my_customer/roleassignments"), 2);
     assert_eq!(asked(&server, "/token"), 2, "a fresh token is asked for once");
+}
+
+#[test]
+fn an_api_that_rejects_every_token_is_no_missing_privilege() {
+    let rejected = || error(401, "authError", "Invalid Credentials");
+    let server = workspace().fault(Fault::on("/admin/*").kind(rejected())).serve().unwrap();
+    let error = refused(&server, &Setup { controls: "[CC6.1]", ..Setup::default() });
+    let help = error.help.join("\n");
+    assert!(
+        help.contains("the credentials are no longer accepted") && !help.contains("Admin API"),
+        "{error:?}"
+    );
+
+    let server = workspace().fault(Fault::on(ROLES).kind(rejected())).serve().unwrap();
+    let collected = collect(&server);
+    assert!(collected.warnings.is_empty(), "{:?}", collected.warning_texts);
+    assert!(collected.errors[0].contains("the credentials are no longer accepted"), "{:?}", collected.errors);
+    let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
+    assert!(plan.missing[0].starts_with("administrator roles: the credentials are no"), "{:?}", plan.missing);
 }
 
 #[test]
@@ -186,13 +207,30 @@ fn an_exchange_that_stops_in_the_middle_ends_the_asking() {
     let server = workspace().fault(rejected).fault(revoked).serve().unwrap();
     let collected = collect(&server);
     assert_eq!(collected.checks[0], GOOD[0], "what was read stays");
-    assert_eq!(collected.checks[1], "administrators my_customer not_verifiable permission_denied");
+    assert_eq!(collected.checks[1], "administrators acme.example not_verifiable permission_denied");
     assert!(
         collected.errors[0].contains("could not be renewed: Invalid JWT Signature."),
         "{:?}",
         collected.errors
     );
     assert_eq!(asked(&server, "/token"), 2);
+}
+
+#[test]
+fn tokens_that_are_only_asked_for_are_known_to_the_screen_too() {
+    let account = ServiceAccount::new(ACCOUNT).delegated([SCOPES[0], SCOPES[2]]);
+    let token = |number: u32| format!("ya29.made-up-{number}-fZ3kQ9wL2xVb7Tn5");
+    let body = |number: u32| {
+        let body =
+            serde_json::json!({"access_token": token(number), "expires_in": 3599, "token_type": "Bearer"});
+        FaultKind::Json(200, Vec::new(), body)
+    };
+    let faults = Fault::on("/token").kind(body(1)).after(1).times(1);
+    let server = workspace().service_account(account).fault(faults).serve().unwrap();
+    let collected = collect(&server);
+    assert_eq!(collected.warnings, ["scope_not_delegated"]);
+    assert!(!collected.screen.check(format!("x {} y", token(1)).as_bytes()).is_empty());
+    assert!(collected.screen.check(format!("x {} y", token(2)).as_bytes()).is_empty(), "another is none");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn too_many_requests_for_good_are_an_error_and_not_a_refusal() {
     let server = workspace().throttle(Throttle::on(REPORTS).first(u64::MAX), Limit::Quota).serve().unwrap();
     let collected = collect(&server);
     assert_eq!(collected.checks[..2], GOOD[..2]);
-    assert_eq!(collected.checks[2], "user-lifecycle-log my_customer not_verifiable host_error");
+    assert_eq!(collected.checks[2], "user-lifecycle-log acme.example not_verifiable host_error");
     assert_eq!(collected.errors.len(), 1, "{:?}", collected.errors);
     assert!(collected.errors[0].contains("asks for fewer requests"), "{:?}", collected.errors);
 }
@@ -54,8 +54,8 @@ fn a_page_that_fails_leaves_what_was_read_and_is_told() {
     let server = workspace().page_size(2).fault(fault).serve().unwrap();
     let collected = collect(&server);
     let expected = [
-        "two-step-verification my_customer not_verifiable host_error",
-        "administrators my_customer not_verifiable host_error",
+        "two-step-verification acme.example not_verifiable host_error",
+        "administrators acme.example not_verifiable host_error",
         GOOD[2],
     ];
     assert_eq!(collected.checks, expected);
@@ -64,7 +64,7 @@ fn a_page_that_fails_leaves_what_was_read_and_is_told() {
     assert_eq!(record["users"].as_array().unwrap().len(), 2);
     assert_eq!(collected.errors.len(), 2, "one for each rule");
     assert!(
-        collected.errors[0].starts_with("users of my_customer, after page 1: "),
+        collected.errors[0].starts_with("users of acme.example, after page 1: "),
         "{:?}",
         collected.errors
     );
@@ -75,7 +75,7 @@ fn listings_without_end_end() {
     let page = |token: &str| json!({"kind": "admin#directory#users", "users": [{"id": "1"}], "nextPageToken": token});
     let server = workspace().fault(Fault::on(USERS).kind(good(page("again")))).serve().unwrap();
     let collected = collect(&server);
-    assert_eq!(collected.checks[0], "two-step-verification my_customer not_verifiable host_error");
+    assert_eq!(collected.checks[0], "two-step-verification acme.example not_verifiable host_error");
     assert!(collected.errors[0].contains("do not come to an end"), "{:?}", collected.errors);
     assert_eq!(asked(&server, "/admin/directory/v1/users"), 2);
 }
@@ -88,7 +88,7 @@ fn what_is_no_listing_is_no_evidence_of_absence() {
         let server = workspace().fault(Fault::on(USERS).kind(good(body.clone()))).serve().unwrap();
         let collected = collect(&server);
         assert_eq!(
-            collected.checks[0], "two-step-verification my_customer not_verifiable host_error",
+            collected.checks[0], "two-step-verification acme.example not_verifiable host_error",
             "{body}"
         );
         assert!(collected.errors[0].contains("not of the documented form"), "{:?}", collected.errors);
@@ -102,7 +102,7 @@ fn fields_that_are_not_told_are_not_guessed() {
     let body = json!({"kind": "admin#directory#users", "users": [user]});
     let server = workspace().fault(Fault::on(USERS).kind(good(body))).serve().unwrap();
     let collected = collect_with(&server, &Setup { controls: "[CC6.1]", ..Setup::default() });
-    assert_eq!(collected.checks, ["two-step-verification my_customer not_verifiable two_step_not_visible"]);
+    assert_eq!(collected.checks, ["two-step-verification acme.example not_verifiable two_step_not_visible"]);
     let stored = &collected.artifacts["two_step_verification.json"]["users"][0];
     assert!(stored.get("isEnforcedIn2Sv").is_none(), "{stored}");
 }
@@ -121,8 +121,8 @@ fn hostile_users_are_stored_as_they_came_and_shown_on_one_line() {
     let body = json!({"kind": "admin#directory#users", "users": users});
     let server = workspace().fault(Fault::on(USERS).kind(good(body))).serve().unwrap();
     let collected = collect_with(&server, &Setup { controls: "[CC6.1]", ..Setup::default() });
-    assert_eq!(collected.checks, ["two-step-verification my_customer fail two_step_not_enforced"]);
-    let actual = &collected.actual["two-step-verification my_customer"];
+    assert_eq!(collected.checks, ["two-step-verification acme.example fail two_step_not_enforced"]);
+    let actual = &collected.actual["two-step-verification acme.example"];
     assert!(!actual.chars().any(char::is_control) && actual.len() < 500, "{actual}");
     assert!(actual.contains("4 of 4 active users"), "{actual}");
     let stored = &collected.artifacts["two_step_verification.json"]["users"];
@@ -135,7 +135,7 @@ fn an_answer_larger_than_any_honest_one_is_not_kept() {
     let server =
         workspace().fault(Fault::on(USERS).kind(FaultKind::HugeBody(9 * 1024 * 1024))).serve().unwrap();
     let collected = collect(&server);
-    assert_eq!(collected.checks[0], "two-step-verification my_customer not_verifiable host_error");
+    assert_eq!(collected.checks[0], "two-step-verification acme.example not_verifiable host_error");
     assert!(collected.errors[0].contains("larger than"), "{:?}", collected.errors);
     assert_eq!(asked(&server, "/admin/directory/v1/users"), 1);
 }
@@ -147,7 +147,7 @@ fn a_redirect_elsewhere_is_not_followed() {
         Fault::on(USERS).kind(FaultKind::Redirect(format!("{}/admin/directory/v1/users", elsewhere.url())));
     let server = workspace().fault(fault).serve().unwrap();
     let collected = collect(&server);
-    assert_eq!(collected.checks[0], "two-step-verification my_customer not_verifiable host_error");
+    assert_eq!(collected.checks[0], "two-step-verification acme.example not_verifiable host_error");
     assert_eq!(elsewhere.request_count(), 0, "the token stays where it belongs");
 }
 
@@ -156,7 +156,7 @@ fn one_event_that_cannot_be_read_is_told_and_the_others_stay() {
     let fault = Fault::on("/admin/reports/*?*DELETE_USER*").kind(FaultKind::Status(500, Body::Json));
     let server = workspace().fault(fault).serve().unwrap();
     let collected = collect(&server);
-    assert_eq!(collected.checks[2], "user-lifecycle-log my_customer not_verifiable host_error");
+    assert_eq!(collected.checks[2], "user-lifecycle-log acme.example not_verifiable host_error");
     let record = &collected.artifacts["user_lifecycle.json"];
     // The pattern also meets UNDELETE_USER.
     let read: Vec<&str> = record["eventNames"]
@@ -182,7 +182,7 @@ fn the_roles_refused_and_the_rest_good() {
         let collected = collect(&server);
         assert_eq!(
             collected.checks,
-            [GOOD[0], "administrators my_customer not_verifiable permission_denied", GOOD[2]],
+            [GOOD[0], "administrators acme.example not_verifiable permission_denied", GOOD[2]],
             "{path}"
         );
         assert!(collected.errors.is_empty());

@@ -239,9 +239,9 @@ fn refused(server: &Server<Workspace>, setup: &Setup) -> ConnectError {
 
 /// What comes out of a good workspace.
 const GOOD: [&str; 3] = [
-    "two-step-verification my_customer pass ok",
-    "administrators my_customer pass ok",
-    "user-lifecycle-log my_customer pass ok",
+    "two-step-verification acme.example pass ok",
+    "administrators acme.example pass ok",
+    "user-lifecycle-log acme.example pass ok",
 ];
 
 /// How often `path` was asked for.

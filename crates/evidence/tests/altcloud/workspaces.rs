@@ -1,6 +1,7 @@
 //! Workspaces of every kind: what is found in them, and what it is judged to be.
 
 use sandbox::workspace::{Assignment, Person};
+use sandbox::{Body, Fault, FaultKind};
 
 use super::*;
 
@@ -10,17 +11,20 @@ fn everything_as_it_should_be() {
     let collected = collect(&server);
     assert_eq!(collected.checks, GOOD, "{:?}", collected.actual);
     assert_eq!((collected.warnings.len(), collected.errors.len()), (0, 0), "{:?}", collected.warning_texts);
-    assert_eq!(collected.population, "6 users of my_customer");
+    assert_eq!(collected.population, "6 users of acme.example");
     assert_eq!(collected.organization, "acme.example");
     assert_eq!(
         collected.identity,
         format!(
-            "service account {ACCOUNT} for admin {ADMIN}, scopes admin.directory.user.readonly, \
-             admin.directory.rolemanagement.readonly, admin.reports.audit.readonly"
+            "service account {ACCOUNT} for admin {ADMIN}, read-only scopes directory.user, \
+             directory.rolemanagement, reports.audit"
         )
     );
     assert_eq!(collected.account.identity.login.as_deref(), Some(ACCOUNT));
+    let scopes = "admin.directory.user.readonly, admin.directory.rolemanagement.readonly, admin.reports.audit.readonly";
+    assert_eq!(collected.account.identity.scopes, scopes, "documents have the scopes' whole names");
     assert_eq!(collected.account.requests, 15);
+    assert_eq!(collected.account.paused_seconds, 0);
     assert_eq!((server.request_count(), server.violations().len()), (15, 0));
     assert_eq!(asked(&server, "/token"), 1);
 
@@ -82,8 +86,8 @@ fn somebody_who_need_not_use_a_second_step() {
         let lazy = Person::new("lazy@acme.example", "Liv", "Lazy").enforced(false).enrolled(enrolled);
         let server = workspace().person(lazy).serve().unwrap();
         let collected = collect(&server);
-        assert_eq!(collected.checks[0], "two-step-verification my_customer fail two_step_not_enforced");
-        let actual = &collected.actual["two-step-verification my_customer"];
+        assert_eq!(collected.checks[0], "two-step-verification acme.example fail two_step_not_enforced");
+        let actual = &collected.actual["two-step-verification acme.example"];
         assert!(
             actual.contains("1 of 6 active users") && actual.ends_with(": lazy@acme.example"),
             "{actual}"
@@ -99,8 +103,8 @@ fn somebody_who_left_and_still_administers() {
     for person in [left().suspended(true), left().archived(true)] {
         let server = workspace().person(person).serve().unwrap();
         let collected = collect(&server);
-        assert_eq!(collected.checks[1], "administrators my_customer fail inactive_administrator");
-        let actual = &collected.actual["administrators my_customer"];
+        assert_eq!(collected.checks[1], "administrators acme.example fail inactive_administrator");
+        let actual = &collected.actual["administrators acme.example"];
         assert!(actual.starts_with("1 suspended or archived: left@acme.example;"), "{actual}");
         assert_eq!([&collected.checks[0], &collected.checks[2]], [GOOD[0], GOOD[2]]);
     }
@@ -121,7 +125,7 @@ fn too_few_and_too_many_super_administrators() {
             workspace = workspace.person(Person::new(email, "Sam", "Super").super_admin(true));
         }
         let collected = collect(&workspace.serve().unwrap());
-        assert_eq!(collected.checks[1], format!("administrators my_customer {reason}"), "{others} others");
+        assert_eq!(collected.checks[1], format!("administrators acme.example {reason}"), "{others} others");
     }
 }
 
@@ -132,7 +136,7 @@ fn a_group_with_a_role_is_said_to_be_unread() {
         .serve()
         .unwrap();
     let collected = collect(&server);
-    assert_eq!(collected.checks[1], "administrators my_customer not_verifiable group_members_not_read");
+    assert_eq!(collected.checks[1], "administrators acme.example not_verifiable group_members_not_read");
 }
 
 #[test]
@@ -143,7 +147,7 @@ fn a_service_account_with_a_role_is_no_user() {
         .unwrap();
     let collected = collect(&server);
     assert_eq!(collected.checks, GOOD);
-    let actual = &collected.actual["administrators my_customer"];
+    let actual = &collected.actual["administrators acme.example"];
     assert!(actual.ends_with("; 1 not among the users that were read"), "{actual}");
 }
 
@@ -156,9 +160,9 @@ fn two_thousand_users_are_read_to_the_last_page() {
     workspace.change_person("user1999@acme.example", |person| person.enforced(false));
     let server = workspace.serve().unwrap();
     let collected = collect(&server);
-    assert_eq!(collected.population, "2,006 users of my_customer");
+    assert_eq!(collected.population, "2,006 users of acme.example");
     assert_eq!(asked(&server, "/admin/directory/v1/users?"), 5);
-    assert_eq!(collected.checks[0], "two-step-verification my_customer fail two_step_not_enforced");
+    assert_eq!(collected.checks[0], "two-step-verification acme.example fail two_step_not_enforced");
     let record = &collected.artifacts["two_step_verification.json"];
     assert_eq!(record["users"].as_array().unwrap().len(), 2_006);
     let listings = serde_json::json!([{"customer": "my_customer", "read": "complete", "users": 2_006}]);
@@ -187,7 +191,7 @@ fn each_domain_is_judged_and_administrators_of_others_are_not_guessed() {
     assert_eq!(collected.population, "1 user of acme-labs.example");
     let expected = [
         "two-step-verification acme-labs.example pass ok",
-        "administrators my_customer not_verifiable assignee_not_read",
+        "administrators acme.example not_verifiable assignee_not_read",
         GOOD[2],
     ];
     assert_eq!(collected.checks, expected);
@@ -200,8 +204,36 @@ fn a_domain_that_is_not_the_customers() {
     let collected = collect_with(&server, &setup);
     assert_eq!(collected.checks[0], "two-step-verification acme.example pass ok");
     assert!(collected.checks[1].starts_with("two-step-verification stranger.example not_verifiable"));
-    assert_eq!(collected.warnings, ["privilege_missing"]);
+    assert_eq!(collected.warnings, ["domain_not_found"]);
+    let text = &collected.warning_texts[0];
+    assert!(text.starts_with("users of stranger.example are not shown"), "{text}");
+    assert!(text.contains("none of the customer's") && text.contains("sources.altcloud.domains"), "{text}");
+    assert!(!text.contains("Admin API"), "no privilege is missing: {text}");
     assert_eq!(collected.artifacts["two_step_verification.json"]["listings"][1]["read"], "not_read");
+    let plan = run(&server, &setup, true).unwrap().plan.unwrap();
+    assert!(plan.missing.is_empty(), "it is a warning already: {:?}", plan.missing);
+
+    let setup = Setup { extra: "    domains: [stranger.example]\n", controls: "[CC6.1]", ..Setup::default() };
+    let error = refused(&server, &setup);
+    assert!(error.help.join("\n").contains("sources.altcloud.domains"), "{error:?}");
+}
+
+#[test]
+fn a_customer_by_its_id_is_the_subject_and_its_alias_never_is() {
+    let server = workspace().serve().unwrap();
+    let setup = Setup { extra: "    customer_id: C01acme99\n", ..Setup::default() };
+    let collected = collect_with(&server, &setup);
+    let expected = GOOD.map(|check| check.replace("acme.example", "C01acme99"));
+    assert_eq!(collected.checks, expected);
+    assert_eq!(collected.population, "6 users of C01acme99");
+    assert_eq!(collected.organization, "C01acme99");
+    assert_eq!(collected.artifacts["two_step_verification.json"]["listings"][0]["customer"], "C01acme99");
+
+    let fault = Fault::on(USERS).kind(FaultKind::Status(502, Body::Html));
+    let collected = collect(&workspace().fault(fault).serve().unwrap());
+    for text in collected.checks.iter().chain(&collected.errors).chain(collected.actual.values()) {
+        assert!(!text.contains("my_customer"), "{text}");
+    }
 }
 
 #[test]
@@ -213,7 +245,7 @@ fn only_what_a_control_needs_is_asked_for() {
     assert_eq!(collected.checks, [GOOD[0]]);
     assert_eq!(server.request_count(), 2, "an exchange and a page of users");
     assert_eq!(collected.artifacts.len(), 1);
-    assert!(collected.identity.ends_with("scopes admin.directory.user.readonly"), "{}", collected.identity);
+    assert!(collected.identity.ends_with("read-only scopes directory.user"), "{}", collected.identity);
 
     let setup = Setup { controls: "[CC6.6]", ..Setup::default() };
     let collected = collect_with(&workspace().serve().unwrap(), &setup);
@@ -229,8 +261,49 @@ fn a_dry_run_tells_what_a_run_would_take() {
     let server = workspace.serve().unwrap();
     let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
     assert_eq!(plan.artifact_count(), 3);
+    assert!(plan.missing.is_empty(), "{:?}", plan.missing);
     server.clear_log();
     let collected = collect(&server);
     assert_eq!((plan.requests_minimum, plan.requests_maximum), (17, 17));
     assert_eq!(collected.account.requests, 17);
+}
+
+#[test]
+fn a_dry_run_says_what_could_not_be_asked_for() {
+    let fault = |pattern: &str| Fault::on(pattern).kind(FaultKind::Status(503, Body::Html));
+    // Pattern, controls, and how each line begins.
+    let table: [(&str, &str, &[&str]); 6] = [
+        (ROLES, "[CC6.6]", &["administrator roles: "]),
+        (ASSIGNMENTS, "[CC6.6]", &["role assignments: "]),
+        (USERS, "[CC6.1, CC6.6]", &["users of acme.example: "]),
+        ("/admin/reports/*?*eventName=ARCHIVE_USER*", "[CC6.6]", &["events ARCHIVE_USER: "]),
+        ("/admin/directory/v1/customer/*", "[CC6.6]", &["administrator roles: ", "role assignments: "]),
+        (ASSIGNMENTS, "[CC6.1]", &[]),
+    ];
+    for (pattern, controls, expected) in table {
+        let server = workspace().fault(fault(pattern)).serve().unwrap();
+        let plan = run(&server, &Setup { controls, ..Setup::default() }, true).unwrap().plan.unwrap();
+        assert_eq!(plan.missing.len(), expected.len(), "{pattern}: {:?}", plan.missing);
+        for (line, expected) in plan.missing.iter().zip(expected) {
+            assert!(line.starts_with(expected) && line.contains("HTTP 503"), "{pattern}: {line}");
+            assert!(line.contains("after 5 attempts"), "{pattern}: {line}");
+        }
+    }
+    let server = workspace().fault(fault(REPORTS)).serve().unwrap();
+    let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
+    assert_eq!(plan.missing.len(), 11, "one line for each event: {:?}", plan.missing);
+    // One that fails on a later page is missing in part.
+    let server =
+        workspace().page_size(2).fault(fault("/admin/directory/v1/users?*pageToken=*")).serve().unwrap();
+    let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
+    assert!(
+        plan.missing.len() == 1 && plan.missing[0].starts_with("users of acme.example, after page 1: "),
+        "{plan:?}"
+    );
+    // What is refused is no part of it.
+    for path in [ROLES, ASSIGNMENTS, REPORTS] {
+        let server = workspace().deny(path).serve().unwrap();
+        let plan = run(&server, &Setup::default(), true).unwrap().plan.unwrap();
+        assert!(plan.missing.is_empty(), "{path}: {:?}", plan.missing);
+    }
 }

@@ -4,8 +4,8 @@
 //! renewed before it expires, and once when the API stops accepting it. Each scope's calls have a gate of their own,
 //! so that what one part of the API refuses does not close the others. Nothing here knows what the calls are.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use evidence_bundle::document::Warning;
 use jiff::{SignedDuration, Timestamp};
@@ -52,6 +52,8 @@ pub(super) struct Access {
     /// What to add to this machine's clock, in seconds, to have the provider's.
     skew: AtomicI64,
     state: Mutex<State>,
+    /// Every client that ever had a token.
+    made: std::sync::Mutex<Vec<(Scope, Arc<Client>)>>,
 }
 
 #[derive(Default)]
@@ -69,7 +71,7 @@ struct Grant {
     number: u64,
     /// When it must not be used any more, by this machine's clock.
     until: Timestamp,
-    clients: Vec<(Scope, Client)>,
+    clients: Vec<(Scope, Arc<Client>)>,
 }
 
 impl Access {
@@ -82,8 +84,8 @@ impl Access {
         clock: Clock,
         screen: Arc<Screen>,
     ) -> Access {
-        let (skew, state) = (AtomicI64::new(0), Mutex::default());
-        Access { account, admin, exchange, api, clock, screen, skew, state }
+        let (skew, state, made) = (AtomicI64::new(0), Mutex::default(), std::sync::Mutex::default());
+        Access { account, admin, exchange, api, clock, screen, skew, state, made }
     }
 
     /// Whose access it is.
@@ -97,6 +99,18 @@ impl Access {
         (both(Client::requests), both(Client::retries))
     }
 
+    /// How long limits held requests back. The scopes' calls go side by side, so the longest of them counts; those of one
+    /// scope come one token after the other, and everybody waits for the exchange.
+    pub(super) fn paused(&self) -> SignedDuration {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |scope: &Scope| {
+            let clients = made.iter().filter(|(of, _)| of == scope);
+            clients.fold(SignedDuration::ZERO, |sum, (_, client)| sum.saturating_add(client.paused()))
+        };
+        let longest = Scope::ALL.iter().map(of).max().unwrap_or(SignedDuration::ZERO);
+        longest.saturating_add(self.exchange.paused())
+    }
+
     /// The provider's time, as far as it is known.
     pub(super) fn now(&self) -> Timestamp {
         let skew = SignedDuration::from_secs(self.skew.load(Ordering::Relaxed));
@@ -108,7 +122,7 @@ impl Access {
         let skew = self.skew.load(Ordering::Relaxed);
         let side = if skew > 0 { "behind" } else { "ahead of" };
         (skew != 0).then(|| Warning {
-            code: "clock_skew".to_string(),
+            code: "clock_skewed".to_string(),
             message: format!(
                 "this machine's clock is {} s {side} the provider's: assertions are made by the provider's time",
                 skew.unsigned_abs()
@@ -142,7 +156,11 @@ impl Access {
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
         let request = Request::post(url, label, form, body);
         match self.exchange.send(&request, TOKEN_LIMIT, &wire::token).await {
-            Ok(Reply::Good(answered)) => Ok(Ok(answered.value)),
+            Ok(Reply::Good(answered)) => {
+                // The one place where a token arrives, whether it is used or only asked for.
+                self.screen.learn(&answered.value.access_token);
+                Ok(Ok(answered.value))
+            }
             Ok(Reply::Refused(refused)) => Ok(Err(refused)),
             Err(failure) => Err(Problem::Failed(failure)),
         }
@@ -170,15 +188,16 @@ impl Access {
     fn grant(&self, scopes: &[Scope], token: wire::Token, number: u64) -> Result<Grant, Failure> {
         let lifetime = token.expires_in.unwrap_or(SHORT_LIFETIME);
         let token = Zeroizing::new(token.access_token);
-        self.screen.learn(&token);
         let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
         let usable = SignedDuration::from_secs(i64::try_from(usable).unwrap_or(i64::MAX));
         let until = self.clock.now().checked_add(usable).unwrap_or(Timestamp::MAX);
         let bad =
             || Failure::local(FailureKind::UnexpectedShape("the token cannot stand in a header".to_string()));
         let dialect = Arc::new(Bearer::new(&token).ok_or_else(bad)?);
-        let client = |scope: &Scope| (*scope, self.api.sibling(dialect.clone()));
-        Ok(Grant { number, until, clients: scopes.iter().map(client).collect() })
+        let client = |scope: &Scope| (*scope, Arc::new(self.api.sibling(dialect.clone())));
+        let clients: Vec<_> = scopes.iter().map(client).collect();
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).extend(clients.iter().cloned());
+        Ok(Grant { number, until, clients })
     }
 
     /// Sends a request of `scope`, with a token that is good. One that the API does not accept is renewed once.

@@ -103,16 +103,29 @@ pub(super) fn api_error(
         Class::Forbidden(Refusal::Intermediary) => {
             vec!["the answer does not come from the provider: is there a proxy between, or a wrong api_url?".to_string()]
         }
-        Class::Forbidden(_) | Class::Unauthorized => vec![
+        Class::Unauthorized => vec![
+            "the credentials are no longer accepted: a token that was made a moment ago is not either".to_string(),
+            format!("was the key, the delegation or {} taken away just now? Run again", config.admin_email),
+        ],
+        Class::Forbidden(_) => vec![
             format!("{} must be an administrator who may read this:", config.admin_email),
             Scope::needed(&config.controls).iter().map(|scope| scope.privilege()).collect::<Vec<_>>().join("; "),
         ],
-        Class::NotFound => vec![
-            "check sources.altcloud.customer_id and domains: does the administrator belong to this customer?".to_string(),
-        ],
+        Class::NotFound => vec![not_the_customers(config, what)],
         _ => vec![format!("is {} the address of the API?", config.api_url)],
     };
     connection(message, help)
+}
+
+/// What it means that the provider does not know what it was asked for: no right is missing.
+pub(super) fn not_the_customers(config: &AltCloudConfig, what: &str) -> String {
+    let admin = &config.admin_email;
+    if what.starts_with("users") && !config.domains.is_empty() {
+        return format!(
+            "the domain is none of the customer's to whom {admin} belongs: check sources.altcloud.domains and customer_id"
+        );
+    }
+    format!("the customer is not the one to whom {admin} belongs: check sources.altcloud.customer_id")
 }
 
 fn unreachable_error(host: &str, place: &str, failure: &Failure) -> ConnectError {

@@ -16,17 +16,30 @@ use super::wire::{self, Activity, Page};
 use crate::http::client::Parse;
 use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply, Request};
 
-/// A page of 500 users with ten fields each is about 150 kB.
-const USERS_LIMIT: usize = 8 * 1024 * 1024;
+/// A page of 500 users with ten fields each is about 190 kB.
+const USERS_LIMIT: usize = 8 * MIB;
 /// A page of 100 roles with four fields each is about 20 kB.
-const ROLES_LIMIT: usize = 4 * 1024 * 1024;
-/// A page of 200 assignments is about 40 kB.
-const ASSIGNMENTS_LIMIT: usize = 4 * 1024 * 1024;
+const ROLES_LIMIT: usize = MIB;
+/// A page of 200 assignments is about 50 kB.
+const ASSIGNMENTS_LIMIT: usize = 2 * MIB;
 /// A page of 1,000 activities is about 500 kB; an activity of many events is longer.
-const ACTIVITIES_LIMIT: usize = 32 * 1024 * 1024;
+const ACTIVITIES_LIMIT: usize = 16 * MIB;
 
-/// Pages of users at most: 1,000,000 users.
-const USER_PAGES: u64 = 2_000;
+/// What the pages of a listing may weigh together: what came over the wire, and the room of each item beside its text.
+/// Everything that is read stays in memory until it is judged, so a host that never tires must not fill it.
+/// Users: about 500 bytes each, so more than half a million of them.
+const USERS_BUDGET: usize = 256 * MIB;
+/// Roles: the provider allows 750, which are 200 kB.
+const ROLES_BUDGET: usize = 16 * MIB;
+/// Assignments: about 400 bytes each, so 160,000 of them.
+const ASSIGNMENTS_BUDGET: usize = 64 * MIB;
+/// Activities of one event: about 600 bytes each, so 100,000 of them.
+const ACTIVITIES_BUDGET: usize = 64 * MIB;
+
+const MIB: usize = 1024 * 1024;
+
+/// Pages of users at most: 600,000 users, for which the budget is made.
+const USER_PAGES: u64 = 1_200;
 /// Pages of roles at most: the provider allows 750 roles, which are 8 pages.
 pub(super) const ROLE_PAGES: u64 = 50;
 /// Pages of assignments at most: 100,000 assignments.
@@ -67,16 +80,21 @@ pub(super) const EVENTS: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Whose {
     /// All of the customer's.
-    Customer(String),
+    Customer {
+        /// What is asked for: its id or the alias.
+        id: String,
+        /// Who it is.
+        name: String,
+    },
     /// Those of one domain.
     Domain(String),
 }
 
 impl Whose {
-    /// The name of the customer or domain.
+    /// The name of the customer or domain, for checks and people.
     pub(super) fn name(&self) -> &str {
         match self {
-            Whose::Customer(name) | Whose::Domain(name) => name,
+            Whose::Customer { name, .. } | Whose::Domain(name) => name,
         }
     }
 }
@@ -140,6 +158,7 @@ struct Call<'a, T> {
     query: String,
     fields: &'static str,
     limit: usize,
+    budget: usize,
     pages: u64,
     parse: Parse<'a, Page<T>>,
 }
@@ -183,6 +202,7 @@ impl Api<'_> {
             query: "maxResults=200".to_string(),
             fields: ASSIGNMENT_FIELDS,
             limit: ASSIGNMENTS_LIMIT,
+            budget: ASSIGNMENTS_BUDGET,
             pages: ASSIGNMENT_PAGES,
             parse: &wire::assignments,
         };
@@ -206,7 +226,7 @@ impl Api<'_> {
 
     fn users_call(&self, whose: &Whose) -> Call<'_, User> {
         let whose = match whose {
-            Whose::Customer(customer) => format!("customer={}", encoded(customer)),
+            Whose::Customer { id, .. } => format!("customer={}", encoded(id)),
             Whose::Domain(domain) => format!("domain={}", encoded(domain)),
         };
         Call {
@@ -215,6 +235,7 @@ impl Api<'_> {
             query: format!("{whose}&maxResults=500&orderBy=email&projection=basic"),
             fields: USER_FIELDS,
             limit: USERS_LIMIT,
+            budget: USERS_BUDGET,
             pages: USER_PAGES,
             parse: &wire::users,
         }
@@ -227,6 +248,7 @@ impl Api<'_> {
             query: "maxResults=100".to_string(),
             fields: ROLE_FIELDS,
             limit: ROLES_LIMIT,
+            budget: ROLES_BUDGET,
             pages: ROLE_PAGES,
             parse: &wire::roles,
         }
@@ -242,6 +264,7 @@ impl Api<'_> {
             ),
             fields: ACTIVITY_FIELDS,
             limit: ACTIVITIES_LIMIT,
+            budget: ACTIVITIES_BUDGET,
             pages: EVENT_PAGES,
             parse: &wire::activities,
         }
@@ -260,9 +283,9 @@ impl Api<'_> {
     async fn listing<T>(&self, call: &Call<'_, T>, first: First<T>) -> Listing<T> {
         let mut listing = Listing { items: Vec::new(), pages: 0, meta: None, problem: None };
         let mut page = first;
-        let (mut seen, mut empty) = (HashSet::new(), 0);
+        let mut progress = Progress::default();
         loop {
-            let Page { items, next } = match page {
+            let page_read = match page {
                 Ok(answered) => {
                     listing.meta.get_or_insert(answered.meta);
                     answered.value
@@ -273,16 +296,42 @@ impl Api<'_> {
                 }
             };
             listing.pages += 1;
-            empty = if items.is_empty() { empty + 1 } else { 0 };
-            listing.items.extend(items);
-            let Some(token) = next else { return listing };
-            if listing.pages >= call.pages || empty >= EMPTY_PAGES || !seen.insert(token.clone()) {
-                let text = "the pages of the listing do not come to an end".to_string();
+            let goes_on = progress.goes_on(&page_read, call.pages, call.budget);
+            listing.items.extend(page_read.items);
+            let Some(token) = page_read.next else { return listing };
+            if let Err(text) = goes_on {
                 listing.problem = Some(Problem::Failed(Failure::local(FailureKind::UnexpectedShape(text))));
                 return listing;
             }
             page = self.page(call, Some(&token)).await;
         }
+    }
+}
+
+/// What a listing has come to, so that one without end is ended.
+#[derive(Default)]
+struct Progress {
+    pages: u64,
+    empty: u64,
+    weight: usize,
+    tokens: HashSet<String>,
+}
+
+impl Progress {
+    /// Whether the page behind `page` may be asked for, if it points to one.
+    fn goes_on<T>(&mut self, page: &Page<T>, pages: u64, budget: usize) -> Result<(), String> {
+        let room = page.items.len().saturating_mul(size_of::<T>());
+        self.weight = self.weight.saturating_add(page.bytes).saturating_add(room);
+        self.pages += 1;
+        self.empty = if page.items.is_empty() { self.empty + 1 } else { 0 };
+        let Some(token) = &page.next else { return Ok(()) };
+        if self.weight > budget {
+            return Err(format!("the pages of the listing are together larger than {} MiB", budget / MIB));
+        }
+        if self.pages >= pages || self.empty >= EMPTY_PAGES || !self.tokens.insert(token.clone()) {
+            return Err("the pages of the listing do not come to an end".to_string());
+        }
+        Ok(())
     }
 }
 
@@ -322,6 +371,7 @@ mod tests {
             query: "maxResults=1".to_string(),
             fields: "kind",
             limit: 1,
+            budget: 1,
             pages: 1,
             parse: &wire::users,
         };
@@ -331,6 +381,52 @@ mod tests {
         assert_eq!(request.url.query(), Some("maxResults=1&fields=kind&pageToken=x%26y"));
         assert!(request.url.path().starts_with("/base/admin/a%2Fb"), "{}", request.url);
         assert!(!request.label.contains("x&y"), "a page's token is no name: {}", request.label);
+    }
+
+    #[test]
+    fn a_listing_without_end_is_ended_by_each_of_its_bounds() {
+        // How many of the same page are read, the last of which is the one behind which nothing is asked.
+        let read = |items: usize, bytes: usize, same_token: bool, pages: u64, budget: usize| {
+            let mut progress = Progress::default();
+            let page = |number: usize| {
+                let next = Some(if same_token { "again".to_string() } else { number.to_string() });
+                Page { items: vec![User::default(); items], next, bytes }
+            };
+            (1..10_000)
+                .find_map(|number| Some((number, progress.goes_on(&page(number), pages, budget).err()?)))
+        };
+        let (end, large) = ("do not come to an end", "larger than");
+        let room = size_of::<User>();
+        for (items, bytes, same_token, pages, budget, expected) in [
+            (1, 10, true, 100, MIB, (2, end)),
+            (1, 10, false, 100, MIB, (100, end)),
+            (0, 10, false, 100, MIB, (25, end)),
+            (1, MIB / 4, false, 100, MIB, (4, large)),
+            (1, MIB, false, 100, MIB, (1, large)),
+            // Items that are short on the wire have their room all the same.
+            (1_000, 3_000, false, 10_000, MIB, (MIB / (3_000 + 1_000 * room) + 1, large)),
+        ] {
+            let (number, text) = read(items, bytes, same_token, pages, budget).unwrap();
+            assert!(number == expected.0 && text.contains(expected.1), "{number} {text}, not {expected:?}");
+        }
+        // What is read to its end is not ended, however large its last page is.
+        let last = Page { items: vec![User::default()], next: None, bytes: 10 * MIB };
+        assert_eq!(Progress::default().goes_on(&last, 1, MIB), Ok(()));
+    }
+
+    /// A page of the largest size is within the budget, and so is every honest listing.
+    #[test]
+    fn bounds_fit_each_other() {
+        let table = [
+            (USERS_LIMIT, USERS_BUDGET, USER_PAGES, 190_000),
+            (ROLES_LIMIT, ROLES_BUDGET, 8, 20_000),
+            (ASSIGNMENTS_LIMIT, ASSIGNMENTS_BUDGET, ASSIGNMENT_PAGES, 50_000),
+            (ACTIVITIES_LIMIT, ACTIVITIES_BUDGET, EVENT_PAGES, 500_000),
+        ];
+        for (limit, budget, pages, honest) in table {
+            assert!(limit < budget && honest * 5 < limit, "{limit} {budget}");
+            assert!(usize::try_from(pages).unwrap() * honest < budget, "{pages} {honest} {budget}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::source::{Configured, Kind, Source, Surroundings};
 pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6];
 
 /// The provider's word for the customer to whom the administrator belongs.
-pub(super) const MY_CUSTOMER: &str = "my_customer";
+const MY_CUSTOMER: &str = "my_customer";
 
 /// The longest name of a domain (RFC 1035, section 2.3.4).
 const LONGEST_DOMAIN: usize = 253;
@@ -44,6 +44,16 @@ pub struct AltCloudConfig {
     pub timeout: Duration,
     /// `api_url`: base of the API, https (or loopback), no trailing slash.
     pub api_url: Url,
+}
+
+impl AltCloudConfig {
+    /// Who the customer is. Its alias means another one to everybody, so the administrator's domain stands for it.
+    pub(super) fn organization(&self) -> &str {
+        if self.customer_id != MY_CUSTOMER {
+            return &self.customer_id;
+        }
+        self.admin_email.rsplit_once('@').map_or(MY_CUSTOMER, |(_, domain)| domain)
+    }
 }
 
 impl Configured for AltCloudConfig {

@@ -11,17 +11,18 @@ use futures_util::future::{join_all, join3};
 use jiff::SignedDuration;
 
 use super::access::Access;
-use super::advice::{api_error, connection, exchange_error};
+use super::advice::{api_error, connection, exchange_error, not_the_customers};
 use super::api::{Api, EVENTS, First, Period, Problem, Whose};
 use super::config::AltCloudConfig;
 use super::dialect::Exchange;
 use super::look::why;
 use super::record::{Role, User};
-use super::scope::{Scope, names};
+use super::scope::Scope;
 use super::service_account::{self, Loaded, ServiceAccount, Trouble};
 use super::wire::{Activity, Token};
 use super::{AltCloudSession, NAME};
 use crate::env::Env;
+use crate::http::retry::{Class, Refusal};
 use crate::http::{Client, Refused, Settings};
 use crate::screen::{OWN_CREDENTIAL, Screen};
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
@@ -66,7 +67,7 @@ pub(super) async fn connect(
     account.secrets().iter().filter(|secret| !known(secret)).for_each(|secret| screen.learn(secret));
     let access = access(&config, account, surroundings, screen)?;
     let mut warnings: Vec<Warning> = Vec::new();
-    warnings.extend(warning.map(|text| warn("credentials_file_readable", text, &config.customer_id)));
+    warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));
     let tested = test(&config, &access, &mut warnings).await;
     let (refused, firsts, period) = tested.map_err(|error| {
         let (requests, _) = access.requests();
@@ -121,7 +122,7 @@ async fn test(
             scope.name(),
             scope.shows()
         );
-        warnings.push(warn("scope_not_delegated", text, &config.customer_id));
+        warnings.push(warn("scope_not_delegated", text, config.organization()));
     }
     let end = access.now();
     let start = end.checked_sub(SignedDuration::from_hours(24 * LOG_DAYS)).unwrap_or(end);
@@ -210,12 +211,14 @@ async fn firsts(config: &AltCloudConfig, access: &Access, scopes: &[Scope], peri
 /// Whose users are read.
 pub(super) fn whose(config: &AltCloudConfig) -> Vec<Whose> {
     if config.domains.is_empty() {
-        return vec![Whose::Customer(config.customer_id.clone())];
+        let (id, name) = (config.customer_id.clone(), config.organization().to_string());
+        return vec![Whose::Customer { id, name }];
     }
     config.domains.iter().cloned().map(Whose::Domain).collect()
 }
 
-/// A warning for each part that is refused. If nothing at all was shown, that is an error.
+/// A warning for each part that is refused, or of which the provider knows nothing. If nothing at all was shown, that
+/// is an error.
 fn denied(
     config: &AltCloudConfig,
     account: &ServiceAccount,
@@ -241,22 +244,29 @@ fn denied(
             return Err(api_error(config, account, what, problem));
         }
     }
-    for (scope, what, problem) in parts {
+    for (scope, what, problem) in &parts {
         let Some(Problem::Refused(refused)) = problem else { continue };
-        let text = format!(
-            "{what} are not shown to {}: {}; it needs {}",
-            config.admin_email,
-            why(refused),
-            scope.privilege()
-        );
-        warnings.push(warn("privilege_missing", text, &config.customer_id));
+        let text = format!("{what} are not shown to {}: {}", config.admin_email, why(refused));
+        warnings.push(match refused.class {
+            Class::Forbidden(Refusal::Permission) => {
+                let text = format!("{text}; it needs {}", scope.privilege());
+                warn("privilege_missing", text, config.organization())
+            }
+            Class::NotFound => {
+                let text = format!("{text}; {}", not_the_customers(config, what));
+                warn("domain_not_found", text, config.organization())
+            }
+            // No word about rights: a collection error says it.
+            _ => continue,
+        });
     }
     Ok(())
 }
 
 /// Who asks and for what, for people.
 pub(super) fn identity(config: &AltCloudConfig, account: &ServiceAccount, scopes: &[Scope]) -> String {
-    format!("service account {} for admin {}, scopes {}", account.email, config.admin_email, names(scopes))
+    let scopes = scopes.iter().map(|scope| scope.short()).collect::<Vec<_>>().join(", ");
+    format!("service account {} for admin {}, read-only scopes {scopes}", account.email, config.admin_email)
 }
 
 fn warn(code: &str, message: String, subject: &str) -> Warning {

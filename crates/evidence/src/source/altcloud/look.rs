@@ -3,7 +3,8 @@
 //!
 //! Nothing here asks or judges. What was read stays, whatever is missing beside it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::Arc;
 
 use super::NAME;
@@ -22,18 +23,36 @@ use crate::http::retry::{Class, Refusal};
 use crate::observation::{Failed, Observation, Seen};
 use crate::source::{Found, Question};
 
+/// What a listing of the roles is called.
+pub(super) const ROLES: &str = "administrator roles";
+
+/// What a listing of who has them is called.
+pub(super) const ASSIGNMENTS: &str = "role assignments";
+
 /// How many names of listings are told.
 const NAMED: usize = 3;
 
 /// What is missing of a listing: its name, and why.
-type Gap<'a> = (String, &'a Problem);
+pub(super) type Gap<'a> = (String, &'a Problem);
 
-fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>> {
+/// What is missing of `listing`, which people call `what`.
+pub(super) fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>> {
     let what = match listing.pages {
         0 => what.to_string(),
         pages => format!("{what}, after page {pages}"),
     };
     Some((what, listing.problem.as_ref()?))
+}
+
+/// What a collection would lack, a line each: what failed, rather than what is refused. A refusal is a warning of the
+/// connection test, and so is a domain that is unknown.
+pub(super) fn missing<'a>(gaps: impl IntoIterator<Item = Gap<'a>>) -> Vec<String> {
+    let line = |(what, problem): Gap<'a>| match (unread(problem), problem) {
+        (_, Problem::Refused(refused)) if refused.class == Class::NotFound => None,
+        (Seen::Failed(failed), _) => Some(format!("{what}: {}", failed.message)),
+        _ => None,
+    };
+    gaps.into_iter().filter_map(line).collect()
 }
 
 /// Gaps for the same reason are told together: one missing privilege is one thing to say.
@@ -85,24 +104,12 @@ pub(super) struct Users {
 
 /// Without repetition. What comes twice alike is one thing on two pages that shifted; two that differ under the same
 /// key are both kept, and both judged.
-fn distinct<'a, T: PartialEq>(
+fn distinct<'a, T: Eq + Hash>(
     items: impl IntoIterator<Item = &'a T>,
     key: fn(&T) -> Option<&str>,
 ) -> Vec<&'a T> {
-    let mut kept: Vec<&T> = Vec::new();
-    let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
-    for item in items {
-        let Some(key) = key(item) else {
-            kept.push(item);
-            continue;
-        };
-        let same = places.entry(key).or_default();
-        if !same.iter().any(|place| kept.get(*place) == Some(&item)) {
-            same.push(kept.len());
-            kept.push(item);
-        }
-    }
-    kept
+    let mut known = HashSet::new();
+    items.into_iter().filter(|item| key(item).is_none() || known.insert(*item)).collect()
 }
 
 fn distinct_users<'a>(users: impl IntoIterator<Item = &'a User>) -> Vec<&'a User> {
@@ -122,7 +129,7 @@ impl Users {
     fn listings(&self) -> Vec<UserListing> {
         let listing = |(whose, listing): &(Whose, Listing<User>)| {
             let (customer, domain) = match whose {
-                Whose::Customer(name) => (Some(name.clone()), None),
+                Whose::Customer { id, .. } => (Some(id.clone()), None),
                 Whose::Domain(name) => (None, Some(name.clone())),
             };
             let users = u64::try_from(distinct_users(&listing.items).len()).unwrap_or(u64::MAX);
@@ -131,9 +138,15 @@ impl Users {
         self.parts.iter().map(listing).collect()
     }
 
-    fn gaps(&self) -> impl Iterator<Item = Gap<'_>> {
+    /// What is missing of them.
+    pub(super) fn gaps(&self) -> impl Iterator<Item = Gap<'_>> {
         self.parts.iter().filter_map(|(whose, listing)| gap(&users_of(whose), listing))
     }
+}
+
+/// What a listing of the events called `name` is called.
+pub(super) fn events_of(name: &str) -> String {
+    format!("events {name}")
 }
 
 fn users_of(whose: &Whose) -> String {
@@ -141,7 +154,7 @@ fn users_of(whose: &Whose) -> String {
 }
 
 /// CC6.1: the users, a question for each domain, and what is missing.
-pub(super) fn two_step(customer: &str, users: &Users) -> Vec<Found> {
+pub(super) fn two_step(organization: &str, users: &Users) -> Vec<Found> {
     let mut found = Vec::new();
     let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref());
     let mut evidence = Vec::new();
@@ -151,7 +164,7 @@ pub(super) fn two_step(customer: &str, users: &Users) -> Vec<Found> {
         if let Seen::Artifact { artifact, .. } = &seen {
             evidence.push(artifact.path().clone());
         }
-        found.push(observed(&TWO_STEP_VERIFICATION, customer, seen));
+        found.push(observed(&TWO_STEP_VERIFICATION, organization, seen));
     }
     for (whose, listing) in &users.parts {
         let mut facts = TwoStepFacts::default();
@@ -175,7 +188,7 @@ pub(super) fn two_step(customer: &str, users: &Users) -> Vec<Found> {
 
 /// CC6.6: roles and who has them, and what is missing of them and of the users.
 pub(super) fn admin_roles(
-    customer: &str,
+    organization: &str,
     users: &Users,
     roles: &Listing<Role>,
     assignments: &Listing<Assignment>,
@@ -185,13 +198,13 @@ pub(super) fn admin_roles(
         let record = admin_record(users, roles, assignments);
         found.push(observed(
             &ADMINISTRATORS,
-            customer,
+            organization,
             Seen::artifact(NAME, "admin_roles.json", record, meta),
         ));
     }
-    let of_roles = [gap("administrator roles", roles), gap("role assignments", assignments)];
+    let of_roles = [gap(ROLES, roles), gap(ASSIGNMENTS, assignments)];
     let gaps = of_roles.into_iter().flatten().chain(users.gaps()).collect();
-    found.extend(seen(gaps).into_iter().map(|seen| observed(&ADMINISTRATORS, customer, seen)));
+    found.extend(seen(gaps).into_iter().map(|seen| observed(&ADMINISTRATORS, organization, seen)));
     found
 }
 
@@ -235,19 +248,19 @@ fn admin_record(users: &Users, roles: &Listing<Role>, assignments: &Listing<Assi
 
 /// CC6.6: what happened to accounts, and what is missing of it.
 pub(super) fn lifecycle(
-    customer: &str,
+    organization: &str,
     period: Period,
     parts: Vec<(&'static str, Listing<Activity>)>,
 ) -> Vec<Found> {
     let meta = parts.iter().find_map(|(_, listing)| listing.meta.clone());
-    let gaps = parts.iter().filter_map(|(name, listing)| gap(&format!("events {name}"), listing)).collect();
+    let gaps = parts.iter().filter_map(|(name, listing)| gap(&events_of(name), listing)).collect();
     let unread = seen(gaps);
     let mut found = Vec::new();
     if let Some(meta) = meta {
         let seen = Seen::artifact(NAME, "user_lifecycle.json", lifecycle_record(period, parts), &meta);
-        found.push(observed(&USER_LIFECYCLE_LOG, customer, seen));
+        found.push(observed(&USER_LIFECYCLE_LOG, organization, seen));
     }
-    found.extend(unread.into_iter().map(|seen| observed(&USER_LIFECYCLE_LOG, customer, seen)));
+    found.extend(unread.into_iter().map(|seen| observed(&USER_LIFECYCLE_LOG, organization, seen)));
     found
 }
 
@@ -256,8 +269,10 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
     let mut events = Vec::new();
     for (name, listing) in parts {
         let read = listing.extent();
-        let all: Vec<Event> = listing.items.into_iter().flat_map(|activity| of(name, activity)).collect();
-        let of_name = cloned(distinct(&all, |event| event.unique_qualifier.value().map(String::as_str)));
+        // Whole activities: one may have several events that are alike, such as a role that is assigned twice.
+        let activities =
+            distinct(&listing.items, |activity| activity.id.unique_qualifier.value().map(String::as_str));
+        let of_name: Vec<Event> = activities.into_iter().flat_map(|activity| of(name, activity)).collect();
         let count = u64::try_from(of_name.len()).unwrap_or(u64::MAX);
         event_names.push(EventListing { name, read, events: count });
         events.extend(of_name);
@@ -275,9 +290,9 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
 }
 
 /// The events called `name` of an activity, which may have others.
-fn of(name: &'static str, activity: Activity) -> Vec<Event> {
-    let actor = activity.actor.unwrap_or_default();
-    let wanted = activity.events.into_iter().flatten().filter(|event| event.name.as_deref() == Some(name));
+fn of(name: &'static str, activity: &Activity) -> Vec<Event> {
+    let actor = activity.actor.clone().unwrap_or_default();
+    let wanted = activity.events.iter().flatten().filter(|event| event.name.as_deref() == Some(name));
     wanted
         .map(|event| Event {
             time: activity.id.time.clone(),
@@ -318,7 +333,7 @@ fn unread(problem: &Problem) -> Seen {
     };
     Seen::Failed(Failed {
         reason,
-        message: format!("{} (HTTP {})", refused.text(), refused.meta.status),
+        message: format!("{} (HTTP {})", why(refused), refused.meta.status),
         status: Some(refused.meta.status),
         request_id: refused.meta.request_id.clone(),
     })
@@ -329,6 +344,9 @@ pub(super) fn why(refused: &Refused) -> String {
     let text = refused.text();
     if refused.code.as_deref() == Some(API_DISABLED) {
         return format!("the Admin SDK API is not enabled in the service account's project ({text})");
+    }
+    if refused.class == Class::Unauthorized {
+        return format!("the credentials are no longer accepted, not even with a fresh token ({text})");
     }
     text
 }

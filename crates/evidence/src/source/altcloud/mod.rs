@@ -28,7 +28,7 @@ use futures_util::{FutureExt, StreamExt};
 
 use self::access::Access;
 use self::api::{Api, EVENT_PAGES, EVENTS, First, Listing, Period, Problem};
-use self::config::{AltCloudConfig, MY_CUSTOMER};
+use self::config::AltCloudConfig;
 use self::connect::Firsts;
 use self::look::Users;
 use self::record::{Assignment, Role};
@@ -82,8 +82,8 @@ impl Source for AltCloud {
     fn scope(&self) -> super::Scope {
         super::Scope {
             source: NAME,
-            organization: Some(organization(&self.config).to_string()),
-            subject: self.config.customer_id.clone(),
+            organization: Some(self.config.organization().to_string()),
+            subject: self.config.organization().to_string(),
             api_url: api_url(&self.config),
             rules: super::Scope::rules_for(&KIND, &self.config.controls),
         }
@@ -99,14 +99,6 @@ impl Source for AltCloud {
         }
         .boxed()
     }
-}
-
-/// The customer's id. Its alias means another customer to everybody, so the administrator's domain stands for it.
-fn organization(config: &AltCloudConfig) -> &str {
-    if config.customer_id != MY_CUSTOMER {
-        return &config.customer_id;
-    }
-    config.admin_email.rsplit_once('@').map_or(MY_CUSTOMER, |(_, domain)| domain)
 }
 
 fn api_url(config: &AltCloudConfig) -> String {
@@ -212,18 +204,18 @@ impl AltCloudSession {
 
     async fn found(&self) -> Vec<Found> {
         let (users, rest) = self.read().await;
-        let customer = &self.config.customer_id;
+        let organization = self.config.organization();
         let mut found = Vec::new();
         if self.collects(Control::Cc6_1) {
-            found.extend(look::two_step(customer, &users));
+            found.extend(look::two_step(organization, &users));
         }
         if let Some(Removal { roles, assignments, events }) = rest {
-            found.extend(look::admin_roles(customer, &users, &roles, &assignments));
-            found.extend(look::lifecycle(customer, self.period, events));
+            found.extend(look::admin_roles(organization, &users, &roles, &assignments));
+            found.extend(look::lifecycle(organization, self.period, events));
         }
         let count = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
         let whose = match self.config.domains.len() {
-            0 => customer.clone(),
+            0 => organization.to_string(),
             1 => self.config.domains.concat(),
             domains => format!("{domains} domains"),
         };
@@ -242,7 +234,7 @@ impl Session for AltCloudSession {
     }
 
     fn organization(&self) -> &str {
-        organization(&self.config)
+        self.config.organization()
     }
 
     fn controls(&self) -> &[Control] {
@@ -262,6 +254,7 @@ impl Session for AltCloudSession {
         async move {
             let mut plan = Plan { requests_per_minute: connect::REQUESTS_PER_MINUTE, ..Plan::default() };
             let users = self.users().await;
+            plan.missing.extend(look::missing(users.gaps()));
             if self.collects(Control::Cc6_1) {
                 plan.artifacts.push(("two-step verification", 1));
             }
@@ -270,11 +263,18 @@ impl Session for AltCloudSession {
                 plan.artifacts.extend([("administrator roles", 1), ("user lifecycle", 1)]);
                 let firsts = async {
                     let asked = EVENTS.iter().filter(|_| self.refused::<()>(Scope::Reports).is_none());
-                    join_all(asked.map(|event| self.first_event(event))).await
+                    join_all(asked.map(|event| async move { (*event, self.first_event(event).await) })).await
                 };
-                let (_, _, firsts) = join3(self.roles(), self.assignments(), firsts).await;
-                let goes_on =
-                    |first: &&First<Activity>| first.as_ref().is_ok_and(|page| page.value.next.is_some());
+                let (roles, assignments, firsts) = join3(self.roles(), self.assignments(), firsts).await;
+                let of_roles = [look::gap(look::ROLES, &roles), look::gap(look::ASSIGNMENTS, &assignments)];
+                plan.missing.extend(look::missing(of_roles.into_iter().flatten()));
+                let of_events = firsts
+                    .iter()
+                    .filter_map(|(event, first)| Some((look::events_of(event), first.as_ref().err()?)));
+                plan.missing.extend(look::missing(of_events));
+                let goes_on = |(_, first): &&(_, First<Activity>)| {
+                    first.as_ref().is_ok_and(|page| page.value.next.is_some())
+                };
                 longer = u64::try_from(firsts.iter().filter(goes_on).count()).unwrap_or(u64::MAX);
             }
             // A collection makes the same requests again, and those for the rest of the log.
@@ -306,7 +306,7 @@ impl Session for AltCloudSession {
             retries,
             // The provider tells of its limits only when they are exceeded, and then the wait is short.
             rate_limit: None,
-            paused_seconds: 0,
+            paused_seconds: u64::try_from(self.access.paused().as_secs()).unwrap_or(0),
         }
     }
 }

@@ -3,7 +3,9 @@
 //! There is no room here for names, addresses, phones, recovery data or passwords, so they have nowhere to land. What
 //! this tool adds to the provider's words (which parts were read, what is known of an assignee) has fields of its own.
 
+use std::hash::{Hash, Hasher};
 use std::io;
+use std::mem;
 
 use evidence_bundle::document::write_json;
 use serde::{Deserialize, Serialize};
@@ -11,6 +13,14 @@ use serde::{Deserialize, Serialize};
 use super::rules::{administrators, lifecycle};
 use crate::evaluate::Verdict;
 use crate::observation::{Field, Record};
+
+/// So that what is listed twice is found in one look.
+impl<T: Hash> Hash for Field<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        mem::discriminant(self).hash(state);
+        self.value().hash(state);
+    }
+}
 
 /// How much of a listing was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -47,7 +57,7 @@ pub(super) struct UserListing {
 }
 
 /// A user, as `users.list` tells of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct User {
     /// Its number.
@@ -132,7 +142,7 @@ impl Record for TwoStepVerification {
 }
 
 /// A role, as `roles.list` tells of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Role {
     /// Its number.
@@ -150,7 +160,7 @@ pub(super) struct Role {
 }
 
 /// Who has a role, as `roleAssignments.list` tells of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Assignment {
     /// Its number.
@@ -309,7 +319,7 @@ pub(super) struct Event {
 }
 
 /// Who did something.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Actor {
     /// The address.

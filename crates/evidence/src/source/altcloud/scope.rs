@@ -38,6 +38,15 @@ impl Scope {
         }
     }
 
+    /// The same without what all of them have in common.
+    pub(super) fn short(self) -> &'static str {
+        match self {
+            Scope::Users => "directory.user",
+            Scope::Roles => "directory.rolemanagement",
+            Scope::Reports => "reports.audit",
+        }
+    }
+
     /// What it shows.
     pub(super) fn shows(self) -> &'static str {
         match self {
@@ -77,7 +86,7 @@ pub(super) fn joined(scopes: &[Scope], separator: &str) -> String {
     scopes.iter().map(|scope| scope.url()).collect::<Vec<_>>().join(separator)
 }
 
-/// Scopes for people.
+/// Scopes for documents.
 pub(super) fn names(scopes: &[Scope]) -> String {
     scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", ")
 }
@@ -100,6 +109,7 @@ mod tests {
         for scope in Scope::ALL {
             assert!(scope.url().ends_with(".readonly"));
             assert!(scope.url().ends_with(scope.name()));
+            assert_eq!(scope.name(), format!("admin.{}.readonly", scope.short()));
         }
     }
 }

@@ -21,8 +21,14 @@ const FILE_LIMIT: u64 = 64 * 1024;
 /// Where the exchange goes if the file does not say.
 const DEFAULT_TOKEN_URI: &str = "https://oauth2.googleapis.com/token";
 
-/// The longest path that is shown, and tried: more is not a path but what should be in the file.
-const PATH_LIMIT: usize = 4096;
+/// The longest path that is tried: more is not a path but what should be in the file.
+const PATH_LIMIT: usize = 512;
+
+/// The longest path that is tried if nothing in it, not even a dot, tells it from text in base64.
+const PLAIN_PATH_LIMIT: usize = 200;
+
+/// A name this short holds no part of a key that is worth anything.
+const SHORT_NAME: usize = 12;
 
 /// How many parts of the key are looked for.
 const PARTS: usize = 6;
@@ -108,9 +114,12 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Troubl
             )],
         });
     };
-    if value.starts_with('{') || value.contains("PRIVATE KEY") || value.len() > PATH_LIMIT {
+    if !can_be_path(value) {
         return Err(Trouble {
-            message: format!("the environment variable {variable} holds something else than a path"),
+            message: format!(
+                "the environment variable {variable} holds something else than a path: it must hold the path of the \
+                 service account's credentials file, not its content"
+            ),
             help: vec![
                 format!("write the credentials to a file of mode 600, and its path into {variable}"),
                 "the value is not shown: it may be the credentials themselves".to_string(),
@@ -118,10 +127,17 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Troubl
         });
     }
     let path = Path::new(value);
-    let place = format!("the credentials file {}, which {variable} names,", path.display());
+    // A path to nowhere may be a piece of a key.
+    let place = if is_shown(value) {
+        format!("the credentials file {}, which {variable} names,", path.display())
+    } else {
+        format!("the credentials file that {variable} names")
+    };
     let (bytes, mode) = read(path).map_err(|what| Trouble {
         message: format!("{place} {what}"),
-        help: vec![format!("check the path in {variable}, and that this user may read the file")],
+        help: vec![format!(
+            "check that {variable} holds the path of the file, not its content, and that this user may read the file"
+        )],
     })?;
     let account = parse(&bytes)
         .map_err(|trouble| Trouble { message: format!("{place} {}", trouble.message), help: trouble.help })?;
@@ -133,6 +149,29 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Troubl
         )
     });
     Ok(Loaded { account, warning })
+}
+
+/// Whether it is worth trying as a path: neither JSON nor PEM nor a file in base64.
+fn can_be_path(value: &str) -> bool {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte);
+    let is_content = value.starts_with('{')
+        || value.contains("-----")
+        || value.contains("PRIVATE KEY")
+        || value.chars().any(char::is_control)
+        || (value.len() > PLAIN_PATH_LIMIT && value.bytes().all(is_base64));
+    !is_content && value.len() <= PATH_LIMIT
+}
+
+/// Whether it is a path for certain, so that a message may have it: something is there, or it is called like the
+/// right file, which no piece of a file is, or there is the directory and the rest is short.
+fn is_shown(value: &str) -> bool {
+    let path = Path::new(value);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._- ~@".contains(&byte);
+    let is_named = || value.ends_with(".json") && value.bytes().all(is_plain);
+    let is_short = || path.file_name().is_some_and(|name| name.len() <= SHORT_NAME);
+    let in_directory =
+        || path.parent().is_some_and(|parent| parent.as_os_str().is_empty() || parent.is_dir());
+    path.symlink_metadata().is_ok() || is_named() || (is_short() && in_directory())
 }
 
 /// The file's bytes and its mode. `Err` continues a sentence that begins with the file.

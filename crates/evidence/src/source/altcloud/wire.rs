@@ -22,6 +22,8 @@ pub(super) struct Page<T> {
     pub(super) items: Vec<T>,
     /// How to ask for the page behind it.
     pub(super) next: Option<String>,
+    /// How long the answer was.
+    pub(super) bytes: usize,
 }
 
 #[derive(Deserialize)]
@@ -43,25 +45,25 @@ struct Items<T> {
 /// `users.list`
 pub(super) fn users(bytes: &[u8]) -> Result<Page<User>, ParseError> {
     let Users { kind, next_page_token, users } = object(bytes)?;
-    page("admin#directory#users", kind, next_page_token, users)
+    page("admin#directory#users", kind, next_page_token, users, bytes)
 }
 
 /// `roles.list`
 pub(super) fn roles(bytes: &[u8]) -> Result<Page<Role>, ParseError> {
     let Items { kind, next_page_token, items } = object(bytes)?;
-    page("admin#directory#roles", kind, next_page_token, items)
+    page("admin#directory#roles", kind, next_page_token, items, bytes)
 }
 
 /// `roleAssignments.list`
 pub(super) fn assignments(bytes: &[u8]) -> Result<Page<Assignment>, ParseError> {
     let Items { kind, next_page_token, items } = object(bytes)?;
-    page("admin#directory#roleAssignments", kind, next_page_token, items)
+    page("admin#directory#roleAssignments", kind, next_page_token, items, bytes)
 }
 
 /// `activities.list`
 pub(super) fn activities(bytes: &[u8]) -> Result<Page<Activity>, ParseError> {
     let Items { kind, next_page_token, items } = object(bytes)?;
-    page("admin#reports#activities", kind, next_page_token, items)
+    page("admin#reports#activities", kind, next_page_token, items, bytes)
 }
 
 fn page<T>(
@@ -69,6 +71,7 @@ fn page<T>(
     kind: Option<String>,
     next: Option<String>,
     items: Option<Vec<Object<T>>>,
+    bytes: &[u8],
 ) -> Result<Page<T>, ParseError> {
     let is_it = match (&kind, &items) {
         // The documents of the reports name the kind with and without its first part.
@@ -80,11 +83,11 @@ fn page<T>(
         return Err(ParseError::Shape(format!("not a list of the kind {expected}")));
     }
     let items = items.unwrap_or_default().into_iter().map(|Object(item)| item).collect();
-    Ok(Page { items, next: next.filter(|token| !token.is_empty()) })
+    Ok(Page { items, next: next.filter(|token| !token.is_empty()), bytes: bytes.len() })
 }
 
 /// One item of `activities.list`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct Activity {
     #[serde(default)]
     pub(super) id: ActivityId,
@@ -95,7 +98,7 @@ pub(super) struct Activity {
 }
 
 /// By what an activity is known.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ActivityId {
     #[serde(default)]
@@ -105,14 +108,14 @@ pub(super) struct ActivityId {
 }
 
 /// One event of an activity.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct ActivityEvent {
     pub(super) name: Option<String>,
     pub(super) parameters: Option<Vec<Parameter>>,
 }
 
 /// One parameter of an event. Values of other types than text are not kept.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct Parameter {
     pub(super) name: Option<String>,
     pub(super) value: Option<String>,

@@ -28,7 +28,10 @@ struct Holders<'a> {
     groups: BTreeSet<&'a str>,
     /// A group has the super administrator's role.
     super_group: bool,
-    /// Somebody has a role of which it is not told whether it is the super administrator's, or has no number.
+    /// Users with a role whose number is not told. Some may be in `all` by their number, so they are not counted.
+    unnumbered: Vec<&'a Administrator>,
+    /// Somebody has a role of which it is not told whether it is the super administrator's, or has no number and may
+    /// be a super administrator.
     untold: bool,
 }
 
@@ -57,7 +60,7 @@ impl<'a> Holders<'a> {
         for AssignmentRecord { assignment, assignee_from_users_list: user } in &record.role_assignments {
             let is_super =
                 assignment.role_id.value().and_then(|id| supers.get(id.as_str()).copied().flatten());
-            let Some(holder) = assignment.assigned_to.value().map(String::as_str) else {
+            let Some(holder) = number(&assignment.assigned_to) else {
                 holders.untold = true;
                 continue;
             };
@@ -78,7 +81,12 @@ impl<'a> Holders<'a> {
             }
         }
         for user in &record.administrators_from_users_list {
-            let id = user.id.value().or(user.primary_email.value()).map_or("", String::as_str);
+            let Some(id) = number(&user.id) else {
+                // An address is no second key: whoever has it may be counted by number already.
+                holders.untold |= user.is_admin.value() != Some(&false);
+                holders.unnumbered.push(user);
+                continue;
+            };
             holders.know(id, Some(user));
             if user.is_admin.value() == Some(&true) {
                 holders.supers.insert(id);
@@ -97,10 +105,15 @@ impl<'a> Holders<'a> {
 
     /// What fails for certain, whatever was not read. `assigned`: all roles and assignments were read.
     fn failure(&self, assigned: bool, actual: &str) -> Option<Verdict> {
-        let inactive = self.inactive.len();
-        if inactive > 0 {
-            let who = named(inactive, self.inactive.values().map(|user| &user.primary_email));
-            let text = format!("{inactive} suspended or archived: {who}; {actual}");
+        let mut inactive: Vec<_> = self.inactive.values().map(|user| &user.primary_email).collect();
+        for user in self.unnumbered.iter().filter(|user| user.is_inactive()) {
+            if !inactive.contains(&&user.primary_email) {
+                inactive.push(&user.primary_email);
+            }
+        }
+        if !inactive.is_empty() {
+            let (count, who) = (inactive.len(), named(inactive.len(), inactive.iter().copied()));
+            let text = format!("{count} suspended or archived: {who}; {actual}");
             return Some(Verdict::fail(&INACTIVE_ADMINISTRATOR, text));
         }
         let supers = self.supers.len();
@@ -115,7 +128,8 @@ impl<'a> Holders<'a> {
     /// What is missing for a pass although everything was read. `whole_customer`: the users of all domains.
     fn unknown(&self, whole_customer: bool, actual: &str) -> Option<Verdict> {
         let strangers = self.all.values().filter(|user| user.is_none()).count();
-        let untold_state = self.all.values().flatten().any(|user| !user.is_active() && !user.is_inactive());
+        let mut known = self.all.values().flatten().chain(&self.unnumbered);
+        let untold_state = known.any(|user| !user.is_active() && !user.is_inactive());
         let known_supers =
             self.supers.iter().filter(|id| self.all.get(*id).is_some_and(Option::is_some)).count();
         let reason = if self.untold || untold_state || (self.supers.is_empty() && !self.super_group) {
@@ -149,8 +163,17 @@ impl<'a> Holders<'a> {
         if strangers > 0 {
             text.push_str(&format!("; {strangers} not among the users that were read"));
         }
+        if !self.unnumbered.is_empty() {
+            let unnumbered = counted(self.unnumbered.len(), "administrator", "administrators");
+            text.push_str(&format!("; {unnumbered} without a number, not counted"));
+        }
         text
     }
+}
+
+/// A number that is told.
+fn number(field: &Field<String>) -> Option<&str> {
+    field.value().map(String::as_str).filter(|number| !number.is_empty())
 }
 
 /// Whether each role is the super administrator's; `None` if that is not told.

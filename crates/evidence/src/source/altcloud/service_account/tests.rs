@@ -112,11 +112,60 @@ fn a_path_is_asked_for_and_a_variable_that_holds_more_is_not_shown() {
         let trouble = load(VARIABLE, value).unwrap_err();
         assert!(trouble.message.contains(VARIABLE) && trouble.message.contains("is not set"), "{trouble:?}");
     }
-    let long = "x".repeat(5000);
+    let long = format!("/{}", "x.".repeat(300));
     for value in [file().to_string().as_str(), KEY, &long] {
         let trouble = load(VARIABLE, Some(value)).unwrap_err();
         assert!(trouble.message.contains("something else than a path"), "{trouble:?}");
-        assert!(trouble.message.len() < 200 && !format!("{trouble:?}").contains("MII"), "{trouble:?}");
+        assert!(trouble.message.contains("not its content"), "{trouble:?}");
+        assert!(trouble.message.len() < 250 && !format!("{trouble:?}").contains("MII"), "{trouble:?}");
+    }
+}
+
+/// Credentials in place of their path, in every form in which they are pasted, whole and cut anywhere.
+#[test]
+fn no_piece_of_what_was_pasted_is_shown() {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+
+    let json = file().to_string();
+    let pretty = serde_json::to_string_pretty(&file()).unwrap();
+    let body: String = KEY.lines().filter(|line| !line.starts_with("---")).collect();
+    let pem_line = KEY.replace('\n', " ");
+    let escaped = KEY.replace('\n', "\\n");
+    let (base64, url_safe) = (STANDARD.encode(&pretty), URL_SAFE_NO_PAD.encode(&json));
+    let wrapped: String =
+        base64.as_bytes().chunks(76).map(|line| format!("{}\n", str::from_utf8(line).unwrap())).collect();
+    for whole in [&json, &pretty, &KEY.to_string(), &body, &pem_line, &escaped, &base64, &url_safe, &wrapped]
+    {
+        let check = |value: &str| {
+            let trouble = load(VARIABLE, Some(value)).unwrap_err();
+            assert!(trouble.message.contains(VARIABLE), "{trouble:?}");
+            let shown = format!("{}\n{}", trouble.message, trouble.help.join("\n"));
+            let mut pieces = value.as_bytes().windows(16).filter_map(|piece| str::from_utf8(piece).ok());
+            let leaked = pieces.any(|piece| shown.contains(piece));
+            assert!(!leaked, "{value:?}: {shown}");
+            trouble
+        };
+        assert!(check(whole).message.contains("not its content"));
+        for start in (0..whole.len()).step_by(61) {
+            for length in [16, 17, 40, 64, 100, 199, 201, 400, 511, 513] {
+                check(whole.get(start..whole.len().min(start + length)).unwrap());
+            }
+        }
+    }
+    // Slashes at the beginning and in between are in base64 too.
+    for value in [
+        "/MIIEvQIBADANBgkqhkiG9w0BAQEF",
+        "//MIIEvQIBADANBgkq",
+        "/tmp/MIIEvQIBADANBgkqhkiG9w0B",
+        "MIIEvQIBADANBgkq",
+    ] {
+        let shown = format!("{:?}", load(VARIABLE, Some(value)).unwrap_err());
+        assert!(!shown.contains("MII"), "{shown}");
+    }
+    for value in ["/srv/nowhere/acme-evidence-0123456789ab.json", "nowhere.json", "/tmp/nowhere"] {
+        let shown = load(VARIABLE, Some(value)).unwrap_err().message;
+        assert!(shown.contains(value), "what is a path is shown: {shown}");
     }
 }
 

@@ -280,3 +280,67 @@ fn a_stranger_is_no_second_super_administrator() {
     record.role_assignments.push(assigned(SUPER, "s", "user", None));
     assert_eq!(outcome(&record), fail(&TOO_MANY_SUPER_ADMINISTRATORS), "but one too many");
 }
+
+/// Users whose number is not told are not added to those who are counted by number.
+#[test]
+fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
+    let yes = || Field::Value(true);
+    let unnumbered = |email: &str, is_admin: Field<bool>| Administrator {
+        id: Field::Absent,
+        primary_email: value(email),
+        is_admin,
+        ..user("", false)
+    };
+    for ids in [Field::Absent, Field::Null, value("")] {
+        // By number in the assignments and by address in the list: the same people, of whom the list shows no number.
+        for supers in 1..=7 {
+            let mut record = workspace(supers);
+            for assignment in &mut record.role_assignments {
+                let user = assignment.assignee_from_users_list.take().unwrap();
+                let user = Administrator { id: ids.clone(), is_admin: yes(), ..user };
+                record.administrators_from_users_list.push(user);
+            }
+            let expected = match supers {
+                1..=4 => unknown(&reason::NO_EVIDENCE),
+                _ => fail(&TOO_MANY_SUPER_ADMINISTRATORS),
+            };
+            assert_eq!(outcome(&record), expected, "{supers} {ids:?}");
+            let actual = judge(&record).unwrap().actual.unwrap();
+            assert!(actual.starts_with(&format!("{supers} super administrator")), "{actual}");
+        }
+    }
+    // Addresses alone are never too many.
+    let mut record = workspace(0);
+    for number in 0..9 {
+        record.administrators_from_users_list.push(unnumbered(&format!("a{number}@acme.example"), yes()));
+    }
+    assert_eq!(outcome(&record), unknown(&reason::NO_EVIDENCE));
+
+    let suspended = |is_admin| Administrator { suspended: yes(), ..unnumbered("a@acme.example", is_admin) };
+    let untold =
+        |is_admin| Administrator { suspended: Field::Null, ..unnumbered("a@acme.example", is_admin) };
+    let no = || Field::Value(false);
+    for (supers, user, expected) in [
+        (2, unnumbered("a@acme.example", yes()), unknown(&reason::NO_EVIDENCE)),
+        (1, unnumbered("a@acme.example", yes()), unknown(&reason::NO_EVIDENCE)),
+        (4, unnumbered("a@acme.example", yes()), unknown(&reason::NO_EVIDENCE)),
+        (5, unnumbered("a@acme.example", yes()), fail(&TOO_MANY_SUPER_ADMINISTRATORS)),
+        (2, unnumbered("a@acme.example", Field::Absent), unknown(&reason::NO_EVIDENCE)),
+        (2, unnumbered("a@acme.example", Field::Null), unknown(&reason::NO_EVIDENCE)),
+        (2, unnumbered("a@acme.example", no()), PASS),
+        (1, unnumbered("a@acme.example", no()), fail(&TOO_FEW_SUPER_ADMINISTRATORS)),
+        (2, untold(no()), unknown(&reason::NO_EVIDENCE)),
+        (2, suspended(no()), fail(&INACTIVE_ADMINISTRATOR)),
+        (2, suspended(yes()), fail(&INACTIVE_ADMINISTRATOR)),
+    ] {
+        let mut record = workspace(supers);
+        record.administrators_from_users_list.push(user.clone());
+        assert_eq!(outcome(&record), expected, "{supers} {user:?}");
+    }
+    let mut record = workspace(2);
+    let numbered = Administrator { primary_email: value("a@acme.example"), ..user("7", true) };
+    record.administrators_from_users_list.extend([numbered, suspended(no())]);
+    let actual = judge(&record).unwrap().actual.unwrap();
+    assert!(actual.starts_with("1 suspended or archived: a@acme.example; "), "told once: {actual}");
+    assert!(actual.ends_with("; 1 administrator without a number, not counted"), "{actual}");
+}
