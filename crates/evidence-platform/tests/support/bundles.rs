@@ -36,7 +36,7 @@ pub fn bundle(number: u32) -> Vec<u8> {
 /// A bundle whose one artifact has these contents.
 pub fn signed(number: u32, artifact: &[u8], key: &SigningKey) -> Vec<u8> {
     let created_at = CREATED_AT + i64::from(number) * 60;
-    let status = if number % 2 == 0 { Status::Pass } else { Status::Fail };
+    let status = if number.is_multiple_of(2) { Status::Pass } else { Status::Fail };
     let artifacts = vec![("sources/codehost/org_settings.json".to_owned(), artifact.to_vec())];
     let mut files = vec![
         (RUN.to_owned(), json(&run())),

@@ -142,7 +142,7 @@ pub fn random() -> String {
     hex::encode(bytes)
 }
 
-async fn fresh_schema(url: &str) -> String {
+pub async fn fresh_schema(url: &str) -> String {
     sqlx::any::install_default_drivers();
     let schema = format!("test_{}", random());
     let pool = sqlx::AnyPool::connect(url).await.expect("EVIDENCE_TEST_POSTGRES does not answer");

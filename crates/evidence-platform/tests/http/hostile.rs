@@ -1,0 +1,189 @@
+//! Uploads that are wrong, on purpose or by accident: the right problem, nothing stored, the service stays up.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use evidence_platform::server::Limits;
+use evidence_platform::service::{Operator, Settings};
+use evidence_platform::spool::Patience;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::running::{Running, content_digest};
+use crate::support::{Place, bundles, tenant};
+
+fn small() -> Settings {
+    let patience = Patience { bytes: 1_000_000, idle: Duration::from_secs(1), total: Duration::from_secs(3) };
+    Settings { patience, uploads: 2, ..Settings::default() }
+}
+
+async fn nothing_is_stored(running: &Running, key: &str) {
+    let list = running.get("/api/v1/bundles", key).await;
+    assert_eq!(list.json["items"].as_array().unwrap().len(), 0, "{}", list.text());
+    assert!(running.place.blob_files().is_empty(), "{:?}", running.place.blob_files());
+    assert_eq!(running.service.claims().await.unwrap(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_wrong_is_refused_for_what_it_is() {
+    let running = Running::at(Place::local(), small(), Limits::default()).await;
+    let tenant = running.tenant("acme").await;
+    let good = bundles::bundle(1);
+    let mut tampered = good.clone();
+    let middle = tampered.len() / 2;
+    tampered[middle] ^= 0x10;
+    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    for _ in 0..500 {
+        bomb.write_all(&vec![0; 1 << 20]).unwrap();
+    }
+    let bomb = bomb.finish().unwrap();
+    assert!(bomb.len() < 1_000_000, "{}", bomb.len());
+    let mut longer = good.clone();
+    longer.extend_from_slice(b"more");
+    let stranger = bundles::signed(1, b"{}", &bundles::other_key());
+
+    let cases = [
+        ("no digest", good.clone(), None, 400, "digest-missing", None),
+        ("another digest", good.clone(), Some(content_digest(b"x")), 400, "digest-mismatch", None),
+        ("digest of another kind", good.clone(), Some("sha-512=:AAAA:".into()), 400, "digest-missing", None),
+        ("too large", vec![0; 1_000_001], None, 413, "too-large", None),
+        ("empty", Vec::new(), Some(content_digest(b"")), 422, "bundle-refused", Some("gzip")),
+        ("no bundle", b"hello".to_vec(), Some(content_digest(b"hello")), 422, "bundle-refused", Some("gzip")),
+        (
+            "cut off",
+            good[..good.len() - 9].to_vec(),
+            Some(content_digest(&good[..good.len() - 9])),
+            422,
+            "bundle-refused",
+            None,
+        ),
+        ("tampered", tampered.clone(), Some(content_digest(&tampered)), 422, "bundle-refused", None),
+        (
+            "longer",
+            longer.clone(),
+            Some(content_digest(&longer)),
+            422,
+            "bundle-refused",
+            Some("gzip-trailing"),
+        ),
+        (
+            "unknown signer",
+            stranger.clone(),
+            Some(content_digest(&stranger)),
+            422,
+            "bundle-refused",
+            Some("signature-invalid"),
+        ),
+        ("bomb", bomb.clone(), Some(content_digest(&bomb)), 422, "bundle-refused", None),
+    ];
+    for (name, bytes, digest, status, problem, reason) in cases {
+        let answer = running.upload_with(&tenant.upload, &bytes, "", digest).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (status, problem), "{name}: {answer:?}");
+        if let Some(reason) = reason {
+            assert_eq!(answer.json["reason"], reason, "{name}");
+        }
+    }
+    for query in [
+        "?tag=x",
+        "?tag=a=1&tag=a=2",
+        "?retention_days=-1",
+        "?retention_days=99999",
+        "?tga=a=b",
+        "?tag=%00=1",
+    ] {
+        let answer = running.upload_with(&tenant.upload, &good, query, Some(content_digest(&good))).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (400, "invalid-request"), "{query}");
+    }
+    nothing_is_stored(&running, &tenant.admin).await;
+    let log = running.get("/api/v1/audit-log", &tenant.admin).await;
+    assert!(
+        log.json["items"][0]["outcome"] == "refused" && log.json["items"][0]["action"] == "bundle.upload"
+    );
+    assert_eq!(running.upload(&tenant.upload, &good).await.status, 201);
+}
+
+#[tokio::test]
+async fn without_a_trusted_key_nothing_is_taken() {
+    let running = Running::local().await;
+    let operator = Operator::of(&running.service);
+    operator.create_organization("New", "new").await.unwrap();
+    let key = operator.create_key("new", evidence_platform::role::Role::Admin, "x").await.unwrap();
+    let answer = running.upload(key.key.reveal(), &bundles::bundle(1)).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (409, "no-trusted-key"));
+    nothing_is_stored(&running, key.key.reveal()).await;
+}
+
+/// The head of an upload and a part of its body, by hand.
+async fn begin(running: &Running, key: &str, bytes: &[u8], send: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(running.address).await.unwrap();
+    let head = format!(
+        "POST /api/v1/bundles HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Digest: {}\r\nContent-Length: {}\r\n\r\n",
+        content_digest(bytes),
+        bytes.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&bytes[..send]).await.unwrap();
+    stream
+}
+
+async fn status(stream: &mut TcpStream) -> String {
+    let mut text = vec![0; 12];
+    let read = tokio::time::timeout(Duration::from_secs(20), stream.read_exact(&mut text)).await.unwrap();
+    read.map(|_| String::from_utf8(text).unwrap()).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_body_that_breaks_off_or_stops_leaves_nothing() {
+    let running = Running::at(Place::local(), small(), Limits::default()).await;
+    let tenant = running.tenant("acme").await;
+    let good = bundles::bundle(1);
+    drop(begin(&running, &tenant.upload, &good, good.len() / 2).await);
+    let mut half = begin(&running, &tenant.upload, &good, good.len() / 2).await;
+    half.shutdown().await.unwrap();
+    let said = status(&mut half).await;
+    assert!(said.is_empty() || said.ends_with("400"), "{said}");
+    let mut slow = begin(&running, &tenant.upload, &good, good.len() / 2).await;
+    assert_eq!(status(&mut slow).await, "HTTP/1.1 408");
+    // A trickle is not idle, but it does not take forever either.
+    let mut trickle = begin(&running, &tenant.upload, &good, 0).await;
+    let began = std::time::Instant::now();
+    let mut said = [0; 12];
+    for byte in &good {
+        if trickle.write_all(&[*byte]).await.is_err() {
+            break;
+        }
+        let read = tokio::time::timeout(Duration::from_millis(200), trickle.read_exact(&mut said)).await;
+        if let Ok(read) = read {
+            assert!(read.is_err() || &said == b"HTTP/1.1 408");
+            break;
+        }
+    }
+    assert!(began.elapsed() < Duration::from_secs(15));
+    nothing_is_stored(&running, &tenant.admin).await;
+    let spool = running.place.home.path().join("blobs/.spool");
+    assert_eq!(std::fs::read_dir(spool).unwrap().count(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn too_many_uploads_at_once_are_told_to_come_back() {
+    let running = Running::at(Place::local(), small(), Limits::default()).await;
+    let tenant = running.tenant("acme").await;
+    let good = bundles::bundle(1);
+    let _one = begin(&running, &tenant.upload, &good, 10).await;
+    let _two = begin(&running, &tenant.upload, &good, 10).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let answer = running.upload(&tenant.upload, &good).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (503, "busy"));
+    assert_eq!(answer.headers["retry-after"], "5");
+    // Others are not kept waiting, and the slow ones lose their place.
+    assert_eq!(running.get("/api/v1/whoami", &tenant.read).await.status, 200);
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(running.upload(&tenant.upload, &good).await.status, 201);
+}
+
+#[tokio::test]
+async fn the_service_of_another_home_does_not_know_the_keys() {
+    let (one, two) = (Running::local().await, Running::local().await);
+    let tenant = tenant(&one.service, "acme").await;
+    assert_eq!(two.get("/api/v1/whoami", &tenant.admin).await.status, 401);
+}
