@@ -14,4 +14,6 @@ mod commands;
 mod durability;
 #[path = "program/process.rs"]
 mod process;
+#[path = "program/siege.rs"]
+mod siege;
 mod support;
