@@ -13,7 +13,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::App;
 use super::input::{Id, Parameters, content_digest, drain_stream};
-use super::views::{BundleList, BundleView, StoredView, VerificationView, WhoAmI};
+use super::views::{BundleBytes, BundleList, BundleView, StoredView, VerificationView, WhoAmI};
 use crate::error::Error;
 use crate::role::Principal;
 use crate::service::{NewUpload, PageRequest, RequestId};
@@ -35,7 +35,7 @@ pub async fn whoami(principal: Principal) -> Answer<WhoAmI> {
         ("tag" = Option<Vec<String>>, Query, description = "`name=value`, any number of times; ignored if the same bytes are stored already"),
         ("retention_days" = Option<u32>, Query, maximum = 36500, description = "How long to keep it; ignored if the same bytes are stored already"),
     ),
-    request_body(content = Vec<u8>, content_type = "application/gzip", description = "The bundle, a `.tar.gz`"),
+    request_body(content = BundleBytes, content_type = "application/gzip", description = "The bundle, a `.tar.gz`"),
     responses(
         (status = 201, description = "Stored", body = StoredView),
         (status = 200, description = "The same bytes were stored before", body = StoredView),
@@ -147,7 +147,7 @@ pub async fn get(
 #[utoipa::path(
     get, path = "/api/v1/bundles/{bundle_id}/download", tag = "bundles",
     params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
-    responses((status = 200, body = Vec<u8>, content_type = "application/gzip",
+    responses((status = 200, body = BundleBytes, content_type = "application/gzip",
         headers(("Content-Digest" = String, description = "`sha-256=:<base64>:` of the body"))))
 )]
 pub async fn download(

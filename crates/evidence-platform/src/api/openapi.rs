@@ -21,6 +21,7 @@ const SCHEME: &str = "api_key";
     ),
     components(schemas(
         Problem,
+        views::BundleBytes,
         views::WhoAmI,
         views::StoredView,
         views::VerificationView,

@@ -10,6 +10,11 @@ use crate::role::{Principal, Role};
 use crate::service::{NewKey, Page, Stored, Verification};
 use crate::store::{AuditRecord, BundleRow, KeyRow, TrustedKeyRow};
 
+/// The bytes of a bundle; only described here, never held.
+#[derive(Debug, Clone, ToSchema)]
+#[schema(value_type = String, format = Binary)]
+pub struct BundleBytes(pub Vec<u8>);
+
 /// Who the key belongs to.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct WhoAmI {
@@ -274,6 +279,7 @@ pub struct LegalHold {
 #[serde(deny_unknown_fields)]
 pub struct Retention {
     /// RFC 3339; not before the time until which it is kept already.
+    #[schema(format = DateTime)]
     pub retention_until: String,
 }
 
