@@ -11,6 +11,7 @@ use super::App;
 use super::input::drain;
 use crate::error::Error;
 use crate::role::{Capability, Principal};
+use crate::server::connections::Seat;
 use crate::server::observe::Who;
 use crate::service::RequestId;
 
@@ -36,8 +37,14 @@ pub(super) async fn check(
                 if let Some(who) = request.extensions().get::<Who>() {
                     who.is(&principal);
                 }
+                // From here to the last byte of the answer, the connection does not have to make room for others.
+                let busy = request.extensions().get::<Seat>().map(Seat::busy);
                 request.extensions_mut().insert(principal);
-                next.run(request).await
+                let mut response = next.run(request).await;
+                if let Some(busy) = busy {
+                    response.extensions_mut().insert(busy);
+                }
+                response
             }
             Err(error) => {
                 // A client that is still sending would not read the answer.

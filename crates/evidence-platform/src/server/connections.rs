@@ -1,7 +1,7 @@
 //! The open connections: how many there may be, and which one has to go when there are too many.
 //!
-//! A connection that has a request under way is never closed for another one. The one that has been waiting longest
-//! without a request is: ten thousand clients that say nothing do not keep out the one that does.
+//! A connection with a request under way that came with a good key is never closed for another one. The oldest of the
+//! others is: ten thousand clients that say nothing, or nothing that counts, do not keep out the one that does.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -12,20 +12,37 @@ use tokio::sync::Notify;
 /// A connection, as the others see it.
 #[derive(Debug, Default)]
 struct Connection {
-    /// How many requests and bodies are under way.
+    /// How many requests that count are under way.
     busy: AtomicUsize,
     /// Told to close.
     close: Notify,
+}
+
+/// The connection that a request came by. It travels with the request until somebody finds that the request counts.
+#[derive(Debug, Clone)]
+pub(crate) struct Seat(Arc<Connection>);
+
+impl Seat {
+    /// The connection that has this place.
+    pub(super) fn of(place: &Place) -> Seat {
+        Seat(Arc::clone(&place.connection))
+    }
+
+    /// Marks the connection busy with a request.
+    pub(crate) fn busy(&self) -> Busy {
+        self.0.busy.fetch_add(1, SeqCst);
+        Busy(Arc::clone(&self.0))
+    }
 }
 
 /// Keeps a connection busy as long as it, or a copy of it, lives.
 #[derive(Debug)]
 pub(crate) struct Busy(Arc<Connection>);
 
+// What travels in the extensions of a response must be able to be copied.
 impl Clone for Busy {
     fn clone(&self) -> Busy {
-        self.0.busy.fetch_add(1, SeqCst);
-        Busy(Arc::clone(&self.0))
+        Seat(Arc::clone(&self.0)).busy()
     }
 }
 
@@ -44,12 +61,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Marks the connection busy with a request.
-    pub(super) fn busy(&self) -> Busy {
-        self.connection.busy.fetch_add(1, SeqCst);
-        Busy(Arc::clone(&self.connection))
-    }
-
     /// Waits until this connection has to make room.
     pub(super) async fn told_to_close(&self) {
         self.connection.close.notified().await;
@@ -126,11 +137,11 @@ mod tests {
         let all = Connections::new(2);
         let Admission::Free(first) = all.admit() else { panic!("full") };
         let Admission::Free(second) = all.admit() else { panic!("full") };
-        let busy = first.busy();
+        let busy = Seat::of(&first).busy();
         let Admission::Evicting(third) = all.admit() else { panic!("not evicting") };
         second.told_to_close().await;
         drop(second);
-        let also = third.busy().clone();
+        let also = Seat::of(&third).busy().clone();
         assert!(matches!(all.admit(), Admission::Full));
         drop((busy, first));
         assert!(matches!(all.admit(), Admission::Free(_)));

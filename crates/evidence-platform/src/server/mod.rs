@@ -1,4 +1,4 @@
-//! The server: sockets, time limits, an orderly end. What is served is the [`api`](crate::api).
+//! The server: sockets, time limits, an orderly end. What is served is the [`api`].
 //!
 //! HTTP/1.1 without TLS: a reverse proxy on the same machine or network does that. Nothing here trusts a client to be
 //! quick, to be honest about lengths, or to go away.
@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
 use crate::api::{self, App};
-use connections::{Admission, Connections, Place};
+use connections::{Admission, Connections, Place, Seat};
 use metrics::Metrics;
 
 use crate::error::Error;
@@ -133,10 +133,9 @@ async fn serve(
     mut ending: watch::Receiver<bool>,
 ) {
     metrics.connected();
-    let place = Arc::new(place);
-    let at = Arc::clone(&place);
+    let seat = Seat::of(&place);
     let answer = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(at.busy());
+        request.extensions_mut().insert(seat.clone());
         let router = router.clone();
         async move {
             Ok::<_, Infallible>(router.oneshot(request.map(axum::body::Body::new)).await.unwrap_or_default())

@@ -33,10 +33,9 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let request_id = random_hex::<12>().unwrap_or_default();
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str).to_owned();
-    let busy = request.extensions().get::<Busy>().cloned();
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let counted = Arc::clone(&app.metrics);
-    let mut request = request.map(|body| Body::new(Watched::new(body, busy.clone(), counted, Direction::In)));
+    let mut request = request.map(|body| Body::new(Watched::new(body, None, counted, Direction::In)));
     let who = Who::default();
     request.extensions_mut().insert(who.clone());
 
@@ -63,6 +62,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     tracing::info!(request_id, method = method.as_str(), route, status, milliseconds, key, "request");
     let metrics = Arc::clone(&app.metrics);
+    let busy = response.extensions_mut().remove::<Busy>();
     response.map(|body| Body::new(Watched::new(body, busy, metrics, Direction::Out)))
 }
 
