@@ -12,15 +12,15 @@ const CLIENTS: u32 = 8;
 const BUNDLES: u32 = 64;
 const KILLS: usize = 20;
 
-/// Bundles of many sizes, the largest of more than one part.
+/// Mostly small bundles, so that many are under way at every kill; some large ones, the largest of more than one part.
 fn bytes(number: u32) -> Vec<u8> {
-    let size = match number % 16 {
-        0 => 9_000_000,
-        1..4 => 500_000,
+    let size = match number % 64 {
+        7 => 9_000_000,
+        11 | 23 | 41 => 500_000,
         _ => 2_000,
     };
-    let mut generator = fastrand::Rng::with_seed(u64::from(number));
-    let noise: Vec<u8> = std::iter::repeat_with(|| generator.u8(..)).take(size).collect();
+    let mut noise = vec![0; size];
+    fastrand::Rng::with_seed(u64::from(number)).fill(&mut noise);
     bundles::signed(number, &noise, &bundles::key())
 }
 
@@ -64,11 +64,12 @@ async fn survives(home: Home, directory: &std::path::Path, instances: usize) {
         Arc::new(addresses.iter().map(|address| format!("http://{address}")).collect());
     let acknowledged: Arc<Mutex<BTreeMap<u32, String>>> = Arc::default();
     let (next, done) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
+    let interrupted = Arc::new(AtomicU32::new(0));
 
     let mut tasks = Vec::new();
     for _ in 0..CLIENTS {
         let (urls, key, acknowledged) = (urls.clone(), key.clone(), acknowledged.clone());
-        let (next, done) = (next.clone(), done.clone());
+        let (next, done, interrupted) = (next.clone(), done.clone(), interrupted.clone());
         tasks.push(tokio::spawn(async move {
             let client = client();
             loop {
@@ -86,7 +87,8 @@ async fn survives(home: Home, directory: &std::path::Path, instances: usize) {
                         }
                         // Nobody there, cut off, or told to come back.
                         None | Some((408 | 500 | 503, _)) => {
-                            tokio::time::sleep(Duration::from_millis(30)).await
+                            interrupted.fetch_add(1, SeqCst);
+                            tokio::time::sleep(Duration::from_millis(10)).await;
                         }
                         Some(other) => panic!("{other:?}"),
                     }
@@ -117,7 +119,7 @@ async fn survives(home: Home, directory: &std::path::Path, instances: usize) {
     };
 
     for _ in 0..KILLS {
-        tokio::time::sleep(Duration::from_millis(fastrand::u64(30..500))).await;
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(30..400))).await;
         let which = fastrand::usize(..instances);
         servers[which].take().unwrap().kill();
         tokio::time::sleep(Duration::from_millis(fastrand::u64(0..50))).await;
@@ -149,8 +151,9 @@ async fn survives(home: Home, directory: &std::path::Path, instances: usize) {
         assert_eq!(verify(&client, &urls[0], &key, id).await, Some(true), "{id}");
     }
     println!(
-        "{}: {KILLS} kills, {} acknowledged, {} listed, {watched} verified on the way, {:.1} s",
+        "{}: {KILLS} kills, {} tries cut off, {} acknowledged, {} listed, {watched} verified on the way, {:.1} s",
         home.name,
+        interrupted.load(SeqCst),
         acknowledged.len(),
         listed.len(),
         began.elapsed().as_secs_f64()
