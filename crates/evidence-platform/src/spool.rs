@@ -108,6 +108,8 @@ where
     S: Stream<Item = Result<Bytes, E>>,
 {
     let mut file = tokio::fs::File::from_std(file);
+    // What lies in memory of each upload on its way to the disk.
+    file.set_max_buf_size(256 << 10);
     let mut body = std::pin::pin!(body);
     let mut hasher = Sha256::new();
     let mut size = 0_u64;

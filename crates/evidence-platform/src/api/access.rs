@@ -8,7 +8,7 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 
 use super::App;
-use super::input::drain;
+use super::input::{DRAIN_BYTES, refuse};
 use crate::error::Error;
 use crate::role::{Capability, Principal};
 use crate::server::connections::Seat;
@@ -47,8 +47,7 @@ pub(super) async fn check(
                 response
             }
             Err(error) => {
-                // A client that is still sending would not read the answer.
-                drain(request.into_body(), 1 << 20).await;
+                refuse(request, DRAIN_BYTES).await;
                 error.into_response()
             }
         },

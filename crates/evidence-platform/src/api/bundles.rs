@@ -12,14 +12,11 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::App;
-use super::input::{Id, Parameters, content_digest, drain_stream};
+use super::input::{DRAIN_BYTES, Id, Parameters, content_digest, drain, waits};
 use super::views::{BundleBytes, BundleList, BundleView, StoredView, VerificationView, WhoAmI};
 use crate::error::Error;
 use crate::role::Principal;
 use crate::service::{NewUpload, PageRequest, RequestId};
-
-/// Bytes of an upload that are read although it is refused, so that the client reads why.
-const DRAIN_BYTES: usize = 16 << 20;
 
 /// Who the key belongs to.
 #[utoipa::path(get, path = "/api/v1/whoami", tag = "bundles", responses((status = 200, body = WhoAmI)))]
@@ -57,6 +54,8 @@ pub async fn upload(
         Some(length) if length > limit => Err(Error::TooLarge(limit)),
         _ => content_digest(&parts.headers).and_then(|digest| new_upload(digest, parameters)),
     };
+    // A client that waits to be told to send the body is told only if the body is wanted.
+    let unsent = asked.is_err() && waits(&parts.headers);
     let outcome = match asked {
         Ok(new) => app.service.upload(&principal, &request_id, new, &mut body).await,
         Err(error) => Err(error),
@@ -68,7 +67,9 @@ pub async fn upload(
             (status, Answer(StoredView::from(&stored))).into_response()
         }
         Err(error) => {
-            drain_stream(&mut body, DRAIN_BYTES).await;
+            if !unsent {
+                drain(&mut body, DRAIN_BYTES).await;
+            }
             error.into_response()
         }
     }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_util::{Stream, StreamExt as _};
 use http::HeaderMap;
+use http::header::EXPECT;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -19,6 +19,8 @@ use crate::id::BlobDigest;
 const JSON_BYTES: usize = 64 << 10;
 /// How long a JSON body may take.
 const JSON_TIME: Duration = Duration::from_secs(20);
+/// Bytes of a body that are read although the request is refused, so that the client reads why.
+pub(super) const DRAIN_BYTES: usize = 16 << 20;
 /// How long a body is read that nobody wants.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 
@@ -152,13 +154,21 @@ pub fn content_digest(headers: &HeaderMap) -> Result<BlobDigest, Error> {
     found.ok_or(Error::DigestMissing)
 }
 
-/// Reads and forgets what a client is still sending, within bounds, so that it comes to read the answer.
-pub(super) async fn drain(body: Body, bytes: usize) {
-    drain_stream(&mut body.into_data_stream(), bytes).await;
+/// Whether the client sends no body before it is told to (RFC 9110, section 10.1.1). Reading would tell it to.
+pub(super) fn waits(headers: &HeaderMap) -> bool {
+    headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
-/// As [`drain`], of a body that was begun.
-pub(super) async fn drain_stream<T, E>(body: &mut (impl Stream<Item = Result<T, E>> + Unpin), bytes: usize)
+/// Reads and forgets the body of a request that is refused, within bounds: a client that is still sending would not
+/// read the answer.
+pub(super) async fn refuse(request: Request, bytes: usize) {
+    if !waits(request.headers()) {
+        drain(&mut request.into_body().into_data_stream(), bytes).await;
+    }
+}
+
+/// As [`refuse`], of a body that was begun.
+pub(super) async fn drain<T, E>(body: &mut (impl Stream<Item = Result<T, E>> + Unpin), bytes: usize)
 where
     T: AsRef<[u8]>,
 {

@@ -187,3 +187,41 @@ async fn the_service_of_another_home_does_not_know_the_keys() {
     let tenant = tenant(&one.service, "acme").await;
     assert_eq!(two.get("/api/v1/whoami", &tenant.admin).await.status, 401);
 }
+
+#[tokio::test]
+async fn a_client_that_waits_is_not_told_to_send_what_nobody_wants() {
+    let running = Running::at(Place::local(), small(), Limits::default()).await;
+    let tenant = running.tenant("acme").await;
+    let good = content_digest(b"x");
+    for (key, length, digest, expected) in [
+        ("wrong", 5_000_000, good.as_str(), "HTTP/1.1 401"),
+        (&tenant.read, 5_000_000, &good, "HTTP/1.1 403"),
+        (&tenant.upload, 5_000_000, &good, "HTTP/1.1 413"),
+        (&tenant.upload, 5_000, "none", "HTTP/1.1 400"),
+        (&tenant.upload, 5_000, &good, "HTTP/1.1 100"),
+    ] {
+        let mut stream = TcpStream::connect(running.address).await.unwrap();
+        let head = format!(
+            "POST /api/v1/bundles HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\nContent-Digest: {digest}\r\n\
+             Content-Length: {length}\r\nExpect: 100-continue\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        assert_eq!(status(&mut stream).await, expected);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_sends_at_once_still_reads_why_it_is_refused() {
+    let running = Running::at(Place::local(), small(), Limits::default()).await;
+    let tenant = running.tenant("acme").await;
+    let body = vec![7; 5_000_000];
+    assert_eq!(running.upload("wrong", &body).await.problem(), "unauthenticated");
+    assert_eq!(running.upload(&tenant.read, &body).await.problem(), "forbidden");
+    assert_eq!(running.upload(&tenant.upload, &body).await.problem(), "too-large");
+    let stream = futures_util::stream::iter(vec![Ok::<_, std::io::Error>(body); 2]);
+    let request = running.client.post(running.url("/api/v1/bundles")).bearer_auth(&tenant.upload);
+    let request =
+        request.header("content-digest", content_digest(b"x")).body(reqwest::Body::wrap_stream(stream));
+    let answer = crate::running::Answer::of(request.send().await.unwrap()).await;
+    assert_eq!(answer.problem(), "too-large", "without a length");
+}

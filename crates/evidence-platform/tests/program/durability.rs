@@ -35,7 +35,7 @@ async fn every_acknowledged_bundle_survives_two_servers_on_postgres_and_a_bucket
     let variable = |name: &str| std::env::var(name).ok();
     let (Some(postgres), Some(bucket)) = (variable("EVIDENCE_TEST_POSTGRES"), variable("EVIDENCE_TEST_S3"))
     else {
-        println!("SKIPPED: needs EVIDENCE_TEST_POSTGRES and EVIDENCE_TEST_S3");
+        crate::support::loudly("SKIPPED: two servers; needs EVIDENCE_TEST_POSTGRES and EVIDENCE_TEST_S3");
         return;
     };
     let directory = tempfile::tempdir().unwrap();

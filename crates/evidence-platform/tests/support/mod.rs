@@ -5,7 +5,6 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,
-    clippy::print_stderr,
     reason = "a test fails by panicking"
 )]
 
@@ -74,9 +73,7 @@ impl Place {
                 let database = DatabaseUrl::postgres(&fresh_schema(url).await).unwrap();
                 places.push(Place { name: "PostgreSQL, directory", database, ..Place::local() });
             }
-            None => {
-                eprintln!("SKIPPED: PostgreSQL; set EVIDENCE_TEST_POSTGRES=postgres://user@host/database")
-            }
+            None => loudly("SKIPPED: PostgreSQL; set EVIDENCE_TEST_POSTGRES=postgres://user@host/database"),
         }
         match &bucket {
             Some(address) => {
@@ -88,9 +85,9 @@ impl Place {
                     places.push(Place { name: "PostgreSQL, bucket", database, storage, ..Place::local() });
                 }
             }
-            None => eprintln!(
-                "SKIPPED: S3; set EVIDENCE_TEST_S3=s3://bucket and AWS_ENDPOINT_URL, AWS_... as usual"
-            ),
+            None => {
+                loudly("SKIPPED: S3; set EVIDENCE_TEST_S3=s3://bucket and AWS_ENDPOINT_URL, AWS_... as usual")
+            }
         }
         places
     }
@@ -122,6 +119,17 @@ impl Place {
     pub async fn open_with(&self, settings: Settings, clock: Clock) -> Service {
         let store = Store::open(&self.database, 5).await.unwrap();
         Service::new(store, self.blobs(), &self.home.path().join("spool"), clock, settings).unwrap()
+    }
+}
+
+/// Says something that a test that passes does not swallow, once.
+pub fn loudly(text: &'static str) {
+    use std::io::Write as _;
+    static SAID: std::sync::Mutex<Vec<&str>> = std::sync::Mutex::new(Vec::new());
+    let mut said = SAID.lock().unwrap();
+    if !said.contains(&text) {
+        said.push(text);
+        let _ = writeln!(std::io::stderr(), "\n{text}");
     }
 }
 
