@@ -218,7 +218,7 @@ async fn a_client_that_sends_at_once_still_reads_why_it_is_refused() {
     assert_eq!(running.upload("wrong", &body).await.problem(), "unauthenticated");
     assert_eq!(running.upload(&tenant.read, &body).await.problem(), "forbidden");
     assert_eq!(running.upload(&tenant.upload, &body).await.problem(), "too-large");
-    let stream = futures_util::stream::iter(vec![Ok::<_, std::io::Error>(body); 2]);
+    let stream = futures_util::stream::iter([body.clone(), body].map(Ok::<_, std::io::Error>));
     let request = running.client.post(running.url("/api/v1/bundles")).bearer_auth(&tenant.upload);
     let request =
         request.header("content-digest", content_digest(b"x")).body(reqwest::Body::wrap_stream(stream));
