@@ -283,3 +283,21 @@ async fn every_bundle_of_the_format_s_corpus_is_judged_as_it_says() {
     }
     assert!(judged > 50, "{judged}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn instances_that_start_at_once_on_nothing_agree() {
+    for _ in 0..5 {
+        for place in Place::all().await {
+            let (clock, settings) = (evidence_platform::time::Clock::system(), Settings::default());
+            let starts = (0..6).map(|_| {
+                let (place, clock, settings) = (place.clone(), clock.clone(), settings.clone());
+                tokio::spawn(async move { place.open_with(settings, clock).await })
+            });
+            let services: Vec<_> = join_all(starts).await.into_iter().map(Result::unwrap).collect();
+            let tenant = tenant(&services[0], "acme").await;
+            for service in &services {
+                assert_eq!(principal(service, &tenant.admin).await.slug(), "acme");
+            }
+        }
+    }
+}

@@ -149,34 +149,29 @@ impl Store {
     pub async fn open(url: &DatabaseUrl, connections: u32) -> Result<Store, Error> {
         sqlx::any::install_default_drivers();
         let dialect = url.dialect;
+        // PostgreSQL's migrator takes a lock of the database by itself; SQLite's does not.
+        let held = match &url.lock {
+            Some(path) => {
+                let path = path.clone();
+                Some(tokio::task::spawn_blocking(move || lock_file(&path)).await.map_err(Error::join)??)
+            }
+            None => None,
+        };
         let pool = AnyPoolOptions::new()
             .max_connections(connections)
             .acquire_timeout(Duration::from_secs(10))
             .after_connect(move |connection, _| Box::pin(prepare(connection, dialect)))
             .connect(&url.url)
             .await?;
-        let store = Store { pool, dialect, writer: Arc::new(Mutex::new(())) };
-        store.migrate(url.lock.as_deref()).await?;
-        Ok(store)
+        let outcome = migrator(dialect).run(&pool).await;
+        drop(held);
+        outcome.map_err(|error| Error::internal("the database could not be brought up to date", error))?;
+        Ok(Store { pool, dialect, writer: Arc::new(Mutex::new(())) })
     }
 
     /// Which database it is.
     pub fn dialect(&self) -> Dialect {
         self.dialect
-    }
-
-    async fn migrate(&self, lock: Option<&Path>) -> Result<(), Error> {
-        // PostgreSQL's migrator takes a lock of the database by itself; SQLite's does not.
-        let held = match lock {
-            Some(path) => {
-                let path = path.to_owned();
-                Some(tokio::task::spawn_blocking(move || lock_file(&path)).await.map_err(Error::join)??)
-            }
-            None => None,
-        };
-        let outcome = migrator(self.dialect).run(&self.pool).await;
-        drop(held);
-        outcome.map_err(|error| Error::internal("the database could not be brought up to date", error))
     }
 
     /// Begins a transaction that may write.
