@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
@@ -35,7 +36,11 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
 
 /// Opens the platform where the arguments say it is, and makes what is not there yet.
 async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result<Service, Error> {
-    fs::create_dir_all(&place.data)
+    // Bundles are settings of an organization: they are for the one who runs the platform.
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&place.data)
         .map_err(|error| Error::Invalid(format!("the data directory {}: {error}", place.data.display())))?;
     let database = match &place.database {
         Some(url) => DatabaseUrl::postgres(url)?,

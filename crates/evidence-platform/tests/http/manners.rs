@@ -131,11 +131,20 @@ async fn what_is_under_way_comes_to_its_end_when_the_server_stops() {
         bytes.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    stream.write_all(&bytes[..10]).await.unwrap();
+    while !running
+        .call(Method::GET, "/metrics", None, None)
+        .await
+        .text()
+        .contains("evidence_platform_received_bytes_total 10")
+    {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     running.stop.take().unwrap().send(()).unwrap();
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert!(TcpStream::connect(running.address).await.is_err(), "it still listens");
-    stream.write_all(&bytes).await.unwrap();
+    while TcpStream::connect(running.address).await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    stream.write_all(&bytes[10..]).await.unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
     assert!(answer.starts_with(b"HTTP/1.1 201"), "{}", String::from_utf8_lossy(&answer));

@@ -16,6 +16,9 @@ async fn from_nothing_to_a_stored_bundle() {
         serving.said.read_line(&mut hints).unwrap();
     }
     assert!(hints.contains("organization create \"ACME Corp\" --slug acme"), "{hints}");
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::metadata(directory.path().join("data")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0, "others can read the data directory");
     // Commands work beside the server, and count at once.
     let key = home.organization(directory.path());
     assert!(key.starts_with("evp_") && !key.contains('\n'), "{key}");
