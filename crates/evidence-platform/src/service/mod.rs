@@ -8,6 +8,7 @@ mod admin;
 mod bundles;
 mod operator;
 mod page;
+mod shares;
 mod sweep;
 mod upload;
 
@@ -23,6 +24,8 @@ pub use operator::Operator;
 pub use page::{Page, PageRequest};
 pub use sweep::Swept;
 pub use upload::{NewUpload, Stored, Verification, check_tags};
+
+use shares::Shares;
 
 use crate::blobs::Blobs;
 use crate::error::Error;
@@ -40,7 +43,7 @@ pub struct Settings {
     pub patience: Patience,
     /// For how many days a bundle is kept if the uploader does not say.
     pub retention_days: u32,
-    /// How many uploads may be under way at once.
+    /// How many uploads may be under way at once; one organization can have half of them.
     pub uploads: usize,
     /// How many bundles may be verified at once.
     pub judges: usize,
@@ -76,7 +79,7 @@ struct Inner {
     spool: Spool,
     clock: Clock,
     settings: Settings,
-    uploads: Arc<Semaphore>,
+    uploads: Arc<Shares>,
     judges: Arc<Semaphore>,
 }
 
@@ -99,7 +102,7 @@ impl Service {
         settings: Settings,
     ) -> Result<Service, Error> {
         let spool = Spool::open(&blobs.spool_directory().unwrap_or_else(|| spool.to_owned()))?;
-        let uploads = Arc::new(Semaphore::new(settings.uploads));
+        let uploads = Shares::new(settings.uploads);
         let judges = Arc::new(Semaphore::new(settings.judges));
         Ok(Service { inner: Arc::new(Inner { store, blobs, spool, clock, settings, uploads, judges }) })
     }

@@ -107,7 +107,7 @@ impl Service {
         if upload.retention_days.is_some_and(|days| days > RETENTION_DAYS) {
             return Err(Error::Invalid(format!("retention_days must be at most {RETENTION_DAYS}")));
         }
-        let permit = self.inner.uploads.clone().try_acquire_owned().map_err(|_| Error::Busy)?;
+        let permit = self.inner.uploads.take(principal.organization()).ok_or(Error::Busy)?;
         let spooled = self.inner.spool.receive(body, self.inner.settings.patience).await?;
         if spooled.digest != upload.digest {
             return Err(Error::DigestMismatch);
