@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::time::Duration;
 
 use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
 
 use crate::blobs::{Blobs, BucketAccess};
 use crate::cli::{Cli, Command, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
@@ -18,6 +19,18 @@ use crate::time::Clock;
 
 /// File descriptors that are not connections: database, blobs, spool, the log.
 const OTHER_FILES: u64 = 512;
+
+/// Starts the log: JSON lines on standard error, as much as EVIDENCE_PLATFORM_LOG says.
+pub fn start_log() {
+    let filter = EnvFilter::try_from_env("EVIDENCE_PLATFORM_LOG");
+    let filter = filter.unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
+    tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .init();
+}
 
 /// Runs a command.
 ///

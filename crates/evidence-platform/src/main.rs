@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use evidence_platform::cli::Cli;
-use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -15,14 +14,7 @@ fn main() -> ExitCode {
             return if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         }
     };
-    let filter =
-        EnvFilter::try_from_env("EVIDENCE_PLATFORM_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
-    tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .init();
+    evidence_platform::commands::start_log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let outcome = match runtime {
         Ok(runtime) => runtime.block_on(evidence_platform::commands::run(cli)).map_err(|error| {
