@@ -1,0 +1,108 @@
+//! Who asks: the check that stands before every handler, as the table of routes says.
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+
+use super::App;
+use super::input::{DRAIN_BYTES, refuse};
+use crate::error::Error;
+use crate::role::{Capability, Principal};
+use crate::server::connections::Seat;
+use crate::server::observe::Who;
+use crate::service::RequestId;
+
+/// What a route asks of who calls it. There is no route without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Nothing: it shows nothing of any organization.
+    Open,
+    /// An API key whose role has this capability.
+    Needs(Capability),
+}
+
+/// Lets a request through to its handler, with its principal, or answers for it.
+pub(super) async fn check(
+    State((app, access)): State<(App, Access)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match access {
+        Access::Open => next.run(request).await,
+        Access::Needs(capability) => match authorize(&app, request.headers(), capability).await {
+            Ok(principal) => {
+                if let Some(who) = request.extensions().get::<Who>() {
+                    who.is(&principal);
+                }
+                // From here to the last byte of the answer, the connection does not have to make room for others.
+                let busy = request.extensions().get::<Seat>().map(Seat::busy);
+                request.extensions_mut().insert(principal);
+                let mut response = next.run(request).await;
+                if let Some(busy) = busy {
+                    response.extensions_mut().insert(busy);
+                }
+                response
+            }
+            Err(error) => {
+                refuse(request, DRAIN_BYTES).await;
+                error.into_response()
+            }
+        },
+    }
+}
+
+async fn authorize(app: &App, headers: &HeaderMap, capability: Capability) -> Result<Principal, Error> {
+    let key = bearer(headers).ok_or(Error::Unauthenticated)?;
+    let principal = app.service.authenticate(key).await?;
+    principal.require(capability)?;
+    Ok(principal)
+}
+
+/// The credentials of `Authorization: Bearer ...` (RFC 6750, section 2.1), if there is exactly one.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (value, None) = (values.next()?, values.next()) else { return None };
+    let (scheme, credentials) = value.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(credentials)
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Principal {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Principal, Error> {
+        let missing = Error::Internal("a handler asks for a principal on a route that is open", None);
+        parts.extensions.get().cloned().ok_or(missing)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for RequestId {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<RequestId, Error> {
+        parts.extensions.get().cloned().ok_or(Error::Internal("the request has no name", None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bearer_token_and_nothing_else() {
+        let headers = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(AUTHORIZATION, value.parse().unwrap());
+            }
+            headers
+        };
+        assert_eq!(bearer(&headers(&["Bearer abc"])), Some("abc"));
+        assert_eq!(bearer(&headers(&["bearer abc"])), Some("abc"));
+        for values in [&[][..], &["Bearer"], &["Basic abc"], &["abc"], &["Bearer a", "Bearer b"]] {
+            assert_eq!(bearer(&headers(values)), None, "{values:?}");
+        }
+    }
+}

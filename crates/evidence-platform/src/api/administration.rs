@@ -1,0 +1,170 @@
+//! Handlers for admin keys: keys, trust, hold, retention, deletion, the audit log.
+
+use axum::Json as Answer;
+use axum::extract::State;
+use http::StatusCode;
+
+use super::App;
+use super::bundles::page;
+use super::input::{Id, Json, Parameters};
+use super::views::{
+    AuditList, BundleView, KeyList, KeyView, LegalHold, NewKeyRequest, NewKeyView, NewTrustedKey, Retention,
+    TrustedKeyList, TrustedKeyView,
+};
+use crate::error::Error;
+use crate::role::Principal;
+use crate::service::RequestId;
+use crate::time::Time;
+
+/// Make an API key. The answer is the only place where it is ever shown.
+#[utoipa::path(
+    post, path = "/api/v1/keys", tag = "administration", request_body = NewKeyRequest,
+    responses((status = 201, description = "Made", body = NewKeyView))
+)]
+pub async fn create_key(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Json(new): Json<NewKeyRequest>,
+) -> Result<(StatusCode, Answer<NewKeyView>), Error> {
+    let key = app.service.create_key(&principal, &request_id, new.role, &new.name).await?;
+    Ok((StatusCode::CREATED, Answer(key.into())))
+}
+
+/// The API keys of the organization, the revoked ones too.
+#[utoipa::path(get, path = "/api/v1/keys", tag = "administration", responses((status = 200, body = KeyList)))]
+pub async fn list_keys(State(app): State<App>, principal: Principal) -> Result<Answer<KeyList>, Error> {
+    let keys = app.service.keys(&principal).await?;
+    Ok(Answer(KeyList { items: keys.into_iter().map(KeyView::from).collect() }))
+}
+
+/// Revoke an API key. It counts no more from the next request on.
+#[utoipa::path(
+    delete, path = "/api/v1/keys/{key_id}", tag = "administration",
+    params(("key_id" = String, Path, description = "The name or the prefix of the key")),
+    responses((status = 200, body = KeyView))
+)]
+pub async fn revoke_key(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+) -> Result<Answer<KeyView>, Error> {
+    Ok(Answer(app.service.revoke_key(&principal, &request_id, &id).await?.into()))
+}
+
+/// Trust a signing key.
+#[utoipa::path(
+    post, path = "/api/v1/trusted-keys", tag = "administration", request_body = NewTrustedKey,
+    responses(
+        (status = 201, description = "Trusted from now on", body = TrustedKeyView),
+        (status = 200, description = "Trusted already", body = TrustedKeyView),
+    )
+)]
+pub async fn add_trusted_key(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Json(new): Json<NewTrustedKey>,
+) -> Result<(StatusCode, Answer<TrustedKeyView>), Error> {
+    let (row, added) =
+        app.service.add_trusted_key(&principal, &request_id, &new.public_key, &new.name).await?;
+    let status = if added { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, Answer(row.into())))
+}
+
+/// The signing keys that the organization trusts.
+#[utoipa::path(
+    get, path = "/api/v1/trusted-keys", tag = "administration", responses((status = 200, body = TrustedKeyList))
+)]
+pub async fn list_trusted_keys(
+    State(app): State<App>,
+    principal: Principal,
+) -> Result<Answer<TrustedKeyList>, Error> {
+    let keys = app.service.trusted_keys(&principal).await?;
+    Ok(Answer(TrustedKeyList { items: keys.into_iter().map(TrustedKeyView::from).collect() }))
+}
+
+/// End the trust in a signing key. What it signed stays stored and is no longer verified.
+#[utoipa::path(
+    delete, path = "/api/v1/trusted-keys/{key_id}", tag = "administration",
+    params(("key_id" = String, Path, description = "`sha256:` and 64 hex digits")),
+    responses((status = 204, description = "No longer trusted"))
+)]
+pub async fn remove_trusted_key(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+) -> Result<StatusCode, Error> {
+    app.service.remove_trusted_key(&principal, &request_id, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Put a bundle under legal hold, or release it.
+#[utoipa::path(
+    put, path = "/api/v1/bundles/{bundle_id}/legal-hold", tag = "administration", request_body = LegalHold,
+    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    responses((status = 200, body = BundleView))
+)]
+pub async fn set_legal_hold(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+    Json(hold): Json<LegalHold>,
+) -> Result<Answer<BundleView>, Error> {
+    Ok(Answer(app.service.set_legal_hold(&principal, &request_id, &id, hold.legal_hold).await?.into()))
+}
+
+/// Keep a bundle longer.
+#[utoipa::path(
+    put, path = "/api/v1/bundles/{bundle_id}/retention", tag = "administration", request_body = Retention,
+    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    responses((status = 200, body = BundleView))
+)]
+pub async fn extend_retention(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+    Json(retention): Json<Retention>,
+) -> Result<Answer<BundleView>, Error> {
+    let until = Time::parse(&retention.retention_until);
+    let until = until.ok_or_else(|| Error::Invalid("retention_until must be a time of RFC 3339".into()))?;
+    Ok(Answer(app.service.extend_retention(&principal, &request_id, &id, until).await?.into()))
+}
+
+/// Delete a bundle whose retention has ended and that is not under legal hold.
+#[utoipa::path(
+    delete, path = "/api/v1/bundles/{bundle_id}", tag = "administration",
+    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    responses((status = 204, description = "Deleted"))
+)]
+pub async fn delete_bundle(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+) -> Result<StatusCode, Error> {
+    app.service.delete_bundle(&principal, &request_id, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Who did what, newest first.
+#[utoipa::path(
+    get, path = "/api/v1/audit-log", tag = "administration",
+    params(
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the page before"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Items on a page; 50 by default"),
+    ),
+    responses((status = 200, body = AuditList))
+)]
+pub async fn audit_log(
+    State(app): State<App>,
+    principal: Principal,
+    parameters: Parameters,
+) -> Result<Answer<AuditList>, Error> {
+    let page = page(parameters)?;
+    Ok(Answer(app.service.audit_log(&principal, &page).await?.into()))
+}

@@ -1,0 +1,191 @@
+//! Handlers: who am I, uploading, verifying, looking, downloading.
+
+use std::collections::BTreeMap;
+
+use axum::Json as Answer;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderName, HeaderValue, StatusCode};
+
+use super::App;
+use super::input::{DRAIN_BYTES, Id, Parameters, content_digest, drain, waits};
+use super::views::{BundleBytes, BundleList, BundleView, StoredView, VerificationView, WhoAmI};
+use crate::error::Error;
+use crate::role::Principal;
+use crate::service::{NewUpload, PageRequest, RequestId};
+
+/// Who the key belongs to.
+#[utoipa::path(get, path = "/api/v1/whoami", tag = "bundles", responses((status = 200, body = WhoAmI)))]
+pub async fn whoami(principal: Principal) -> Answer<WhoAmI> {
+    Answer(WhoAmI::from(&principal))
+}
+
+/// Upload a bundle. It is stored only if a trusted key signed it; the same bytes again are the same bundle.
+#[utoipa::path(
+    post, path = "/api/v1/bundles", tag = "bundles",
+    params(
+        ("Content-Digest" = String, Header, description = "`sha-256=:<base64>:` of the body (RFC 9530)"),
+        ("tag" = Option<Vec<String>>, Query, description = "`name=value`, any number of times; ignored if the same bytes are stored already"),
+        ("retention_days" = Option<u32>, Query, maximum = 36500, description = "How long to keep it; ignored if the same bytes are stored already"),
+    ),
+    request_body(content = BundleBytes, content_type = "application/gzip", description = "The bundle, a `.tar.gz`"),
+    responses(
+        (status = 201, description = "Stored", body = StoredView),
+        (status = 200, description = "The same bytes were stored before", body = StoredView),
+    )
+)]
+pub async fn upload(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    parameters: Parameters,
+    request: Request,
+) -> Response {
+    let (parts, body) = request.into_parts();
+    let mut body = body.into_data_stream();
+    let limit = app.service.settings().patience.bytes;
+    let announced =
+        parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    let asked = match announced {
+        Some(length) if length > limit => Err(Error::TooLarge(limit)),
+        _ => content_digest(&parts.headers).and_then(|digest| new_upload(digest, parameters)),
+    };
+    // A client that waits to be told to send the body is told only if the body is wanted.
+    let unsent = asked.is_err() && waits(&parts.headers);
+    let outcome = match asked {
+        Ok(new) => app.service.upload(&principal, &request_id, new, &mut body).await,
+        Err(error) => Err(error),
+    };
+    app.metrics.upload(&outcome);
+    match outcome {
+        Ok(stored) => {
+            let status = if stored.created { StatusCode::CREATED } else { StatusCode::OK };
+            (status, Answer(StoredView::from(&stored))).into_response()
+        }
+        Err(error) => {
+            if !unsent {
+                drain(&mut body, DRAIN_BYTES).await;
+            }
+            error.into_response()
+        }
+    }
+}
+
+fn new_upload(digest: crate::id::BlobDigest, mut parameters: Parameters) -> Result<NewUpload, Error> {
+    let mut tags = BTreeMap::new();
+    for tag in parameters.all("tag") {
+        let (name, value) =
+            tag.split_once('=').ok_or_else(|| Error::Invalid("tag must be name=value".into()))?;
+        if tags.insert(name.to_owned(), value.to_owned()).is_some() {
+            return Err(Error::Invalid("a tag is there twice".into()));
+        }
+    }
+    let retention_days = parameters.number("retention_days")?;
+    parameters.end()?;
+    crate::service::check_tags(&tags)?;
+    Ok(NewUpload { digest, tags, retention_days })
+}
+
+/// Read the stored bytes again and verify them with the keys that are trusted now.
+#[utoipa::path(
+    post, path = "/api/v1/bundles/{bundle_id}/verify", tag = "bundles",
+    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    responses((status = 200, body = VerificationView))
+)]
+pub async fn verify(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+) -> Result<Answer<VerificationView>, Error> {
+    Ok(Answer(app.service.verify(&principal, &request_id, &id).await?.into()))
+}
+
+/// The bundles of the organization, the latest collected first.
+#[utoipa::path(
+    get, path = "/api/v1/bundles", tag = "bundles",
+    params(
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the page before"),
+        ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Items on a page; 50 by default"),
+    ),
+    responses((status = 200, body = BundleList))
+)]
+pub async fn list(
+    State(app): State<App>,
+    principal: Principal,
+    parameters: Parameters,
+) -> Result<Answer<BundleList>, Error> {
+    let page = page(parameters)?;
+    Ok(Answer(app.service.bundles(&principal, &page).await?.into()))
+}
+
+/// Reads the parameters of a list.
+pub(super) fn page(mut parameters: Parameters) -> Result<PageRequest, Error> {
+    let page = PageRequest::new(parameters.one("cursor")?.as_deref(), parameters.number("limit")?)?;
+    parameters.end()?;
+    Ok(page)
+}
+
+/// One bundle.
+#[utoipa::path(
+    get, path = "/api/v1/bundles/{bundle_id}", tag = "bundles",
+    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    responses((status = 200, body = BundleView))
+)]
+pub async fn get(
+    State(app): State<App>,
+    principal: Principal,
+    Id(id): Id,
+) -> Result<Answer<BundleView>, Error> {
+    Ok(Answer(app.service.bundle(&principal, &id).await?.into()))
+}
+
+/// The bytes of a bundle, as they were uploaded.
+#[utoipa::path(
+    get, path = "/api/v1/bundles/{bundle_id}/download", tag = "bundles",
+    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    responses((status = 200, body = BundleBytes, content_type = "application/gzip",
+        headers(("Content-Digest" = String, description = "`sha-256=:<base64>:` of the body"))))
+)]
+pub async fn download(
+    State(app): State<App>,
+    principal: Principal,
+    request_id: RequestId,
+    Id(id): Id,
+) -> Result<Response, Error> {
+    let download = app.service.download(&principal, &request_id, &id).await?;
+    let mut response = Response::new(Body::from_stream(download.bytes));
+    let header = |text: String| {
+        HeaderValue::from_str(&text).map_err(|error| Error::internal("a header cannot be written", error))
+    };
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/gzip"));
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(download.bundle.size_bytes));
+    let digest = format!("sha-256=:{}:", STANDARD.encode(download.bundle.digest.0));
+    headers.insert(HeaderName::from_static("content-digest"), header(digest)?);
+    let name = format!("attachment; filename=\"{}\"", file_name(download.bundle.facts.created_at));
+    headers.insert(CONTENT_DISPOSITION, header(name)?);
+    Ok(response)
+}
+
+/// The name that the tool gives a bundle of this time.
+fn file_name(created_at: i64) -> String {
+    let text = evidence_bundle::time::format(created_at).unwrap_or_default();
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    let (date, time) = digits.split_at_checked(8).unwrap_or(("", ""));
+    format!("evidence-bundle-{date}-{time}.tar.gz")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_download_has_the_name_of_the_bundle() {
+        assert_eq!(file_name(1_767_323_045), "evidence-bundle-20260102-030405.tar.gz");
+    }
+}

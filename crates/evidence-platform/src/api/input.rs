@@ -1,0 +1,228 @@
+//! Reading what a client sent: names in paths, parameters, JSON bodies, the announced digest. Everything is bounded.
+
+use std::time::Duration;
+
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use futures_util::{Stream, StreamExt as _};
+use http::HeaderMap;
+use http::header::EXPECT;
+use http::request::Parts;
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
+
+use crate::error::Error;
+use crate::id::BlobDigest;
+
+/// Bytes that a JSON body may have.
+const JSON_BYTES: usize = 64 << 10;
+/// How long a JSON body may take.
+const JSON_TIME: Duration = Duration::from_secs(20);
+/// Bytes of a body that are read although the request is refused, so that the client reads why.
+pub(super) const DRAIN_BYTES: usize = 16 << 20;
+/// How long a body is read that nobody wants.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
+
+/// A name in the path. What no name can look like is not found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Id(pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Id {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Id, Error> {
+        let path = Path::<String>::from_request_parts(parts, state).await;
+        let Path(text) = path.map_err(|_| Error::NotFound("thing of this name"))?;
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':');
+        if text.len() <= 128 && text.bytes().all(plain) {
+            Ok(Id(text))
+        } else {
+            Err(Error::NotFound("thing of this name"))
+        }
+    }
+}
+
+/// The parameters of the query, each of which must be asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Parameters(Vec<(String, String)>);
+
+impl Parameters {
+    /// Takes a parameter that may be there once.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is there more than once.
+    pub fn one(&mut self, name: &str) -> Result<Option<String>, Error> {
+        let mut values = self.all(name);
+        match (values.pop(), values.is_empty()) {
+            (value, true) => Ok(value),
+            (_, false) => Err(Error::Invalid(format!("{name} is there more than once"))),
+        }
+    }
+
+    /// Takes a parameter that is a number and may be there once.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`].
+    pub fn number(&mut self, name: &str) -> Result<Option<u32>, Error> {
+        let read = |text: String| {
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            text.parse()
+                .ok()
+                .filter(|_| digits)
+                .ok_or_else(|| Error::Invalid(format!("{name} must be a number")))
+        };
+        self.one(name)?.map(read).transpose()
+    }
+
+    /// Takes a parameter that may be there any number of times.
+    pub fn all(&mut self, name: &str) -> Vec<String> {
+        let (taken, left) = std::mem::take(&mut self.0).into_iter().partition(|(key, _)| key == name);
+        self.0 = left;
+        let taken: Vec<(String, String)> = taken;
+        taken.into_iter().map(|(_, value)| value).collect()
+    }
+
+    /// Refuses what nobody has taken: a misspelt parameter must not be overlooked.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`].
+    pub fn end(self) -> Result<(), Error> {
+        match self.0.first() {
+            None => Ok(()),
+            Some((name, _)) => Err(Error::Invalid(format!("unknown parameter {:?}", shortened(name)))),
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Parameters {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Parameters, Error> {
+        let query = parts.uri.query().unwrap_or_default();
+        let pairs = url::form_urlencoded::parse(query.as_bytes());
+        Ok(Parameters(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect()))
+    }
+}
+
+/// A JSON body.
+#[derive(Debug, Clone)]
+pub struct Json<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, _: &S) -> Result<Json<T>, Error> {
+        let mut bytes = Vec::new();
+        let mut body = request.into_body().into_data_stream();
+        let read = async {
+            while let Some(chunk) = body.next().await {
+                bytes.extend_from_slice(&chunk.map_err(|_| Error::BodyIncomplete)?);
+                if bytes.len() > JSON_BYTES {
+                    return Err(Error::TooLarge(u64::try_from(JSON_BYTES).unwrap_or_default()));
+                }
+            }
+            Ok(())
+        };
+        timeout(JSON_TIME, read).await.map_err(|_| Error::TooSlow)??;
+        let value = serde_json::from_slice(&bytes);
+        value.map(Json).map_err(|error| Error::Invalid(format!("the JSON body: {error}")))
+    }
+}
+
+/// The SHA-256 that `Content-Digest` announces (RFC 9530, section 2).
+///
+/// # Errors
+/// [`Error::DigestMissing`] if there is none, more than one, or it is malformed.
+pub fn content_digest(headers: &HeaderMap) -> Result<BlobDigest, Error> {
+    let mut found = None;
+    for value in headers.get_all("content-digest") {
+        for member in value.to_str().map_err(|_| Error::DigestMissing)?.split(',') {
+            let Some(encoded) = member.trim_matches([' ', '\t']).strip_prefix("sha-256=") else { continue };
+            let encoded = encoded.strip_prefix(':').and_then(|rest| rest.strip_suffix(':'));
+            let digest = encoded.and_then(|text| STANDARD.decode(text).ok());
+            let digest = digest.and_then(|bytes| bytes.try_into().ok()).ok_or(Error::DigestMissing)?;
+            if found.replace(BlobDigest(digest)).is_some() {
+                return Err(Error::DigestMissing);
+            }
+        }
+    }
+    found.ok_or(Error::DigestMissing)
+}
+
+/// Whether the client sends no body before it is told to (RFC 9110, section 10.1.1). Reading would tell it to.
+pub(super) fn waits(headers: &HeaderMap) -> bool {
+    headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
+}
+
+/// Reads and forgets the body of a request that is refused, within bounds: a client that is still sending would not
+/// read the answer.
+pub(super) async fn refuse(request: Request, bytes: usize) {
+    if !waits(request.headers()) {
+        drain(&mut request.into_body().into_data_stream(), bytes).await;
+    }
+}
+
+/// As [`refuse`], of a body that was begun.
+pub(super) async fn drain<T, E>(body: &mut (impl Stream<Item = Result<T, E>> + Unpin), bytes: usize)
+where
+    T: AsRef<[u8]>,
+{
+    let read = async {
+        let mut left = bytes;
+        while let Some(Ok(chunk)) = body.next().await {
+            match left.checked_sub(chunk.as_ref().len()) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    // Whoever sends longer than this loses the answer, not we the time.
+    let _ = timeout(DRAIN_TIME, read).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_digest_is_read_as_the_standard_says() {
+        let read = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append("content-digest", value.parse().unwrap());
+            }
+            content_digest(&headers)
+        };
+        let sha = format!("sha-256=:{}:", STANDARD.encode([7; 32]));
+        assert_eq!(read(&[&sha]).unwrap(), BlobDigest([7; 32]));
+        assert_eq!(read(&[&format!("sha-512=:AAAA:, {sha}")]).unwrap(), BlobDigest([7; 32]));
+        assert_eq!(read(&["md5=:AAAA:", &sha]).unwrap(), BlobDigest([7; 32]));
+        let short = format!("sha-256=:{}:", STANDARD.encode([7; 31]));
+        let twice = format!("{sha}, {sha}");
+        for values in
+            [&[][..], &["sha-512=:AAAA:"], &["sha-256=AAAA"], &["sha-256=:!:"], &[&short], &[&twice]]
+        {
+            assert!(matches!(read(values), Err(Error::DigestMissing)), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_taken_one_by_one() {
+        let pairs = [("limit", "5"), ("tag", "a=b"), ("tag", "c=d"), ("limt", "6")];
+        let mut parameters =
+            Parameters(pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect());
+        assert_eq!(parameters.number("limit").unwrap(), Some(5));
+        assert!(parameters.clone().one("tag").is_err());
+        assert_eq!(parameters.all("tag"), ["a=b", "c=d"]);
+        assert_eq!(parameters.one("cursor").unwrap(), None);
+        assert!(parameters.end().unwrap_err().to_string().contains("limt"));
+        for text in ["", "-1", "+1", "1.5", "99999999999"] {
+            assert!(Parameters(vec![("n".into(), text.into())]).number("n").is_err(), "{text}");
+        }
+    }
+}

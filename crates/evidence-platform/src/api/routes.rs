@@ -1,0 +1,140 @@
+//! The one table of all routes: what each asks of who calls it, what it can answer, and who handles it.
+//!
+//! The router and the OpenAPI description are made from this table, so a route without a rule cannot exist, and neither
+//! can one that is not described.
+
+use std::fmt;
+
+use axum::Router;
+use axum::handler::Handler;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{MethodFilter, MethodRouter, get, on};
+use http::Method;
+use utoipa::openapi::HttpMethod;
+use utoipa::openapi::path::Operation;
+
+use super::access::{Access, check};
+use super::problem::Kind;
+use super::{App, administration, bundles, system};
+use crate::role::Capability;
+
+/// A row of the table.
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The path, with names in braces.
+    pub path: String,
+    /// What is asked of who calls it.
+    pub access: Access,
+    /// The problems it can answer with, besides those that its access brings.
+    pub problems: &'static [Kind],
+    /// Its description, if it is a part of the API.
+    pub operation: Option<Operation>,
+    handler: MethodRouter<App>,
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ({:?})", self.method, self.path, self.access)
+    }
+}
+
+impl Route {
+    /// A route of the API; method and path are those of its description.
+    fn of<P, H, T>(access: Access, problems: &'static [Kind], handler: H) -> Route
+    where
+        P: utoipa::Path,
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        let (method, filter) = match P::methods().first() {
+            Some(HttpMethod::Post) => (Method::POST, MethodFilter::POST),
+            Some(HttpMethod::Put) => (Method::PUT, MethodFilter::PUT),
+            Some(HttpMethod::Delete) => (Method::DELETE, MethodFilter::DELETE),
+            _ => (Method::GET, MethodFilter::GET),
+        };
+        let operation = Some(P::operation());
+        Route { method, path: P::path(), access, problems, operation, handler: on(filter, handler) }
+    }
+
+    /// A route that is asked by machines and is no part of the API.
+    fn plain<H, T>(path: &str, problems: &'static [Kind], handler: H) -> Route
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        let (method, access) = (Method::GET, Access::Open);
+        Route { method, path: path.to_owned(), access, problems, operation: None, handler: get(handler) }
+    }
+}
+
+/// The table.
+pub fn table() -> Vec<Route> {
+    use Access::{Needs, Open};
+    use Capability::{Administer, Identify, Read, Upload, Verify};
+    use administration as admin;
+    const UPLOAD: &[Kind] = &[
+        Kind::InvalidRequest,
+        Kind::DigestMissing,
+        Kind::DigestMismatch,
+        Kind::BodyIncomplete,
+        Kind::TooSlow,
+        Kind::NoTrustedKey,
+        Kind::TooLarge,
+        Kind::BundleRefused,
+        Kind::Busy,
+    ];
+    const LIST: &[Kind] = &[Kind::InvalidRequest];
+    const ONE: &[Kind] = &[Kind::NotFound];
+    const BODY: &[Kind] = &[Kind::InvalidRequest, Kind::BodyIncomplete, Kind::TooSlow, Kind::TooLarge];
+    const HOLD: &[Kind] =
+        &[Kind::InvalidRequest, Kind::BodyIncomplete, Kind::TooSlow, Kind::TooLarge, Kind::NotFound];
+    const RETAIN: &[Kind] = &[
+        Kind::InvalidRequest,
+        Kind::BodyIncomplete,
+        Kind::TooSlow,
+        Kind::TooLarge,
+        Kind::NotFound,
+        Kind::RetentionShortened,
+    ];
+    const DELETE: &[Kind] = &[Kind::NotFound, Kind::LegalHold, Kind::Retained];
+    vec![
+        Route::of::<bundles::__path_whoami, _, _>(Needs(Identify), &[], bundles::whoami),
+        Route::of::<bundles::__path_upload, _, _>(Needs(Upload), UPLOAD, bundles::upload),
+        Route::of::<bundles::__path_verify, _, _>(Needs(Verify), ONE, bundles::verify),
+        Route::of::<bundles::__path_list, _, _>(Needs(Read), LIST, bundles::list),
+        Route::of::<bundles::__path_get, _, _>(Needs(Read), ONE, bundles::get),
+        Route::of::<bundles::__path_download, _, _>(Needs(Read), ONE, bundles::download),
+        Route::of::<admin::__path_set_legal_hold, _, _>(Needs(Administer), HOLD, admin::set_legal_hold),
+        Route::of::<admin::__path_extend_retention, _, _>(Needs(Administer), RETAIN, admin::extend_retention),
+        Route::of::<admin::__path_delete_bundle, _, _>(Needs(Administer), DELETE, admin::delete_bundle),
+        Route::of::<admin::__path_create_key, _, _>(Needs(Administer), BODY, admin::create_key),
+        Route::of::<admin::__path_list_keys, _, _>(Needs(Administer), &[], admin::list_keys),
+        Route::of::<admin::__path_revoke_key, _, _>(Needs(Administer), ONE, admin::revoke_key),
+        Route::of::<admin::__path_add_trusted_key, _, _>(Needs(Administer), BODY, admin::add_trusted_key),
+        Route::of::<admin::__path_list_trusted_keys, _, _>(Needs(Administer), &[], admin::list_trusted_keys),
+        Route::of::<admin::__path_remove_trusted_key, _, _>(
+            Needs(Administer),
+            ONE,
+            admin::remove_trusted_key,
+        ),
+        Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
+        Route::of::<system::__path_description, _, _>(Open, &[], system::description),
+        Route::plain("/healthz", &[], system::healthz),
+        Route::plain("/readyz", &[Kind::Unavailable], system::readyz),
+        Route::plain("/metrics", &[], system::metrics),
+    ]
+}
+
+/// The router of the table. What it does not name is not found.
+pub fn router(app: &App) -> Router {
+    let mut router = Router::new();
+    for route in table() {
+        let checked = route.handler.layer(from_fn_with_state((app.clone(), route.access), check));
+        router = router.route(&route.path, checked);
+    }
+    router
+        .method_not_allowed_fallback(|| async { Kind::MethodNotAllowed })
+        .fallback(|| async { Kind::NotFound })
+        .with_state(app.clone())
+}

@@ -1,0 +1,336 @@
+//! The JSON of requests and answers. Published: fields are added, never renamed or removed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::facts::Facts;
+use crate::role::{Principal, Role};
+use crate::service::{NewKey, Page, Stored, Verification};
+use crate::store::{AuditRecord, BundleRow, KeyRow, TrustedKeyRow};
+
+/// The bytes of a bundle; only described here, never held.
+#[derive(Debug, Clone, ToSchema)]
+#[schema(value_type = String, format = Binary)]
+pub struct BundleBytes(pub Vec<u8>);
+
+/// Who the key belongs to.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct WhoAmI {
+    /// The organization.
+    pub organization: OrganizationView,
+    /// The name of the key.
+    pub key_id: String,
+    /// The part of the key that is no secret.
+    pub key_prefix: String,
+    /// What the key is for.
+    pub role: Role,
+}
+
+/// An organization.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct OrganizationView {
+    /// Its name on this platform.
+    pub id: String,
+    /// Its short name.
+    pub slug: String,
+    /// Its name for people.
+    pub name: String,
+}
+
+impl From<&Principal> for WhoAmI {
+    fn from(principal: &Principal) -> WhoAmI {
+        WhoAmI {
+            organization: OrganizationView {
+                id: principal.organization().to_string(),
+                slug: principal.slug().to_owned(),
+                name: principal.name().to_owned(),
+            },
+            key_id: principal.key_id().to_owned(),
+            key_prefix: principal.key_prefix().to_owned(),
+            role: principal.role(),
+        }
+    }
+}
+
+/// A bundle was stored, now or before.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct StoredView {
+    /// The name of the bundle on this platform. The same bytes always have the same name.
+    pub bundle_id: String,
+    /// The SHA-256 of the bytes, in hex.
+    pub sha256: String,
+    /// Always `stored`.
+    pub status: String,
+}
+
+impl From<&Stored> for StoredView {
+    fn from(stored: &Stored) -> StoredView {
+        StoredView {
+            bundle_id: stored.bundle.id.clone(),
+            sha256: stored.bundle.digest.to_string(),
+            status: "stored".to_owned(),
+        }
+    }
+}
+
+/// What verifying the stored bytes again has shown.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct VerificationView {
+    /// Whether the stored bytes are what a key signed that the organization trusts now.
+    pub verified: bool,
+    /// The key that signed.
+    pub key_id: Option<String>,
+    /// Why not: a code of the bundle format, `digest-mismatch`, `blob-missing` or `no-trusted-key`.
+    pub reason: Option<String>,
+    /// The reason in words.
+    pub detail: Option<String>,
+}
+
+impl From<Verification> for VerificationView {
+    fn from(verification: Verification) -> VerificationView {
+        let Verification { verified, key_id, reason, detail } = verification;
+        VerificationView { verified, key_id, reason, detail }
+    }
+}
+
+/// A stored bundle.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct BundleView {
+    /// Its name on this platform.
+    pub bundle_id: String,
+    /// The SHA-256 of its bytes, in hex.
+    pub sha256: String,
+    /// How many bytes it has.
+    pub size_bytes: u64,
+    /// When it was collected, as the signer claims (RFC 3339).
+    pub collected_at: String,
+    /// When it was stored here (RFC 3339).
+    pub uploaded_at: String,
+    /// The prefix of the key that uploaded it.
+    pub uploaded_by: String,
+    /// Until when it is kept (RFC 3339).
+    pub retention_until: String,
+    /// Whether it is kept whatever the retention says.
+    pub legal_hold: bool,
+    /// What the uploader wrote on it.
+    pub tags: BTreeMap<String, String>,
+    /// What its signed documents say.
+    pub facts: Facts,
+}
+
+impl From<BundleRow> for BundleView {
+    fn from(row: BundleRow) -> BundleView {
+        BundleView {
+            bundle_id: row.id,
+            sha256: row.digest.to_string(),
+            size_bytes: row.size_bytes,
+            collected_at: row.collected_at.to_string(),
+            uploaded_at: row.uploaded_at.to_string(),
+            uploaded_by: row.uploaded_by,
+            retention_until: row.retention_until.to_string(),
+            legal_hold: row.legal_hold,
+            tags: row.tags,
+            facts: row.facts,
+        }
+    }
+}
+
+/// A page of bundles, the latest collected first.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct BundleList {
+    /// The bundles.
+    pub items: Vec<BundleView>,
+    /// Where the next page begins; `null` on the last one.
+    pub next_cursor: Option<String>,
+}
+
+impl From<Page<BundleRow>> for BundleList {
+    fn from(page: Page<BundleRow>) -> BundleList {
+        BundleList { items: page.items.into_iter().map(BundleView::from).collect(), next_cursor: page.next }
+    }
+}
+
+/// An API key, without its secret.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct KeyView {
+    /// Its name.
+    pub key_id: String,
+    /// The part of the key that is no secret.
+    pub prefix: String,
+    /// What it is for.
+    pub role: Role,
+    /// What people call it.
+    pub name: String,
+    /// When it was made (RFC 3339).
+    pub created_at: String,
+    /// When it was revoked (RFC 3339).
+    pub revoked_at: Option<String>,
+}
+
+impl From<KeyRow> for KeyView {
+    fn from(row: KeyRow) -> KeyView {
+        KeyView {
+            key_id: row.id,
+            prefix: row.prefix,
+            role: row.role,
+            name: row.label,
+            created_at: row.created_at.to_string(),
+            revoked_at: row.revoked_at.map(|time| time.to_string()),
+        }
+    }
+}
+
+/// The keys of the organization.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct KeyList {
+    /// The keys, oldest first, the revoked ones too.
+    pub items: Vec<KeyView>,
+}
+
+/// A key to be made.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewKeyRequest {
+    /// What it is for.
+    pub role: Role,
+    /// What people call it.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+}
+
+/// A key that was made. This is the only time that it is shown.
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+pub struct NewKeyView {
+    /// The key: keep it secret.
+    pub api_key: String,
+    /// What the platform keeps of it.
+    pub key: KeyView,
+}
+
+impl std::fmt::Debug for NewKeyView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NewKeyView").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+impl From<NewKey> for NewKeyView {
+    fn from(new: NewKey) -> NewKeyView {
+        NewKeyView { api_key: new.key.reveal().to_owned(), key: new.row.into() }
+    }
+}
+
+/// A public key whose bundles are accepted.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct TrustedKeyView {
+    /// `sha256:` and the SHA-256 of the key's DER.
+    pub key_id: String,
+    /// The fingerprint that OpenSSH shows.
+    pub fingerprint: String,
+    /// The base64 of the key's DER.
+    pub public_key: String,
+    /// What people call it.
+    pub name: String,
+    /// When it was added (RFC 3339).
+    pub created_at: String,
+}
+
+impl From<TrustedKeyRow> for TrustedKeyView {
+    fn from(row: TrustedKeyRow) -> TrustedKeyView {
+        TrustedKeyView {
+            key_id: row.key_id,
+            fingerprint: row.fingerprint,
+            public_key: row.public_key,
+            name: row.label,
+            created_at: row.created_at.to_string(),
+        }
+    }
+}
+
+/// The keys that the organization trusts.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct TrustedKeyList {
+    /// The keys, oldest first.
+    pub items: Vec<TrustedKeyView>,
+}
+
+/// A public key to be trusted.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewTrustedKey {
+    /// The Ed25519 public key, as PEM or as an OpenSSH line.
+    pub public_key: String,
+    /// What people call it.
+    #[schema(min_length = 1, max_length = 200)]
+    pub name: String,
+}
+
+/// Whether a bundle is kept whatever the retention says.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LegalHold {
+    /// Whether it is.
+    pub legal_hold: bool,
+}
+
+/// Until when a bundle is kept.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Retention {
+    /// RFC 3339; not before the time until which it is kept already.
+    #[schema(format = DateTime)]
+    pub retention_until: String,
+}
+
+/// What somebody did.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct AuditView {
+    /// The name of the record.
+    pub id: String,
+    /// When (RFC 3339).
+    pub at: String,
+    /// Who: `key:` and the prefix of the key, or `cli`.
+    pub actor: String,
+    /// What: a stable code.
+    pub action: String,
+    /// To what.
+    pub target: String,
+    /// `done`, `unchanged` or `refused`.
+    pub outcome: String,
+    /// What else is worth knowing.
+    #[schema(value_type = Object)]
+    pub detail: serde_json::Value,
+    /// The request, as in the platform's log.
+    pub request_id: String,
+}
+
+impl From<AuditRecord> for AuditView {
+    fn from(record: AuditRecord) -> AuditView {
+        AuditView {
+            id: record.id,
+            at: record.at.to_string(),
+            actor: record.actor,
+            action: record.action,
+            target: record.target,
+            outcome: record.outcome,
+            detail: record.detail,
+            request_id: record.request_id,
+        }
+    }
+}
+
+/// A page of the audit log, newest first.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct AuditList {
+    /// The records.
+    pub items: Vec<AuditView>,
+    /// Where the next page begins; `null` on the last one.
+    pub next_cursor: Option<String>,
+}
+
+impl From<Page<AuditRecord>> for AuditList {
+    fn from(page: Page<AuditRecord>) -> AuditList {
+        AuditList { items: page.items.into_iter().map(AuditView::from).collect(), next_cursor: page.next }
+    }
+}

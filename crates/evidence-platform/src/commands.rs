@@ -1,0 +1,202 @@
+//! What the commands do: open the platform, then serve it or change it. The only module that prints.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::blobs::{Blobs, BucketAccess};
+use crate::cli::{Cli, Command, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
+use crate::error::Error;
+use crate::server::{Limits, Server};
+use crate::service::{Operator, Service, Settings};
+use crate::spool::Patience;
+use crate::store::{DatabaseUrl, Store};
+use crate::time::Clock;
+
+/// File descriptors that are not connections: database, blobs, spool, the log.
+const OTHER_FILES: u64 = 512;
+
+/// Starts the log: JSON lines on standard error, as much as EVIDENCE_PLATFORM_LOG says.
+pub fn start_log() {
+    let filter = EnvFilter::try_from_env("EVIDENCE_PLATFORM_LOG");
+    let filter = filter.unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
+    tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .init();
+}
+
+/// Runs a command.
+///
+/// # Errors
+/// What went wrong, to be told to the one who ran it.
+pub async fn run(cli: Cli) -> Result<(), Error> {
+    match cli.command {
+        Command::Serve(serve) => serve_all(&cli.place, serve).await,
+        Command::Organization(command) => {
+            organization(&open(&cli.place, Settings::default(), 2).await?, command).await
+        }
+        Command::Key(command) => key(&open(&cli.place, Settings::default(), 2).await?, command).await,
+        Command::Trust(command) => trust(&open(&cli.place, Settings::default(), 2).await?, command).await,
+    }
+}
+
+/// Opens the platform where the arguments say it is, and makes what is not there yet.
+async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result<Service, Error> {
+    // Bundles are settings of an organization: they are for the one who runs the platform.
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&place.data)
+        .map_err(|error| Error::Invalid(format!("the data directory {}: {error}", place.data.display())))?;
+    let database = match &place.database {
+        Some(url) => DatabaseUrl::postgres(url)?,
+        None => DatabaseUrl::sqlite(&place.data)?,
+    };
+    let blobs = match place.storage.as_deref() {
+        Some(address) if address.starts_with("s3://") => Blobs::bucket(address, &access(place))?,
+        Some(address) if address.contains("://") => {
+            return Err(Error::Invalid("the storage must be a directory or s3://bucket/prefix".into()));
+        }
+        Some(directory) => Blobs::directory(directory.as_ref())?,
+        None => Blobs::directory(&place.data.join("blobs"))?,
+    };
+    let store = Store::open(&database, connections).await?;
+    Service::new(store, blobs, &place.data.join("spool"), Clock::system(), settings)
+}
+
+fn access(place: &PlaceArgs) -> BucketAccess {
+    BucketAccess {
+        endpoint: place.storage_endpoint.clone(),
+        region: place.storage_region.clone(),
+        access_key_id: place.storage_access_key_id.clone(),
+        secret_access_key: place.storage_secret_access_key.clone(),
+        session_token: place.storage_session_token.clone(),
+    }
+}
+
+async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
+    let defaults = Settings::default();
+    let settings = Settings {
+        patience: Patience { bytes: serve.max_bundle_size, ..defaults.patience },
+        retention_days: serve.retention_days,
+        uploads: usize::try_from(serve.max_uploads).unwrap_or(usize::MAX),
+        ..defaults
+    };
+    let service = open(place, settings, serve.max_database_connections).await?;
+    let limits = Limits { connections: connections(serve.max_connections), ..Limits::default() };
+    let server = Server::bind(serve.listen, service.clone(), limits).await?;
+    say(&format!("listening at http://{}", server.address()?))?;
+    if Operator::of(&service).organizations().await?.is_empty() {
+        say("there is no organization yet; make one, a key for it, and say whose bundles it accepts:")?;
+        say("  evidence-platform organization create \"ACME Corp\" --slug acme")?;
+        say("  evidence-platform key create --organization acme --role upload")?;
+        say("  evidence-platform trust add --organization acme evidence-signing-key.pub.pem")?;
+    }
+    let sweeper = tokio::spawn(sweep(service.clone()));
+    server.run(told_to_stop()?).await;
+    sweeper.abort();
+    service.close().await;
+    Ok(())
+}
+
+/// As many connections as the system allows files for, if that is less than was asked for.
+fn connections(asked: u32) -> usize {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = u64::from(asked).saturating_add(OTHER_FILES);
+    let allowed = limit.maximum.map_or(wanted, |most| most.min(wanted));
+    let mut current = limit.current.unwrap_or(u64::MAX);
+    if current < allowed {
+        let raised = rustix::process::Rlimit { current: Some(allowed), maximum: limit.maximum };
+        if setrlimit(Resource::Nofile, raised).is_ok() {
+            current = allowed;
+        }
+    }
+    let free = current.saturating_sub(OTHER_FILES).clamp(16, u64::from(asked));
+    usize::try_from(free).unwrap_or(usize::MAX)
+}
+
+/// Removes leftovers now and every hour.
+async fn sweep(service: Service) {
+    let mut hours = tokio::time::interval(Duration::from_secs(3_600));
+    loop {
+        hours.tick().await;
+        match service.sweep().await {
+            Ok(swept) if swept == Default::default() => {}
+            Ok(swept) => tracing::info!(uploads = swept.uploads, blobs = swept.blobs, "removed leftovers"),
+            Err(error) => tracing::warn!(error = ?error, "could not remove leftovers"),
+        }
+    }
+}
+
+/// Ends with SIGTERM or SIGINT.
+fn told_to_stop() -> Result<impl Future<Output = ()>, Error> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}
+
+async fn organization(service: &Service, command: OrganizationCommand) -> Result<(), Error> {
+    let operator = Operator::of(service);
+    match command {
+        OrganizationCommand::Create { name, slug } => {
+            let made = operator.create_organization(&name, &slug).await?;
+            say(&format!("{}  {}  {}", made.id, made.slug, made.name))
+        }
+        OrganizationCommand::List => {
+            for found in operator.organizations().await? {
+                say(&format!("{}  {}  {}", found.id, found.slug, found.name))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
+    let operator = Operator::of(service);
+    match command {
+        KeyCommand::Create { organization, role, name } => {
+            let made = operator.create_key(&organization, role, &name).await?;
+            // Alone on standard output, so that a program can take it.
+            say(made.key.reveal())
+        }
+        KeyCommand::Revoke { organization, key } => {
+            let row = operator.revoke_key(&organization, &key).await?;
+            say(&format!("revoked {}", row.prefix))
+        }
+        KeyCommand::List { organization } => {
+            for row in operator.keys(&organization).await? {
+                let state = row.revoked_at.map_or_else(String::new, |time| format!("  revoked {time}"));
+                say(&format!("{}  {}  {}  {}{state}", row.prefix, row.role, row.created_at, row.label))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {
+    let TrustCommand::Add { organization, name, file } = command;
+    let unreadable = |error: io::Error| Error::Invalid(format!("{}: {error}", file.display()));
+    let contents = fs::read_to_string(&file).map_err(unreadable)?;
+    let name = name.or_else(|| Some(file.file_name()?.to_str()?.to_owned())).unwrap_or_default();
+    let (row, added) = Operator::of(service).add_trusted_key(&organization, &contents, &name).await?;
+    say(&format!("{} {}", if added { "trusted" } else { "trusted already:" }, row.key_id))
+}
+
+fn say(line: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}")?;
+    Ok(out.flush()?)
+}

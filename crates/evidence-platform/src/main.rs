@@ -1,0 +1,32 @@
+//! `evidence-platform`: reads the command line, starts the log, runs the command, exits.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use evidence_platform::cli::Cli;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
+        }
+    };
+    evidence_platform::commands::start_log();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(evidence_platform::commands::run(cli)).map_err(|error| {
+            error.cause().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+        }),
+        Err(error) => Err(format!("no threads: {error}")),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            let _ = writeln!(std::io::stderr(), "error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Who may do what: roles, what each may do, and the principal that an authenticated request acts as.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::error::Error;
+use crate::id::OrganizationId;
+
+/// What an API key is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Uploads bundles and has them verified. For the machine that collects.
+    Upload,
+    /// Looks at everything. For auditors.
+    Read,
+    /// Does both and administers the organization.
+    Admin,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Role; 3] = [Role::Upload, Role::Read, Role::Admin];
+
+    /// The role as it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Upload => "upload",
+            Role::Read => "read",
+            Role::Admin => "admin",
+        }
+    }
+
+    /// Reads a role as it is kept.
+    pub(crate) fn stored(text: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|role| role.as_str() == text)
+    }
+
+    /// Whether the role may do this.
+    pub fn may(self, capability: Capability) -> bool {
+        match (capability, self) {
+            (Capability::Identify, Role::Upload | Role::Read | Role::Admin) => true,
+            (Capability::Upload | Capability::Verify, Role::Upload | Role::Admin) => true,
+            (Capability::Upload | Capability::Verify, Role::Read) => false,
+            (Capability::Read, Role::Read | Role::Admin) => true,
+            (Capability::Read, Role::Upload) => false,
+            (Capability::Administer, Role::Admin) => true,
+            (Capability::Administer, Role::Upload | Role::Read) => false,
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a request needs to be allowed to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Capability {
+    /// Learn who one is.
+    Identify,
+    /// Store a bundle.
+    Upload,
+    /// Have a stored bundle verified again.
+    Verify,
+    /// See bundles and their contents.
+    Read,
+    /// Keys, trust, retention, legal hold, deletion, the audit log.
+    Administer,
+}
+
+impl Capability {
+    /// Every capability.
+    pub const ALL: [Capability; 5] = [
+        Capability::Identify,
+        Capability::Upload,
+        Capability::Verify,
+        Capability::Read,
+        Capability::Administer,
+    ];
+
+    /// The capability as it is written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Capability::Identify => "identify",
+            Capability::Upload => "upload",
+            Capability::Verify => "verify",
+            Capability::Read => "read",
+            Capability::Administer => "administer",
+        }
+    }
+}
+
+/// Who acts: an API key that was checked, and its organization.
+///
+/// Only [`Service::authenticate`](crate::service::Service::authenticate) and
+/// [`Service::resume`](crate::service::Service::resume) make one. Every method of the service takes one, and reaches
+/// the rows of its organization only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    pub(crate) organization: OrganizationId,
+    pub(crate) slug: String,
+    pub(crate) name: String,
+    pub(crate) key_id: String,
+    pub(crate) key_prefix: String,
+    pub(crate) role: Role,
+}
+
+impl Principal {
+    /// The organization that the principal belongs to.
+    pub fn organization(&self) -> &OrganizationId {
+        &self.organization
+    }
+
+    /// The short name of the organization.
+    pub fn slug(&self) -> &str {
+        &self.slug
+    }
+
+    /// The name of the organization.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of the key: what a session may keep to be resumed.
+    pub fn key_id(&self) -> &str {
+        &self.key_id
+    }
+
+    /// The part of the key that is no secret.
+    pub fn key_prefix(&self) -> &str {
+        &self.key_prefix
+    }
+
+    /// The role of the key.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Refuses where the role does not allow it.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`].
+    pub fn require(&self, capability: Capability) -> Result<(), Error> {
+        if self.role.may(capability) { Ok(()) } else { Err(Error::Forbidden { role: self.role, capability }) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_role_may_do_what_the_documentation_says() {
+        let table = [
+            (Role::Upload, [true, true, true, false, false]),
+            (Role::Read, [true, false, false, true, false]),
+            (Role::Admin, [true, true, true, true, true]),
+        ];
+        for (role, may) in table {
+            assert_eq!(Capability::ALL.map(|capability| role.may(capability)), may, "{role}");
+            assert_eq!(Role::stored(role.as_str()), Some(role));
+        }
+        assert_eq!(Role::stored("root"), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! What surrounds every request: its name, its line in the log, its numbers, and the body of its problem.
+//!
+//! Headers, parameters and bodies are never logged: keys and tags are in them.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderName, HeaderValue};
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+
+use super::connections::Busy;
+use super::metrics::Metrics;
+use crate::api::App;
+use crate::api::problem::Unwritten;
+use crate::id::random_hex;
+use crate::role::Principal;
+use crate::service::RequestId;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The outermost layer.
+pub(super) async fn observe(State(app): State<App>, mut request: Request, next: Next) -> Response {
+    let began = Instant::now();
+    // A client's own name for the request would let it write what it likes into the audit log.
+    let request_id = random_hex::<12>().unwrap_or_default();
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str).to_owned();
+    request.extensions_mut().insert(RequestId(request_id.clone()));
+    let counted = Arc::clone(&app.metrics);
+    let mut request = request.map(|body| Body::new(Watched::new(body, None, counted, Direction::In)));
+    let who = Who::default();
+    request.extensions_mut().insert(who.clone());
+
+    let mut response = next.run(request).await;
+
+    let status = response.status().as_u16();
+    if let Some(problem) = response.extensions_mut().remove::<Unwritten>() {
+        *response.body_mut() = problem.write(&request_id);
+        let cause = problem.error.as_deref().and_then(|error| error.cause());
+        if status >= 500 {
+            let (error, cause) = (problem.kind.code(), cause.map(ToString::to_string).unwrap_or_default());
+            tracing::error!(request_id, route, error, cause, "request failed");
+        }
+    }
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::from_str(&request_id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    let took = began.elapsed();
+    app.metrics.request(method.as_str(), &route, status, took);
+    let key = who.0.get().map(String::as_str).unwrap_or_default();
+    let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    tracing::info!(request_id, method = method.as_str(), route, status, milliseconds, key, "request");
+    let metrics = Arc::clone(&app.metrics);
+    let busy = response.extensions_mut().remove::<Busy>();
+    response.map(|body| Body::new(Watched::new(body, busy, metrics, Direction::Out)))
+}
+
+/// Where the check of access leaves the prefix of the key for the log.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Who(Arc<std::sync::OnceLock<String>>);
+
+impl Who {
+    /// Remembers the principal's key.
+    pub(crate) fn is(&self, principal: &Principal) {
+        let _ = self.0.set(principal.key_prefix().to_owned());
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Direction {
+    In,
+    Out,
+}
+
+/// A body whose bytes are counted and which keeps its connection busy as long as it lives.
+struct Watched {
+    body: Body,
+    metrics: Arc<Metrics>,
+    direction: Direction,
+    _busy: Option<Busy>,
+}
+
+impl Watched {
+    fn new(body: Body, busy: Option<Busy>, metrics: Arc<Metrics>, direction: Direction) -> Watched {
+        Watched { body, metrics, direction, _busy: busy }
+    }
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &frame
+            && let Some(data) = frame.data_ref()
+        {
+            match self.direction {
+                Direction::In => self.metrics.received(data.len()),
+                Direction::Out => self.metrics.sent(data.len()),
+            }
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        HttpBody::size_hint(&self.body)
+    }
+}

@@ -1,0 +1,317 @@
+//! Administration of one organization by its admin keys: keys, trust, hold, retention, deletion, the audit log.
+
+use serde_json::json;
+
+use super::{Page, PageRequest, RequestId, Service};
+use crate::error::Error;
+use crate::id::{OrganizationId, random_hex};
+use crate::role::{Capability, Principal, Role};
+use crate::secret::ApiKey;
+use crate::store::{Action, AuditRecord, BundleRow, KeyRow, NewAudit, Outcome, Position, TrustedKeyRow};
+use crate::time::Time;
+
+/// A key that was made: the only moment at which it can be shown.
+#[derive(Debug, Clone)]
+pub struct NewKey {
+    /// What is kept of it.
+    pub row: KeyRow,
+    /// The key.
+    pub key: ApiKey,
+}
+
+/// Who administers: an admin key, or whoever runs the program on the database.
+pub(super) struct Actor<'a> {
+    pub(super) organization: &'a OrganizationId,
+    pub(super) name: String,
+    pub(super) request: &'a str,
+}
+
+impl<'a> Actor<'a> {
+    fn of(principal: &'a Principal, request: &'a RequestId) -> Result<Actor<'a>, Error> {
+        principal.require(Capability::Administer)?;
+        let name = format!("key:{}", principal.key_prefix());
+        Ok(Actor { organization: principal.organization(), name, request: &request.0 })
+    }
+
+    pub(super) fn record(
+        &'a self,
+        at: Time,
+        action: Action,
+        target: &'a str,
+        outcome: Outcome,
+        detail: serde_json::Value,
+    ) -> NewAudit<'a> {
+        let actor = self.name.clone();
+        NewAudit {
+            organization: self.organization,
+            at,
+            actor,
+            action,
+            target,
+            outcome,
+            detail,
+            request_id: self.request,
+        }
+    }
+}
+
+/// Checks a name that people give.
+pub(super) fn check_label(label: &str) -> Result<(), Error> {
+    if label.trim().is_empty() || label.len() > 200 || label.chars().any(char::is_control) {
+        return Err(Error::Invalid("a name has 1 to 200 bytes and no control characters".into()));
+    }
+    Ok(())
+}
+
+impl Service {
+    /// Makes a key.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`], [`Error::Invalid`].
+    pub async fn create_key(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        role: Role,
+        label: &str,
+    ) -> Result<NewKey, Error> {
+        self.make_key(&Actor::of(principal, request)?, role, label).await
+    }
+
+    /// The keys of the organization, the revoked ones too.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`].
+    pub async fn keys(&self, principal: &Principal) -> Result<Vec<KeyRow>, Error> {
+        principal.require(Capability::Administer)?;
+        self.inner.store.keys(principal.organization()).await
+    }
+
+    /// Revokes a key, by its name or its prefix. It counts no more from the next request on.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn revoke_key(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        id: &str,
+    ) -> Result<KeyRow, Error> {
+        self.end_key(&Actor::of(principal, request)?, id).await
+    }
+
+    /// Trusts a public key (PEM or OpenSSH); `false` if it was trusted already.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if it is no Ed25519 public key.
+    pub async fn add_trusted_key(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        public_key: &str,
+        label: &str,
+    ) -> Result<(TrustedKeyRow, bool), Error> {
+        self.add_trust(&Actor::of(principal, request)?, public_key, label).await
+    }
+
+    /// The keys that the organization trusts.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`].
+    pub async fn trusted_keys(&self, principal: &Principal) -> Result<Vec<TrustedKeyRow>, Error> {
+        principal.require(Capability::Administer)?;
+        self.inner.store.trusted_keys(principal.organization()).await
+    }
+
+    /// Ends the trust in a key. What it signed stays stored, and is no longer verified.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn remove_trusted_key(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        key_id: &str,
+    ) -> Result<(), Error> {
+        self.end_trust(&Actor::of(principal, request)?, key_id).await
+    }
+
+    /// Puts a bundle under legal hold, or releases it.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn set_legal_hold(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        id: &str,
+        hold: bool,
+    ) -> Result<BundleRow, Error> {
+        let actor = Actor::of(principal, request)?;
+        self.find(principal, id).await?;
+        let mut transaction = self.inner.store.begin().await?;
+        let changed = transaction.set_legal_hold(actor.organization, id, hold).await?;
+        let outcome = if changed { Outcome::Done } else { Outcome::Unchanged };
+        let detail = json!({ "legal_hold": hold });
+        transaction
+            .audit(actor.record(self.inner.clock.now(), Action::BundleHold, id, outcome, detail))
+            .await?;
+        transaction.commit().await?;
+        self.find(principal, id).await
+    }
+
+    /// Extends the retention of a bundle.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::RetentionShortened`] if it would end earlier than now.
+    pub async fn extend_retention(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        id: &str,
+        until: Time,
+    ) -> Result<BundleRow, Error> {
+        let actor = Actor::of(principal, request)?;
+        let now = self.inner.clock.now();
+        if until > now.plus_days(super::upload::RETENTION_DAYS) {
+            return Err(Error::Invalid("retention_until is more than a hundred years away".into()));
+        }
+        let before = self.find(principal, id).await?;
+        let mut transaction = self.inner.store.begin().await?;
+        let changed = transaction.extend_retention(actor.organization, id, until).await?;
+        if !changed && until < before.retention_until {
+            return Err(Error::RetentionShortened(before.retention_until));
+        }
+        let outcome = if changed { Outcome::Done } else { Outcome::Unchanged };
+        let detail = json!({ "from": before.retention_until, "until": until });
+        transaction.audit(actor.record(now, Action::BundleRetain, id, outcome, detail)).await?;
+        transaction.commit().await?;
+        self.find(principal, id).await
+    }
+
+    /// Deletes a bundle whose retention has ended and that is not under legal hold.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::LegalHold`], [`Error::Retained`].
+    pub async fn delete_bundle(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        id: &str,
+    ) -> Result<(), Error> {
+        let actor = Actor::of(principal, request)?;
+        let now = self.inner.clock.now();
+        let bundle = self.find(principal, id).await?;
+        let mut transaction = self.inner.store.begin().await?;
+        if !transaction.delete_bundle(actor.organization, id, now).await? {
+            drop(transaction);
+            let bundle = self.find(principal, id).await?;
+            let detail =
+                json!({ "legal_hold": bundle.legal_hold, "retention_until": bundle.retention_until });
+            self.note(actor.record(now, Action::BundleDelete, id, Outcome::Refused, detail)).await?;
+            return Err(if bundle.legal_hold {
+                Error::LegalHold
+            } else {
+                Error::Retained(bundle.retention_until)
+            });
+        }
+        let claim = transaction.claim_delete(actor.organization, &bundle.digest, now).await?;
+        let detail = json!({ "sha256": bundle.digest.to_string(), "bundle_id": bundle.facts.bundle_id });
+        transaction.audit(actor.record(now, Action::BundleDelete, id, Outcome::Done, detail)).await?;
+        transaction.commit().await?;
+        // The bundle is gone. If its bytes cannot be removed now, the claim is there for the next sweep.
+        if let Some(claim) = claim
+            && let Err(error) = self.remove_blob(&claim).await
+        {
+            tracing::warn!(error = ?error, "a deleted bundle's bytes are left for the next sweep");
+        }
+        Ok(())
+    }
+
+    /// The audit log, newest first.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`].
+    pub async fn audit_log(
+        &self,
+        principal: &Principal,
+        page: &PageRequest,
+    ) -> Result<Page<AuditRecord>, Error> {
+        principal.require(Capability::Administer)?;
+        let rows = self.inner.store.audit_log(principal.organization(), &page.after, page.rows()).await?;
+        Ok(Page::of(rows, page, |row| Position { time: row.at, id: row.id.clone() }))
+    }
+
+    pub(super) async fn make_key(&self, actor: &Actor<'_>, role: Role, label: &str) -> Result<NewKey, Error> {
+        check_label(label)?;
+        let key = ApiKey::random()?;
+        let now = self.inner.clock.now();
+        let row = KeyRow {
+            id: format!("key_{}", random_hex::<12>()?),
+            prefix: key.prefix().to_owned(),
+            role,
+            label: label.to_owned(),
+            created_at: now,
+            revoked_at: None,
+        };
+        let mut transaction = self.inner.store.begin().await?;
+        transaction.add_key(actor.organization, &row, &key.hash()).await?;
+        let detail = json!({ "prefix": row.prefix, "role": role, "name": label });
+        transaction.audit(actor.record(now, Action::KeyCreate, &row.id, Outcome::Done, detail)).await?;
+        transaction.commit().await?;
+        Ok(NewKey { row, key })
+    }
+
+    pub(super) async fn end_key(&self, actor: &Actor<'_>, id: &str) -> Result<KeyRow, Error> {
+        let now = self.inner.clock.now();
+        let mut transaction = self.inner.store.begin().await?;
+        let (row, changed) =
+            transaction.revoke_key(actor.organization, id, now).await?.ok_or(Error::NotFound("key"))?;
+        let outcome = if changed { Outcome::Done } else { Outcome::Unchanged };
+        let detail = json!({ "prefix": row.prefix });
+        transaction.audit(actor.record(now, Action::KeyRevoke, &row.id, outcome, detail)).await?;
+        transaction.commit().await?;
+        Ok(row)
+    }
+
+    pub(super) async fn add_trust(
+        &self,
+        actor: &Actor<'_>,
+        public_key: &str,
+        label: &str,
+    ) -> Result<(TrustedKeyRow, bool), Error> {
+        check_label(label)?;
+        let key = evidence_bundle::PublicKey::parse(public_key.as_bytes())
+            .map_err(|error| Error::Invalid(format!("the public key: {error}")))?;
+        let now = self.inner.clock.now();
+        let row = TrustedKeyRow {
+            key_id: key.key_id().to_string(),
+            public_key: key.to_spki_base64(),
+            fingerprint: key.ssh_fingerprint(),
+            label: label.to_owned(),
+            created_at: now,
+        };
+        let mut transaction = self.inner.store.begin().await?;
+        let added = transaction.add_trusted_key(actor.organization, &row).await?;
+        let outcome = if added { Outcome::Done } else { Outcome::Unchanged };
+        let detail = json!({ "fingerprint": row.fingerprint, "name": label });
+        transaction.audit(actor.record(now, Action::TrustAdd, &row.key_id, outcome, detail)).await?;
+        transaction.commit().await?;
+        if added {
+            return Ok((row, true));
+        }
+        let rows = self.inner.store.trusted_keys(actor.organization).await?;
+        let known = rows.into_iter().find(|known| known.key_id == row.key_id);
+        Ok((known.ok_or(Error::Busy)?, false))
+    }
+
+    pub(super) async fn end_trust(&self, actor: &Actor<'_>, key_id: &str) -> Result<(), Error> {
+        let now = self.inner.clock.now();
+        let mut transaction = self.inner.store.begin().await?;
+        if !transaction.remove_trusted_key(actor.organization, key_id).await? {
+            return Err(Error::NotFound("trusted key"));
+        }
+        transaction.audit(actor.record(now, Action::TrustRemove, key_id, Outcome::Done, json!({}))).await?;
+        transaction.commit().await
+    }
+}

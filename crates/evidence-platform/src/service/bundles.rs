@@ -1,0 +1,106 @@
+//! Looking at bundles: lists, one bundle, its bytes, the files in it.
+
+use bytes::Bytes;
+use evidence_bundle::TrustRoot;
+use futures_util::TryStreamExt as _;
+use futures_util::stream::BoxStream;
+use serde_json::json;
+
+use super::{Page, PageRequest, RequestId, Service};
+use crate::error::Error;
+use crate::facts;
+use crate::role::{Capability, Principal};
+use crate::store::{Action, BundleRow, Outcome, Position};
+
+/// The bytes of a bundle.
+pub struct Download {
+    /// The bundle.
+    pub bundle: BundleRow,
+    /// Its bytes, as they were uploaded.
+    pub bytes: BoxStream<'static, Result<Bytes, std::io::Error>>,
+}
+
+impl std::fmt::Debug for Download {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Download").field("bundle", &self.bundle.id).finish_non_exhaustive()
+    }
+}
+
+impl Service {
+    /// Bundles, the latest collected first.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn bundles(&self, principal: &Principal, page: &PageRequest) -> Result<Page<BundleRow>, Error> {
+        principal.require(Capability::Read)?;
+        let rows = self.inner.store.bundles(principal.organization(), &page.after, page.rows()).await?;
+        Ok(Page::of(rows, page, |row| Position { time: row.collected_at, id: row.id.clone() }))
+    }
+
+    /// One bundle.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], also where another organization has it.
+    pub async fn bundle(&self, principal: &Principal, id: &str) -> Result<BundleRow, Error> {
+        principal.require(Capability::Read)?;
+        self.find(principal, id).await
+    }
+
+    /// The bytes of a bundle. The download is recorded.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`]; [`Error::Internal`] if the bytes are missing.
+    pub async fn download(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        id: &str,
+    ) -> Result<Download, Error> {
+        principal.require(Capability::Read)?;
+        let bundle = self.find(principal, id).await?;
+        let blob = self.inner.blobs.get(principal.organization(), &bundle.digest).await?;
+        let blob = blob.ok_or(Error::Internal("the stored bytes are missing", None))?;
+        if blob.meta.size != bundle.size_bytes {
+            return Err(Error::Internal("the stored bytes are damaged: their size is wrong", None));
+        }
+        self.note(self.record(principal, request, Action::BundleDownload, id, Outcome::Done, json!({})))
+            .await?;
+        Ok(Download { bundle, bytes: Box::pin(blob.into_stream().map_err(std::io::Error::other)) })
+    }
+
+    /// Files inside a bundle, verified on the way with the key that it was accepted with: trust that has ended since
+    /// does not make what is stored unreadable.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Refused`] if the stored bytes are damaged, [`Error::TooLarge`] if the wanted files
+    /// have more than `limit` bytes together.
+    pub async fn files(
+        &self,
+        principal: &Principal,
+        id: &str,
+        wanted: impl Fn(&str) -> bool + Send + 'static,
+        limit: u64,
+    ) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        principal.require(Capability::Read)?;
+        let bundle = self.find(principal, id).await?;
+        let mut trust = TrustRoot::new();
+        let damaged = |error| Error::internal("a stored key id is damaged", error);
+        trust.add_fingerprint(&bundle.facts.key_id).map_err(damaged)?;
+        let blob = self.inner.blobs.get(principal.organization(), &bundle.digest).await?;
+        let blob = blob.ok_or(Error::Internal("the stored bytes are missing", None))?;
+        let (file, _spooled) = self.local(blob).await?;
+        let permit = self.inner.judges.clone().acquire_owned().await;
+        let permit = permit.map_err(|error| Error::internal("the verifiers are gone", error))?;
+        let work = move || {
+            let _permit = permit;
+            facts::read_files(file, &trust, &wanted, limit)
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::join)?
+    }
+
+    /// The bundle, for whoever may do something with it. Callers have asked for the capability.
+    pub(super) async fn find(&self, principal: &Principal, id: &str) -> Result<BundleRow, Error> {
+        let found = self.inner.store.bundle(principal.organization(), id).await?;
+        found.ok_or(Error::NotFound("bundle"))
+    }
+}

@@ -1,0 +1,187 @@
+//! What the platform does, for the API, for pages and for the command line alike.
+//!
+//! Tenancy and roles are enforced here and nowhere else: every method that touches an organization takes the
+//! [`Principal`] whose key was checked, asks it for the capability, and hands only its organization to the store.
+//! Nothing here knows HTTP.
+
+mod admin;
+mod bundles;
+mod operator;
+mod page;
+mod shares;
+mod sweep;
+mod upload;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+pub use admin::NewKey;
+pub use bundles::Download;
+pub use operator::Operator;
+pub use page::{Page, PageRequest};
+pub use sweep::Swept;
+pub use upload::{NewUpload, Stored, Verification, check_tags};
+
+use shares::Shares;
+
+use crate::blobs::Blobs;
+use crate::error::Error;
+use crate::role::Principal;
+use crate::secret::ApiKey;
+use crate::spool::{Patience, Spool};
+use crate::store::Action;
+use crate::store::{NewAudit, Outcome, Store};
+use crate::time::Clock;
+
+/// What the operator of the platform decides.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How much and how slowly an upload may arrive.
+    pub patience: Patience,
+    /// For how many days a bundle is kept if the uploader does not say.
+    pub retention_days: u32,
+    /// How many uploads may be under way at once; one organization can have half of them.
+    pub uploads: usize,
+    /// How many bundles may be verified at once.
+    pub judges: usize,
+    /// How old, in seconds, what a crash left must be before it is removed. Longer than any upload takes.
+    pub leftovers_seconds: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        let patience = Patience {
+            bytes: 100_000_000,
+            idle: Duration::from_secs(30),
+            total: Duration::from_secs(15 * 60),
+        };
+        let judges = std::thread::available_parallelism().map_or(2, usize::from);
+        Settings { patience, retention_days: 365, uploads: 64, judges, leftovers_seconds: 2 * 60 * 60 }
+    }
+}
+
+/// The name of a request, as in the log and in the answer's header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId(pub String);
+
+/// The platform.
+#[derive(Clone)]
+pub struct Service {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Store,
+    blobs: Blobs,
+    spool: Spool,
+    clock: Clock,
+    settings: Settings,
+    uploads: Arc<Shares>,
+    judges: Arc<Semaphore>,
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service").field("store", &self.inner.store).field("blobs", &self.inner.blobs).finish()
+    }
+}
+
+impl Service {
+    /// The platform on this database and this storage. `spool` is used where the storage is no directory.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] if the spool cannot be made.
+    pub fn new(
+        store: Store,
+        blobs: Blobs,
+        spool: &std::path::Path,
+        clock: Clock,
+        settings: Settings,
+    ) -> Result<Service, Error> {
+        let spool = Spool::open(&blobs.spool_directory().unwrap_or_else(|| spool.to_owned()))?;
+        let uploads = Shares::new(settings.uploads);
+        let judges = Arc::new(Semaphore::new(settings.judges));
+        Ok(Service { inner: Arc::new(Inner { store, blobs, spool, clock, settings, uploads, judges }) })
+    }
+
+    /// What the operator decided.
+    pub fn settings(&self) -> &Settings {
+        &self.inner.settings
+    }
+
+    /// The clock that counts here.
+    pub fn clock(&self) -> &Clock {
+        &self.inner.clock
+    }
+
+    /// Who has this key.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] for every key that does not count, whatever the reason.
+    pub async fn authenticate(&self, key: &str) -> Result<Principal, Error> {
+        let key = ApiKey::parse(key).ok_or(Error::Unauthenticated)?;
+        let found = self.inner.store.key_by_prefix(key.prefix()).await?;
+        let (principal, hash) = found.ok_or(Error::Unauthenticated)?;
+        if hash.matches(&key.hash()) { Ok(principal) } else { Err(Error::Unauthenticated) }
+    }
+
+    /// Who began a session with the key of this name, if the key still counts.
+    ///
+    /// Only for a name that [`authenticate`](Service::authenticate) gave and that was kept where nobody can change it.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`].
+    pub async fn resume(&self, key_id: &str) -> Result<Principal, Error> {
+        self.inner.store.key_by_id(key_id).await?.ok_or(Error::Unauthenticated)
+    }
+
+    /// Whether the database and the storage answer.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn ready(&self) -> Result<(), Error> {
+        let patience = Duration::from_secs(3);
+        let both = async { tokio::try_join!(self.inner.store.ping(), self.inner.blobs.ping()) };
+        match tokio::time::timeout(patience, both).await {
+            Ok(outcome) => outcome.map(|_| ()),
+            Err(elapsed) => Err(Error::Unavailable(Box::new(elapsed))),
+        }
+    }
+
+    /// Closes the database in an orderly way.
+    pub async fn close(&self) {
+        self.inner.store.close().await;
+    }
+
+    /// A record of what a principal did.
+    fn record<'a>(
+        &self,
+        principal: &'a Principal,
+        request: &'a RequestId,
+        action: Action,
+        target: &'a str,
+        outcome: Outcome,
+        detail: serde_json::Value,
+    ) -> NewAudit<'a> {
+        NewAudit {
+            organization: principal.organization(),
+            at: self.inner.clock.now(),
+            actor: format!("key:{}", principal.key_prefix()),
+            action,
+            target,
+            outcome,
+            detail,
+            request_id: &request.0,
+        }
+    }
+
+    /// Writes one record by itself.
+    async fn note(&self, record: NewAudit<'_>) -> Result<(), Error> {
+        let mut transaction = self.inner.store.begin().await?;
+        transaction.audit(record).await?;
+        transaction.commit().await
+    }
+}

@@ -1,0 +1,106 @@
+//! What only whoever runs the program on the database may do: make organizations, and their first keys and trust.
+//!
+//! No request reaches this; there is no key that stands above the organizations.
+
+use serde_json::json;
+
+use super::admin::{Actor, check_label};
+use super::{NewKey, Service};
+use crate::error::Error;
+use crate::id::OrganizationId;
+use crate::role::Role;
+use crate::store::{Action, KeyRow, Organization, Outcome, TrustedKeyRow};
+
+/// The command line's side of the service.
+#[derive(Debug, Clone)]
+pub struct Operator(Service);
+
+impl Operator {
+    /// The operator of this platform.
+    pub fn of(service: &Service) -> Operator {
+        Operator(service.clone())
+    }
+
+    /// Makes an organization.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a name or slug that cannot be used, [`Error::Exists`].
+    pub async fn create_organization(&self, name: &str, slug: &str) -> Result<Organization, Error> {
+        check_label(name)?;
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if slug.is_empty() || slug.len() > 63 || slug.starts_with('-') || !slug.bytes().all(plain) {
+            let rule = "a slug has 1 to 63 of the characters a-z 0-9 - and does not begin with -";
+            return Err(Error::Invalid(rule.into()));
+        }
+        let now = self.0.inner.clock.now();
+        let new = Organization {
+            id: OrganizationId::random()?,
+            slug: slug.to_owned(),
+            name: name.to_owned(),
+            created_at: now,
+        };
+        let mut transaction = self.0.inner.store.begin().await?;
+        if !transaction.add_organization(&new).await? {
+            return Err(Error::Exists("an organization with this slug"));
+        }
+        let actor = actor(&new);
+        let detail = json!({ "slug": slug, "name": name });
+        let record = actor.record(now, Action::OrganizationCreate, new.id.as_str(), Outcome::Done, detail);
+        transaction.audit(record).await?;
+        transaction.commit().await?;
+        Ok(new)
+    }
+
+    /// Every organization.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+        self.0.inner.store.organizations().await
+    }
+
+    /// Makes a key for an organization.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Invalid`].
+    pub async fn create_key(&self, slug: &str, role: Role, label: &str) -> Result<NewKey, Error> {
+        self.0.make_key(&actor(&self.organization(slug).await?), role, label).await
+    }
+
+    /// The keys of an organization, the revoked ones too.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn keys(&self, slug: &str) -> Result<Vec<KeyRow>, Error> {
+        self.0.inner.store.keys(&self.organization(slug).await?.id).await
+    }
+
+    /// Revokes a key of an organization, by its name or its prefix.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`].
+    pub async fn revoke_key(&self, slug: &str, id: &str) -> Result<KeyRow, Error> {
+        self.0.end_key(&actor(&self.organization(slug).await?), id).await
+    }
+
+    /// Trusts a public key; `false` if it was trusted already.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Invalid`].
+    pub async fn add_trusted_key(
+        &self,
+        slug: &str,
+        public_key: &str,
+        label: &str,
+    ) -> Result<(TrustedKeyRow, bool), Error> {
+        self.0.add_trust(&actor(&self.organization(slug).await?), public_key, label).await
+    }
+
+    async fn organization(&self, slug: &str) -> Result<Organization, Error> {
+        self.0.inner.store.organization(slug).await?.ok_or(Error::NotFound("organization"))
+    }
+}
+
+fn actor(organization: &Organization) -> Actor<'_> {
+    Actor { organization: &organization.id, name: "cli".to_owned(), request: "" }
+}

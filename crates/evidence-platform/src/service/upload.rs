@@ -1,0 +1,336 @@
+//! Taking a bundle in, and verifying a stored one again.
+//!
+//! The order is what makes it safe: spool, digest, verify, claim, store the blob whole and synced, then one transaction
+//! that makes the bundle visible. Success is said after that and never before.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use evidence_bundle::{PublicKey, TrustRoot};
+use futures_util::{Stream, StreamExt as _};
+use object_store::{GetResult, GetResultPayload};
+use serde_json::json;
+
+use super::{RequestId, Service};
+use crate::error::Error;
+use crate::facts::{self, Facts};
+use crate::id::{BlobDigest, bundle_id};
+use crate::role::{Capability, Principal};
+use crate::spool::{Patience, Spooled};
+use crate::store::{Action, BundleRow, Outcome};
+use crate::time::Time;
+
+/// What an uploader says about a bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewUpload {
+    /// The SHA-256 that the bytes must have.
+    pub digest: BlobDigest,
+    /// What to write on it.
+    pub tags: BTreeMap<String, String>,
+    /// For how many days to keep it; the platform's default if absent.
+    pub retention_days: Option<u32>,
+}
+
+/// A bundle that is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    /// The bundle.
+    pub bundle: BundleRow,
+    /// Whether it is new; otherwise the same bytes were here already, and nothing changed.
+    pub created: bool,
+}
+
+/// What verifying a stored bundle again has shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// Whether the stored bytes are what a key signed that the organization trusts now.
+    pub verified: bool,
+    /// The key that signed, where it is verified.
+    pub key_id: Option<String>,
+    /// Why it is not verified: a code of the bundle format, `digest-mismatch`, `blob-missing` or `no-trusted-key`.
+    pub reason: Option<String>,
+    /// The reason in words.
+    pub detail: Option<String>,
+}
+
+/// The most tags of one bundle.
+const TAGS: usize = 32;
+/// The longest retention, a hundred years.
+pub(super) const RETENTION_DAYS: u32 = 36_500;
+
+/// Checks the tags of an upload.
+///
+/// # Errors
+/// [`Error::Invalid`].
+pub fn check_tags(tags: &BTreeMap<String, String>) -> Result<(), Error> {
+    if tags.len() > TAGS {
+        return Err(Error::Invalid(format!("a bundle can have {TAGS} tags at most")));
+    }
+    for (key, value) in tags {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/');
+        if key.is_empty() || key.len() > 64 || !key.bytes().all(plain) {
+            return Err(Error::Invalid(
+                "a tag's name has 1 to 64 of the characters A-Z a-z 0-9 . _ - /".into(),
+            ));
+        }
+        if value.len() > 256 || value.chars().any(char::is_control) {
+            return Err(Error::Invalid(
+                "a tag's value has at most 256 bytes and no control characters".into(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Service {
+    /// Takes a bundle in.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if too many uploads are under way, [`Error::NoTrustedKey`], those of receiving, and
+    /// [`Error::Refused`] if it is not what a trusted key signed.
+    pub async fn upload<S, E>(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        upload: NewUpload,
+        body: S,
+    ) -> Result<Stored, Error>
+    where
+        S: Stream<Item = Result<Bytes, E>>,
+    {
+        principal.require(Capability::Upload)?;
+        check_tags(&upload.tags)?;
+        if upload.retention_days.is_some_and(|days| days > RETENTION_DAYS) {
+            return Err(Error::Invalid(format!("retention_days must be at most {RETENTION_DAYS}")));
+        }
+        let permit = self.inner.uploads.take(principal.organization()).ok_or(Error::Busy)?;
+        let spooled = self.inner.spool.receive(body, self.inner.settings.patience).await?;
+        if spooled.digest != upload.digest {
+            return Err(Error::DigestMismatch);
+        }
+        // From here on nothing depends on the client: what has arrived is brought to its end even if it goes away.
+        let (service, principal, request) = (self.clone(), principal.clone(), request.clone());
+        let rest = async move {
+            let _permit = permit;
+            service.admit(&principal, &request, upload, spooled).await
+        };
+        tokio::spawn(rest).await.map_err(Error::join)?
+    }
+
+    /// Verifies what has arrived and stores it.
+    async fn admit(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        upload: NewUpload,
+        spooled: Spooled,
+    ) -> Result<Stored, Error> {
+        let id = bundle_id(principal.organization(), &upload.digest);
+        let known = self.inner.store.bundle(principal.organization(), &id).await?;
+        if let Some(bundle) = known {
+            let record =
+                self.record(principal, request, Action::BundleUpload, &id, Outcome::Unchanged, json!({}));
+            self.note(record).await?;
+            return Ok(Stored { bundle, created: false });
+        }
+        let trust = self.trust(principal).await?;
+        let file = spooled.file.reopen()?;
+        let (verdict, _) = self.judge(file, trust).await?;
+        let facts = match verdict {
+            Ok(facts) => facts,
+            Err(error) => {
+                if let Error::Refused { reason, .. } = &error {
+                    let detail = json!({ "reason": reason.code(), "sha256": upload.digest.to_string() });
+                    let record =
+                        self.record(principal, request, Action::BundleUpload, &id, Outcome::Refused, detail);
+                    self.note(record).await?;
+                }
+                return Err(error);
+            }
+        };
+        self.store_bundle(principal, request, upload, spooled, id, facts).await
+    }
+
+    async fn store_bundle(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        upload: NewUpload,
+        spooled: Spooled,
+        id: String,
+        facts: Facts,
+    ) -> Result<Stored, Error> {
+        let organization = principal.organization();
+        let now = self.inner.clock.now();
+        let days = upload.retention_days.unwrap_or(self.inner.settings.retention_days);
+        let bundle = BundleRow {
+            id,
+            digest: spooled.digest,
+            size_bytes: spooled.size,
+            collected_at: Time(facts.created_at.saturating_mul(1_000)),
+            uploaded_at: now,
+            uploaded_by: principal.key_prefix().to_owned(),
+            tags: upload.tags,
+            retention_until: now.plus_days(days),
+            legal_hold: false,
+            facts,
+        };
+        let mut transaction = self.inner.store.begin().await?;
+        let claim = transaction.claim_put(organization, &bundle.digest, now).await?.ok_or(Error::Busy)?;
+        transaction.commit().await?;
+
+        self.inner.blobs.put(organization, spooled).await?;
+
+        let mut transaction = self.inner.store.begin().await?;
+        if !transaction.add_bundle(organization, &bundle).await? {
+            // Somebody else stored the same bytes a moment ago. A claim that stays would look like a leftover.
+            transaction.end_claim(&claim).await?;
+            let record = self.record(
+                principal,
+                request,
+                Action::BundleUpload,
+                &bundle.id,
+                Outcome::Unchanged,
+                json!({}),
+            );
+            transaction.audit(record).await?;
+            transaction.commit().await?;
+            let bundle = self.inner.store.bundle(organization, &bundle.id).await?.ok_or(Error::Busy)?;
+            return Ok(Stored { bundle, created: false });
+        }
+        if !transaction.end_claim(&claim).await? {
+            // The claim was taken over while the blob was put, so the blob may be gone. Nothing becomes visible.
+            return Err(Error::Busy);
+        }
+        let detail = json!({
+            "sha256": bundle.digest.to_string(),
+            "size_bytes": bundle.size_bytes,
+            "key_id": bundle.facts.key_id,
+            "retention_until": bundle.retention_until,
+        });
+        let record = self.record(principal, request, Action::BundleUpload, &bundle.id, Outcome::Done, detail);
+        transaction.audit(record).await?;
+        transaction.commit().await?;
+        Ok(Stored { bundle, created: true })
+    }
+
+    /// Reads the stored bytes again and verifies them with the keys that the organization trusts now.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Unavailable`].
+    pub async fn verify(
+        &self,
+        principal: &Principal,
+        request: &RequestId,
+        id: &str,
+    ) -> Result<Verification, Error> {
+        principal.require(Capability::Verify)?;
+        let bundle = self.find(principal, id).await?;
+        let verification = self.verify_stored(principal, &bundle).await?;
+        let outcome = if verification.verified { Outcome::Done } else { Outcome::Refused };
+        let detail = json!({ "verified": verification.verified, "reason": verification.reason });
+        self.note(self.record(principal, request, Action::BundleVerify, id, outcome, detail)).await?;
+        Ok(verification)
+    }
+
+    async fn verify_stored(&self, principal: &Principal, bundle: &BundleRow) -> Result<Verification, Error> {
+        let failed = |reason: &str, detail: String| Verification {
+            verified: false,
+            key_id: None,
+            reason: Some(reason.to_owned()),
+            detail: Some(detail),
+        };
+        let trust = match self.trust(principal).await {
+            Ok(trust) => trust,
+            Err(error @ Error::NoTrustedKey) => return Ok(failed("no-trusted-key", error.to_string())),
+            Err(error) => return Err(error),
+        };
+        let Some(blob) = self.inner.blobs.get(principal.organization(), &bundle.digest).await? else {
+            return Ok(failed("blob-missing", "the stored bytes are missing".to_owned()));
+        };
+        let (file, _spooled) = self.local(blob).await?;
+        let (verdict, digest) = self.judge(file, trust).await?;
+        if digest != Some(bundle.digest) {
+            return Ok(failed(
+                "digest-mismatch",
+                "the stored bytes do not have the SHA-256 that was stored".into(),
+            ));
+        }
+        match verdict {
+            Ok(facts) => {
+                Ok(Verification { verified: true, key_id: Some(facts.key_id), reason: None, detail: None })
+            }
+            Err(Error::Refused { reason, detail }) => Ok(failed(reason.code(), detail)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The blob as a file of this machine: the stored one itself, or a copy that lives as long as what comes with it.
+    pub(super) async fn local(&self, blob: GetResult) -> Result<(File, Option<Spooled>), Error> {
+        let size = blob.meta.size;
+        match blob.payload {
+            GetResultPayload::File(file, _) => Ok((file, None)),
+            GetResultPayload::Stream(stream) => {
+                let patience = Patience { bytes: size, ..self.inner.settings.patience };
+                let stream = stream.map(|chunk| chunk.map_err(io::Error::other));
+                let spooled =
+                    self.inner.spool.receive(stream, patience).await.map_err(|error| match error {
+                        Error::BodyIncomplete | Error::TooSlow | Error::TooLarge(_) => {
+                            Error::Unavailable("the storage broke off".into())
+                        }
+                        error => error,
+                    })?;
+                Ok((spooled.file.reopen()?, Some(spooled)))
+            }
+        }
+    }
+
+    /// Verifies on a thread of its own, as many at once as was decided.
+    async fn judge(
+        &self,
+        file: File,
+        trust: TrustRoot,
+    ) -> Result<(Result<Facts, Error>, Option<BlobDigest>), Error> {
+        let permit = self.inner.judges.clone().acquire_owned().await;
+        let permit = permit.map_err(|error| Error::internal("the verifiers are gone", error))?;
+        let work = move || {
+            let _permit = permit;
+            facts::judge(file, &trust)
+        };
+        tokio::task::spawn_blocking(work).await.map_err(Error::join)
+    }
+
+    /// The keys that the organization trusts now.
+    async fn trust(&self, principal: &Principal) -> Result<TrustRoot, Error> {
+        let mut trust = TrustRoot::new();
+        for row in self.inner.store.trusted_keys(principal.organization()).await? {
+            let damaged = || Error::Internal("a trusted key is damaged", None);
+            let der = STANDARD.decode(&row.public_key).map_err(|_| damaged())?;
+            trust.add_key(row.label, PublicKey::from_spki_der(&der).map_err(|_| damaged())?);
+        }
+        if trust.is_empty() { Err(Error::NoTrustedKey) } else { Ok(trust) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_short_and_plain() {
+        let tags = |key: &str, value: &str| BTreeMap::from([(key.to_owned(), value.to_owned())]);
+        assert!(check_tags(&tags("env", "prod \u{e9}")).is_ok());
+        assert!(check_tags(&tags("team/name.x_y-z", "")).is_ok());
+        for (key, value) in
+            [("", "v"), ("a b", "v"), ("k", "a\nb"), (&"k".repeat(65), "v"), ("k", &"v".repeat(257))]
+        {
+            assert!(check_tags(&tags(key, value)).is_err(), "{key}");
+        }
+        let many = (0..33).map(|n| (format!("k{n}"), String::new())).collect();
+        assert!(check_tags(&many).is_err());
+    }
+}

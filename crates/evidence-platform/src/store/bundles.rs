@@ -1,0 +1,199 @@
+//! Rows of `bundles`. A row is there when its blob is whole in the storage, and not before.
+
+use std::collections::BTreeMap;
+
+use sqlx::any::AnyRow;
+
+use super::{Store, Transaction, corrupt, number, text};
+use crate::error::Error;
+use crate::facts::Facts;
+use crate::id::{BlobDigest, OrganizationId};
+use crate::time::Time;
+
+/// A stored bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BundleRow {
+    /// Its name on this platform.
+    pub id: String,
+    /// The SHA-256 of its bytes.
+    pub digest: BlobDigest,
+    /// How many bytes it has.
+    pub size_bytes: u64,
+    /// What the signed documents say: the identity, the controls, the counts.
+    pub facts: Facts,
+    /// When it was collected, as the signer claims.
+    pub collected_at: Time,
+    /// When it was stored here.
+    pub uploaded_at: Time,
+    /// The prefix of the key that uploaded it.
+    pub uploaded_by: String,
+    /// What the uploader wrote on it.
+    pub tags: BTreeMap<String, String>,
+    /// Until when it must be kept.
+    pub retention_until: Time,
+    /// Whether it must be kept whatever the retention says.
+    pub legal_hold: bool,
+}
+
+/// A place in a list that is ordered by time and name, newest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Position {
+    /// The time of the last one that was seen.
+    pub time: Time,
+    /// Its name.
+    pub id: String,
+}
+
+impl Position {
+    /// Before everything.
+    pub fn start() -> Position {
+        Position { time: Time(i64::MAX), id: String::new() }
+    }
+}
+
+const COLUMNS: &str = "id, sha256, size_bytes, collected_at, uploaded_at, uploaded_by, facts, tags, \
+                       retention_until, legal_hold";
+
+impl Store {
+    /// The bundle with this name, if the organization has it.
+    pub(crate) async fn bundle(
+        &self,
+        organization: &OrganizationId,
+        id: &str,
+    ) -> Result<Option<BundleRow>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND id = $2");
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(organization.as_str()).bind(id);
+        query.fetch_optional(&self.pool).await?.map(|row| bundle(&row)).transpose()
+    }
+
+    /// Bundles of an organization, the latest collected first, behind this position.
+    pub(crate) async fn bundles(
+        &self,
+        organization: &OrganizationId,
+        after: &Position,
+        limit: i64,
+    ) -> Result<Vec<BundleRow>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND \
+             (collected_at, id) < ($2, $3) ORDER BY collected_at DESC, id DESC LIMIT $4"
+        );
+        let rows = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(organization.as_str())
+            .bind(after.time.0)
+            .bind(&after.id)
+            .bind(limit)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(bundle).collect()
+    }
+}
+
+impl Transaction {
+    /// Adds a bundle. `false` if the organization has these bytes already.
+    pub(crate) async fn add_bundle(
+        &mut self,
+        organization: &OrganizationId,
+        new: &BundleRow,
+    ) -> Result<bool, Error> {
+        let facts = serde_json::to_string(&new.facts).map_err(|error| Error::internal("facts", error))?;
+        let tags = serde_json::to_string(&new.tags).map_err(|error| Error::internal("tags", error))?;
+        let done = sqlx::query(
+            "INSERT INTO bundles (id, organization_id, sha256, size_bytes, manifest_bundle_id, subject, framework, \
+             collected_at, uploaded_at, uploaded_by, key_id, facts, tags, retention_until, legal_hold) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING",
+        )
+        .bind(&new.id)
+        .bind(organization.as_str())
+        .bind(new.digest.to_string())
+        .bind(i64::try_from(new.size_bytes).unwrap_or(i64::MAX))
+        .bind(&new.facts.bundle_id)
+        .bind(&new.facts.organization)
+        .bind(&new.facts.framework)
+        .bind(new.collected_at.0)
+        .bind(new.uploaded_at.0)
+        .bind(&new.uploaded_by)
+        .bind(&new.facts.key_id)
+        .bind(facts)
+        .bind(tags)
+        .bind(new.retention_until.0)
+        .bind(i64::from(new.legal_hold))
+        .execute(self.connection())
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Sets or ends the legal hold. `false` if there is no such bundle or nothing changes.
+    pub(crate) async fn set_legal_hold(
+        &mut self,
+        organization: &OrganizationId,
+        id: &str,
+        hold: bool,
+    ) -> Result<bool, Error> {
+        let done = sqlx::query(
+            "UPDATE bundles SET legal_hold = $1 WHERE organization_id = $2 AND id = $3 AND legal_hold <> $4",
+        )
+        .bind(i64::from(hold))
+        .bind(organization.as_str())
+        .bind(id)
+        .bind(i64::from(hold))
+        .execute(self.connection())
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Extends the retention. `false` if there is no such bundle or it would not be longer.
+    pub(crate) async fn extend_retention(
+        &mut self,
+        organization: &OrganizationId,
+        id: &str,
+        until: Time,
+    ) -> Result<bool, Error> {
+        let done = sqlx::query(
+            "UPDATE bundles SET retention_until = $1 \
+             WHERE organization_id = $2 AND id = $3 AND retention_until < $4",
+        )
+        .bind(until.0)
+        .bind(organization.as_str())
+        .bind(id)
+        .bind(until.0)
+        .execute(self.connection())
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Deletes a bundle whose retention has ended and that nobody holds. `false` otherwise.
+    pub(crate) async fn delete_bundle(
+        &mut self,
+        organization: &OrganizationId,
+        id: &str,
+        now: Time,
+    ) -> Result<bool, Error> {
+        let done = sqlx::query(
+            "DELETE FROM bundles WHERE organization_id = $1 AND id = $2 AND legal_hold = 0 AND retention_until <= $3",
+        )
+        .bind(organization.as_str())
+        .bind(id)
+        .bind(now.0)
+        .execute(self.connection())
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+fn bundle(row: &AnyRow) -> Result<BundleRow, Error> {
+    let facts = serde_json::from_str(&text(row, "facts")?);
+    let tags = serde_json::from_str(&text(row, "tags")?);
+    Ok(BundleRow {
+        id: text(row, "id")?,
+        digest: BlobDigest::parse(&text(row, "sha256")?)
+            .ok_or_else(|| corrupt("a bundle's digest is damaged"))?,
+        size_bytes: u64::try_from(number(row, "size_bytes")?).unwrap_or_default(),
+        facts: facts.map_err(|error| Error::internal("a bundle's facts are damaged", error))?,
+        collected_at: Time(number(row, "collected_at")?),
+        uploaded_at: Time(number(row, "uploaded_at")?),
+        uploaded_by: text(row, "uploaded_by")?,
+        tags: tags.map_err(|error| Error::internal("a bundle's tags are damaged", error))?,
+        retention_until: Time(number(row, "retention_until")?),
+        legal_hold: number(row, "legal_hold")? != 0,
+    })
+}

@@ -1,0 +1,147 @@
+//! Rows of `claims`: which blob is being put or deleted right now.
+//!
+//! A blob that no bundle names has a claim from before its first byte until after its last, so a crash leaves nothing
+//! that cannot be found, and a blob that is being put is never deleted under the one who puts it.
+
+use super::{Store, Transaction, corrupt, text};
+use crate::error::Error;
+use crate::id::{BlobDigest, OrganizationId, random_hex};
+use crate::time::Time;
+
+/// What the claimant does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClaimKind {
+    /// Puts the blob; a bundle will name it.
+    Put,
+    /// Deletes the blob; no bundle names it any more.
+    Delete,
+}
+
+impl ClaimKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            ClaimKind::Put => "put",
+            ClaimKind::Delete => "delete",
+        }
+    }
+}
+
+/// The right to put or delete a blob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Whose blob it is.
+    pub organization: OrganizationId,
+    /// Which blob it is.
+    pub digest: BlobDigest,
+    /// What names this claim and no other.
+    pub id: String,
+}
+
+impl Transaction {
+    /// Claims a blob for putting, together with others who put the same bytes. `None` while it is being deleted.
+    pub(crate) async fn claim_put(
+        &mut self,
+        organization: &OrganizationId,
+        digest: &BlobDigest,
+        now: Time,
+    ) -> Result<Option<Claim>, Error> {
+        let row = sqlx::query(
+            "INSERT INTO claims (organization_id, sha256, kind, claim_id, claimed_at) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (organization_id, sha256) DO UPDATE SET claimed_at = excluded.claimed_at \
+             WHERE claims.kind = excluded.kind RETURNING claim_id",
+        )
+        .bind(organization.as_str())
+        .bind(digest.to_string())
+        .bind(ClaimKind::Put.as_str())
+        .bind(random_hex::<16>()?)
+        .bind(now.0)
+        .fetch_optional(self.connection())
+        .await?;
+        let claim = |row| {
+            let id = text(&row, "claim_id")?;
+            Ok(Claim { organization: organization.clone(), digest: *digest, id })
+        };
+        row.map(claim).transpose()
+    }
+
+    /// Claims a blob for deletion. `None` while somebody puts the same bytes: then it is theirs.
+    pub(crate) async fn claim_delete(
+        &mut self,
+        organization: &OrganizationId,
+        digest: &BlobDigest,
+        now: Time,
+    ) -> Result<Option<Claim>, Error> {
+        let id = random_hex::<16>()?;
+        let done = sqlx::query(
+            "INSERT INTO claims (organization_id, sha256, kind, claim_id, claimed_at) VALUES ($1, $2, $3, $4, $5) \
+             ON CONFLICT (organization_id, sha256) DO NOTHING",
+        )
+        .bind(organization.as_str())
+        .bind(digest.to_string())
+        .bind(ClaimKind::Delete.as_str())
+        .bind(&id)
+        .bind(now.0)
+        .execute(self.connection())
+        .await?;
+        let claim = Claim { organization: organization.clone(), digest: *digest, id };
+        Ok((done.rows_affected() == 1).then_some(claim))
+    }
+
+    /// Ends a claim. `false` if it had ended before: then what was done under it may not count.
+    pub(crate) async fn end_claim(&mut self, claim: &Claim) -> Result<bool, Error> {
+        let done =
+            sqlx::query("DELETE FROM claims WHERE organization_id = $1 AND sha256 = $2 AND claim_id = $3")
+                .bind(claim.organization.as_str())
+                .bind(claim.digest.to_string())
+                .bind(&claim.id)
+                .execute(self.connection())
+                .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Takes over claims from before this time, for deletion. Two who do so at once get different ones.
+    ///
+    /// From then on nobody can finish putting under them. A claim whose blob a bundle names, which is left by one who
+    /// put the same bytes a second time, is ended and not given.
+    pub(crate) async fn take_over_claims(&mut self, before: Time, now: Time) -> Result<Vec<Claim>, Error> {
+        let sweep = random_hex::<16>()?;
+        let rows = sqlx::query(
+            "UPDATE claims SET kind = $1, claim_id = $2, claimed_at = $3 WHERE claimed_at < $4 \
+             RETURNING organization_id, sha256",
+        )
+        .bind(ClaimKind::Delete.as_str())
+        .bind(&sweep)
+        .bind(now.0)
+        .bind(before.0)
+        .fetch_all(self.connection())
+        .await?;
+        let mut claims = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let claim = Claim {
+                organization: OrganizationId::stored(text(row, "organization_id")?),
+                digest: BlobDigest::parse(&text(row, "sha256")?)
+                    .ok_or_else(|| corrupt("a claim is damaged"))?,
+                id: sweep.clone(),
+            };
+            let named = sqlx::query("SELECT id FROM bundles WHERE organization_id = $1 AND sha256 = $2")
+                .bind(claim.organization.as_str())
+                .bind(claim.digest.to_string())
+                .fetch_optional(self.connection())
+                .await?;
+            if named.is_some() {
+                self.end_claim(&claim).await?;
+            } else {
+                claims.push(claim);
+            }
+        }
+        Ok(claims)
+    }
+}
+
+impl Store {
+    /// How many claims there are.
+    pub(crate) async fn count_claims(&self) -> Result<i64, Error> {
+        let row = sqlx::query("SELECT COUNT(*) AS n FROM claims").fetch_one(&self.pool).await?;
+        super::number(&row, "n")
+    }
+}

@@ -1,0 +1,265 @@
+//! The metadata: SQLite or PostgreSQL behind one text of SQL.
+//!
+//! Every statement that reads or changes what belongs to an organization has its name in the condition. This module
+//! decides nothing: who may do what is the service's business.
+
+mod audit;
+mod bundles;
+mod claims;
+mod keys;
+mod organizations;
+mod trust;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::any::{AnyPoolOptions, AnyRow};
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{Any, AnyConnection, AnyPool, Row as _, SqlSafeStr as _};
+use tokio::sync::{Mutex, OwnedMutexGuard};
+
+pub use audit::{Action, AuditRecord, NewAudit, Outcome};
+pub use bundles::{BundleRow, Position};
+pub use claims::{Claim, ClaimKind};
+pub use keys::KeyRow;
+pub use organizations::Organization;
+pub use trust::TrustedKeyRow;
+
+use crate::error::Error;
+
+/// Which database it is. The SQL is the same; how a transaction begins and what triggers look like is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// One file on this machine.
+    Sqlite,
+    /// A server, for several instances side by side.
+    Postgres,
+}
+
+/// Where the database is. Never printed: the address may hold a password.
+#[derive(Clone)]
+pub struct DatabaseUrl {
+    dialect: Dialect,
+    url: String,
+    /// The file that keeps two processes from migrating one SQLite file at once.
+    lock: Option<std::path::PathBuf>,
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DatabaseUrl({:?}, ...)", self.dialect)
+    }
+}
+
+impl DatabaseUrl {
+    /// The SQLite database in this directory.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the path is no text.
+    pub fn sqlite(directory: &Path) -> Result<DatabaseUrl, Error> {
+        let directory = std::path::absolute(directory)?;
+        let path = directory.join("platform.sqlite");
+        let path =
+            path.to_str().ok_or_else(|| Error::Invalid("the data directory's path is not UTF-8".into()))?;
+        let mut escaped = String::with_capacity(path.len());
+        for byte in path.bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                    escaped.push(char::from(byte))
+                }
+                _ => escaped.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        Ok(DatabaseUrl {
+            dialect: Dialect::Sqlite,
+            url: format!("sqlite://{escaped}?mode=rwc"),
+            lock: Some(directory.join("platform.sqlite.migrating")),
+        })
+    }
+
+    /// The address itself, for tests that look behind the service.
+    #[doc(hidden)]
+    pub fn reveal_for_tests(&self) -> String {
+        self.url.clone()
+    }
+
+    /// A PostgreSQL server.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the address does not begin with `postgres://` or `postgresql://`.
+    pub fn postgres(url: &str) -> Result<DatabaseUrl, Error> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            Ok(DatabaseUrl { dialect: Dialect::Postgres, url: url.to_owned(), lock: None })
+        } else {
+            Err(Error::Invalid("the database must be postgres://..., or none for SQLite".into()))
+        }
+    }
+}
+
+/// The database.
+#[derive(Clone)]
+pub struct Store {
+    pool: AnyPool,
+    dialect: Dialect,
+    /// SQLite has one writer. Writers queue here in order instead of polling for the file's lock.
+    writer: Arc<Mutex<()>>,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({:?})", self.dialect)
+    }
+}
+
+/// A transaction that writes. Dropped without [`commit`](Transaction::commit), it leaves nothing.
+pub struct Transaction {
+    inner: sqlx::Transaction<'static, Any>,
+    _writer: Option<OwnedMutexGuard<()>>,
+}
+
+impl fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Transaction")
+    }
+}
+
+impl Transaction {
+    /// Makes everything since the beginning permanent.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn commit(self) -> Result<(), Error> {
+        Ok(self.inner.commit().await?)
+    }
+
+    fn connection(&mut self) -> &mut AnyConnection {
+        &mut self.inner
+    }
+}
+
+impl Store {
+    /// Connects and brings the tables up to date.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] if the database does not answer, [`Error::Internal`] if the tables cannot be made.
+    pub async fn open(url: &DatabaseUrl, connections: u32) -> Result<Store, Error> {
+        sqlx::any::install_default_drivers();
+        let dialect = url.dialect;
+        // PostgreSQL's migrator takes a lock of the database by itself; SQLite's does not.
+        let held = match &url.lock {
+            Some(path) => {
+                let path = path.clone();
+                Some(tokio::task::spawn_blocking(move || lock_file(&path)).await.map_err(Error::join)??)
+            }
+            None => None,
+        };
+        let pool = AnyPoolOptions::new()
+            .max_connections(connections)
+            .acquire_timeout(Duration::from_secs(10))
+            .after_connect(move |connection, _| Box::pin(prepare(connection, dialect)))
+            .connect(&url.url)
+            .await?;
+        let outcome = migrator(dialect).run(&pool).await;
+        drop(held);
+        outcome.map_err(|error| Error::internal("the database could not be brought up to date", error))?;
+        Ok(Store { pool, dialect, writer: Arc::new(Mutex::new(())) })
+    }
+
+    /// Which database it is.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Begins a transaction that may write.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn begin(&self) -> Result<Transaction, Error> {
+        match self.dialect {
+            Dialect::Sqlite => {
+                let writer = Arc::clone(&self.writer).lock_owned().await;
+                // A transaction that begins by reading cannot wait for the lock when it comes to write.
+                let inner = self.pool.begin_with("BEGIN IMMEDIATE").await?;
+                Ok(Transaction { inner, _writer: Some(writer) })
+            }
+            Dialect::Postgres => Ok(Transaction { inner: self.pool.begin().await?, _writer: None }),
+        }
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn ping(&self) -> Result<(), Error> {
+        sqlx::query("SELECT 1").execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Waits for the connections and closes them.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+impl Error {
+    /// A task that did not end by itself.
+    pub(crate) fn join(error: tokio::task::JoinError) -> Error {
+        Error::internal("a task was ended", error)
+    }
+}
+
+fn lock_file(path: &Path) -> Result<File, Error> {
+    let file = File::options().create(true).truncate(false).write(true).open(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+async fn prepare(connection: &mut AnyConnection, dialect: Dialect) -> Result<(), sqlx::Error> {
+    let statements: &[&'static str] = match dialect {
+        // FULL: what was acknowledged survives the loss of power, not only of the process.
+        Dialect::Sqlite => {
+            &["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA busy_timeout = 10000"]
+        }
+        Dialect::Postgres => {
+            &["SET statement_timeout = '30s'", "SET idle_in_transaction_session_timeout = '60s'"]
+        }
+    };
+    for statement in statements {
+        sqlx::query(*statement).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+fn migrator(dialect: Dialect) -> Migrator {
+    let triggers = match dialect {
+        Dialect::Sqlite => include_str!("../../migrations/0002_append_only.sqlite.sql"),
+        Dialect::Postgres => include_str!("../../migrations/0002_append_only.postgres.sql"),
+    };
+    let step = |version, description: &'static str, sql: &'static str| {
+        let sql = sql.into_sql_str();
+        Migration::new(version, Cow::Borrowed(description), MigrationType::Simple, sql, false)
+    };
+    Migrator::with_migrations(vec![
+        step(1, "tables", include_str!("../../migrations/0001_tables.sql")),
+        step(2, "append only", triggers),
+    ])
+}
+
+/// Reads a column that holds text.
+fn text(row: &AnyRow, column: &str) -> Result<String, Error> {
+    Ok(row.try_get::<String, _>(column)?)
+}
+
+/// Reads a column that holds a number.
+fn number(row: &AnyRow, column: &str) -> Result<i64, Error> {
+    Ok(row.try_get::<i64, _>(column)?)
+}
+
+/// What is in the database does not make sense.
+fn corrupt(what: &'static str) -> Error {
+    Error::Internal(what, None)
+}

@@ -1,0 +1,63 @@
+//! Rows of `organizations`.
+
+use super::{Store, Transaction, number, text};
+use crate::error::Error;
+use crate::id::OrganizationId;
+use crate::time::Time;
+
+/// An organization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Organization {
+    /// Its name in the database and in the storage.
+    pub id: OrganizationId,
+    /// Its short name, chosen by people.
+    pub slug: String,
+    /// Its name.
+    pub name: String,
+    /// When it was made.
+    pub created_at: Time,
+}
+
+impl Transaction {
+    /// Adds an organization. `false` if the slug is taken.
+    pub(crate) async fn add_organization(&mut self, new: &Organization) -> Result<bool, Error> {
+        let done = sqlx::query(
+            "INSERT INTO organizations (id, slug, name, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+        )
+        .bind(new.id.as_str())
+        .bind(&new.slug)
+        .bind(&new.name)
+        .bind(new.created_at.0)
+        .execute(self.connection())
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+}
+
+impl Store {
+    /// The organization with this slug.
+    pub(crate) async fn organization(&self, slug: &str) -> Result<Option<Organization>, Error> {
+        let row = sqlx::query("SELECT id, slug, name, created_at FROM organizations WHERE slug = $1")
+            .bind(slug)
+            .fetch_optional(&self.pool)
+            .await?;
+        row.map(|row| organization(&row)).transpose()
+    }
+
+    /// Every organization, by slug.
+    pub(crate) async fn organizations(&self) -> Result<Vec<Organization>, Error> {
+        let rows = sqlx::query("SELECT id, slug, name, created_at FROM organizations ORDER BY slug")
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(organization).collect()
+    }
+}
+
+fn organization(row: &sqlx::any::AnyRow) -> Result<Organization, Error> {
+    Ok(Organization {
+        id: OrganizationId::stored(text(row, "id")?),
+        slug: text(row, "slug")?,
+        name: text(row, "name")?,
+        created_at: Time(number(row, "created_at")?),
+    })
+}

@@ -1,0 +1,94 @@
+//! Times: milliseconds of the Unix epoch inside, RFC 3339 outside, and the clock that is handed in.
+//!
+//! Nothing else in the crate asks the system for the time of day.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Serialize, Serializer};
+
+/// Milliseconds of one day.
+pub const DAY_MS: i64 = 86_400_000;
+
+/// A moment, in milliseconds of the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time(pub i64);
+
+impl Time {
+    /// The moment this many days later.
+    pub fn plus_days(self, days: u32) -> Time {
+        Time(self.0.saturating_add(i64::from(days).saturating_mul(DAY_MS)))
+    }
+
+    /// The moment this many seconds earlier.
+    pub fn minus_seconds(self, seconds: u64) -> Time {
+        let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
+        Time(self.0.saturating_sub(millis))
+    }
+
+    /// Reads RFC 3339 with any offset; finer parts than milliseconds are cut off.
+    pub fn parse(text: &str) -> Option<Time> {
+        text.parse::<jiff::Timestamp>().ok().map(|time| Time(time.as_millisecond()))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(time) => time.fmt(f),
+            Err(_) => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Where the time of day comes from: the system, or a test.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+impl Clock {
+    /// The system's clock.
+    pub fn system() -> Clock {
+        Clock::new(|| {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            Time(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+        })
+    }
+
+    /// A clock that asks this function.
+    pub fn new(now: impl Fn() -> Time + Send + Sync + 'static) -> Clock {
+        Clock(Arc::new(now))
+    }
+
+    /// The present.
+    pub fn now(&self) -> Time {
+        (self.0)()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_and_read() {
+        let time = Time(1_767_323_045_120);
+        assert_eq!(time.to_string(), "2026-01-02T03:04:05.12Z");
+        assert_eq!(Time::parse("2026-01-02T03:04:05.12Z"), Some(time));
+        assert_eq!(Time::parse("2026-01-02T04:04:05.12+01:00"), Some(time));
+        assert_eq!(Time::parse("tomorrow"), None);
+        assert_eq!(time.plus_days(1).minus_seconds(86_400), time);
+    }
+}

@@ -1,0 +1,22 @@
+//! The API over a real server on a loopback port.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "http/documents.rs"]
+mod documents;
+#[path = "http/hostile.rs"]
+mod hostile;
+#[path = "http/isolation.rs"]
+mod isolation;
+#[path = "http/manners.rs"]
+mod manners;
+#[path = "http/running.rs"]
+mod running;
+mod support;
+#[path = "http/uploads.rs"]
+mod uploads;

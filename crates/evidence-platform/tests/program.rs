@@ -1,0 +1,19 @@
+//! The program itself: its commands, its log, its end, and what is left of it when it is killed.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "program/commands.rs"]
+mod commands;
+#[path = "program/durability.rs"]
+mod durability;
+#[path = "program/process.rs"]
+mod process;
+#[path = "program/siege.rs"]
+mod siege;
+mod support;

@@ -1,0 +1,121 @@
+//! The program as a process.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Where a platform keeps its things, as variables of the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Home {
+    pub(crate) name: String,
+    pub(crate) variables: Vec<(String, String)>,
+}
+
+impl Home {
+    pub(crate) fn local(directory: &Path) -> Home {
+        let data = directory.join("data").to_str().unwrap().to_owned();
+        Home { name: "SQLite, directory".into(), variables: vec![("EVIDENCE_PLATFORM_DATA".into(), data)] }
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evidence-platform"));
+        command.env_clear().envs(self.variables.iter().cloned()).args(arguments);
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// What the program says on standard output, if it ends well.
+    pub(crate) fn ask(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    /// An organization that trusts the test key; gives an admin key.
+    pub(crate) fn organization(&self, directory: &Path) -> String {
+        let file = directory.join("key.pub.pem");
+        let key = crate::support::bundles::key();
+        std::fs::write(&file, crate::support::bundles::public_pem(&key)).unwrap();
+        self.ask(&["organization", "create", "ACME Corp", "--slug", "acme"]);
+        self.ask(&["trust", "add", "--organization", "acme", file.to_str().unwrap()]);
+        self.ask(&["key", "create", "--organization", "acme", "--role", "admin"])
+    }
+}
+
+/// A server process. Killed when dropped.
+pub(crate) struct Serving {
+    pub(crate) child: Child,
+    pub(crate) url: String,
+    /// What it said on standard output before it listened, and behind it.
+    pub(crate) said: BufReader<std::process::ChildStdout>,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Serving {
+    pub(crate) fn start(home: &Home, listen: &str) -> Serving {
+        let mut command = home.command(&["serve", "--listen", listen]);
+        let log = if listen.ends_with(":0") { Stdio::piped() } else { Stdio::null() };
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening at ").unwrap_or_else(|| panic!("{line:?}")).to_owned();
+        Serving { child, url, said }
+    }
+
+    /// SIGKILL: nothing gets a chance to clean up.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// SIGTERM; gives whether it ended well, and the log.
+    pub(crate) fn terminate(mut self) -> (bool, String) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        let mut log = String::new();
+        if let Some(mut stderr) = self.child.stderr.take() {
+            stderr.read_to_string(&mut log).unwrap();
+        }
+        (self.child.wait().unwrap().success(), log)
+    }
+}
+
+/// An address that was free a moment ago.
+pub(crate) fn free_address() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().to_string()
+}
+
+pub(crate) fn client() -> reqwest::Client {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(30)).build().unwrap()
+}
+
+pub(crate) async fn upload(
+    client: &reqwest::Client,
+    url: &str,
+    key: &str,
+    bytes: &[u8],
+) -> Option<(u16, String)> {
+    use base64::Engine as _;
+    let digest = base64::engine::general_purpose::STANDARD.encode(crate::support::digest(bytes).0);
+    let request = client.post(format!("{url}/api/v1/bundles")).bearer_auth(key);
+    let request = request.header("content-digest", format!("sha-256=:{digest}:")).body(bytes.to_vec());
+    let response = request.send().await.ok()?;
+    let status = response.status().as_u16();
+    let json: serde_json::Value = response.json().await.ok()?;
+    Some((status, json["bundle_id"].as_str().unwrap_or_default().to_owned()))
+}

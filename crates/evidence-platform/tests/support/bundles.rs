@@ -1,0 +1,167 @@
+//! Small bundles that differ, signed by test keys.
+
+use evidence_bundle::document::{
+    ArtifactRecord, Category, Check, ConfigRecord, Counts, FileRecord, Hint, Hints, Manifest, Normalized,
+    NormalizedControl, RequestRecord, RunRecord, Severity, SignerRecord, Summary, ToolRecord, write_json,
+};
+use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
+use evidence_bundle::{BundlePath, Entry, SigningKey, Status, UnsignedBundle};
+use sha2::{Digest, Sha256};
+
+/// 2026-01-02T03:04:05Z.
+pub const CREATED_AT: i64 = 1_767_323_045;
+
+/// The key that the test organizations trust.
+pub fn key() -> SigningKey {
+    SigningKey::from_seed(b"a test key, and nothing but that")
+}
+
+/// A key that nobody trusts.
+pub fn other_key() -> SigningKey {
+    SigningKey::from_seed(b"another key that is not trusted.")
+}
+
+pub fn public_pem(key: &SigningKey) -> String {
+    use base64::Engine as _;
+    let der = base64::engine::general_purpose::STANDARD.decode(key.public_key().to_spki_base64()).unwrap();
+    let text = base64::engine::general_purpose::STANDARD.encode(der);
+    format!("-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n")
+}
+
+/// The bundle with this number: other numbers give other bytes and later times.
+pub fn bundle(number: u32) -> Vec<u8> {
+    signed(number, b"{\"two_factor_requirement_enabled\":true}\n", &key())
+}
+
+/// A bundle whose one artifact has these contents.
+pub fn signed(number: u32, artifact: &[u8], key: &SigningKey) -> Vec<u8> {
+    let created_at = CREATED_AT + i64::from(number) * 60;
+    let status = if number.is_multiple_of(2) { Status::Pass } else { Status::Fail };
+    let artifacts = vec![("sources/codehost/org_settings.json".to_owned(), artifact.to_vec())];
+    let mut files = vec![
+        (RUN.to_owned(), json(&run())),
+        (HINTS.to_owned(), json(&hints())),
+        (NORMALIZED.to_owned(), json(&normalized(status))),
+    ];
+    files.extend(artifacts);
+    let manifest = json(&manifest(number, created_at, &files, key));
+    files.insert(0, (MANIFEST.to_owned(), manifest));
+    let entry = |(path, contents): &(String, Vec<u8>)| Entry {
+        path: BundlePath::new(path).unwrap(),
+        sha256: Sha256::digest(contents).into(),
+        size: contents.len() as u64,
+    };
+    let unsigned = UnsignedBundle::new(created_at, files.iter().map(entry).collect()).unwrap();
+    let mut out = Vec::new();
+    let open = |entry: &Entry| {
+        let found = files.iter().find(|(path, _)| path == entry.path.as_str());
+        Ok(found.unwrap().1.as_slice())
+    };
+    unsigned.sign(key).unwrap().write(&mut out, None, open).unwrap();
+    out
+}
+
+fn json<T: serde::Serialize>(document: &T) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_json(&mut bytes, document).unwrap();
+    bytes
+}
+
+fn run() -> RunRecord {
+    RunRecord {
+        started_at: "2026-01-02T03:04:00Z".to_owned(),
+        completed_at: "2026-01-02T03:04:05Z".to_owned(),
+        duration_seconds: 5,
+        source_date_epoch: None,
+        hostname: "host".to_owned(),
+        platform: "linux-x86_64".to_owned(),
+        tool: ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None },
+        command: vec!["evidence".to_owned(), "collect".to_owned()],
+        config: ConfigRecord { path: "evidence.yaml".to_owned(), sha256: "0".repeat(64) },
+        exit_code: 0,
+        sources: Vec::new(),
+    }
+}
+
+fn hints() -> Hints {
+    let hint = Hint {
+        id: "two-factor".to_owned(),
+        control: "CC6.1".to_owned(),
+        severity: Severity::High,
+        category: Category::Misconfigured,
+        source: "codehost".to_owned(),
+        subject: "acme".to_owned(),
+        title: "<script>alert(1)</script>".to_owned(),
+        detail: "detail".to_owned(),
+        remediation: "remediation".to_owned(),
+        evidence: Vec::new(),
+    };
+    Hints { schema_version: "1.0".to_owned(), hints: vec![hint] }
+}
+
+fn normalized(status: Status) -> Normalized {
+    let check = Check {
+        rule: "two-factor-required".to_owned(),
+        source: "codehost".to_owned(),
+        subject: "acme".to_owned(),
+        status,
+        reason: "ok".to_owned(),
+        expected: None,
+        actual: None,
+        evidence: Vec::new(),
+    };
+    let control = NormalizedControl {
+        id: "CC6.1".to_owned(),
+        title: "Logical access controls".to_owned(),
+        status,
+        reason: "ok".to_owned(),
+        evidence: Vec::new(),
+        checks: vec![check],
+    };
+    let mut counts = Counts::default();
+    counts.add(status);
+    Normalized {
+        schema_version: "1.0".to_owned(),
+        framework: "soc2_type1".to_owned(),
+        summary: Summary { controls: counts, checks: counts },
+        controls: vec![control],
+    }
+}
+
+fn manifest(number: u32, created_at: i64, files: &[(String, Vec<u8>)], key: &SigningKey) -> Manifest {
+    let sha256 = |contents: &[u8]| hex::encode(Sha256::digest(contents));
+    let artifact = |(path, contents): &(String, Vec<u8>)| ArtifactRecord {
+        filename: path.clone(),
+        source: "codehost".to_owned(),
+        artifact_type: "org_settings".to_owned(),
+        collected_at: "2026-01-02T03:04:01Z".to_owned(),
+        controls: vec!["CC6.1".to_owned()],
+        checksum: sha256(contents),
+        size_bytes: contents.len() as u64,
+        subject: "acme".to_owned(),
+        request: RequestRecord { path: "/orgs/acme".to_owned(), status: 200, etag: None, request_id: None },
+    };
+    let file = |(path, contents): &(String, Vec<u8>)| FileRecord {
+        path: path.clone(),
+        sha256: sha256(contents),
+        size: contents.len() as u64,
+    };
+    Manifest {
+        bundle_version: "1.0".to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        created_at: evidence_bundle::time::format(created_at).unwrap(),
+        framework: "soc2_type1".to_owned(),
+        controls: vec!["CC6.1".to_owned()],
+        sources: vec!["codehost".to_owned()],
+        artifacts: files.iter().filter(|(path, _)| path.starts_with("sources/")).map(artifact).collect(),
+        signer: SignerRecord::of(&key.public_key()),
+        bundle_id: format!("00000000-0000-4000-8000-{number:012}"),
+        organization: "acme".to_owned(),
+        complete: true,
+        files: files.iter().map(file).collect(),
+        warnings: Vec::new(),
+        excluded: Vec::new(),
+        errors: Vec::new(),
+        previous: None,
+    }
+}
