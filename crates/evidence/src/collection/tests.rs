@@ -87,10 +87,6 @@ impl Session for Scripted {
         "acme"
     }
 
-    fn controls(&self) -> &[Control] {
-        &[Control::Cc7_2]
-    }
-
     fn warnings(&self) -> &[Warning] {
         &[]
     }

@@ -105,9 +105,6 @@ pub fn from_config(config: &Config, surroundings: &Surroundings) -> Vec<Box<dyn 
 
 /// A configured source.
 pub trait Source: Send {
-    /// Its name.
-    fn name(&self) -> SourceName;
-
     /// The credentials the source would send, for the screen to look for; before anything is sent.
     ///
     /// # Errors
@@ -155,9 +152,6 @@ pub trait Session: Send + Sync {
 
     /// The organization or account, as an artifact's subject names it.
     fn organization(&self) -> &str;
-
-    /// The controls this source is collected for.
-    fn controls(&self) -> &[Control];
 
     /// What the connection test found worth saying.
     fn warnings(&self) -> &[Warning];

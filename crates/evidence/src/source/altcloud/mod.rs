@@ -71,10 +71,6 @@ impl AltCloud {
 }
 
 impl Source for AltCloud {
-    fn name(&self) -> SourceName {
-        NAME
-    }
-
     fn credentials(&self) -> Result<Vec<String>, ConnectError> {
         Ok(connect::account(&self.config, &self.surroundings.env)?.account.secrets())
     }
@@ -235,10 +231,6 @@ impl Session for AltCloudSession {
 
     fn organization(&self) -> &str {
         self.config.organization()
-    }
-
-    fn controls(&self) -> &[Control] {
-        &self.config.controls
     }
 
     fn warnings(&self) -> &[Warning] {

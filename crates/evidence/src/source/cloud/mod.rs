@@ -77,10 +77,6 @@ impl Cloud {
 }
 
 impl Source for Cloud {
-    fn name(&self) -> SourceName {
-        NAME
-    }
-
     fn credentials(&self) -> Result<Vec<String>, ConnectError> {
         Ok(connect::credentials(&self.config, &self.surroundings.env)?.secrets())
     }
@@ -136,10 +132,6 @@ impl Session for CloudSession {
 
     fn organization(&self) -> &str {
         &self.caller.account
-    }
-
-    fn controls(&self) -> &[Control] {
-        &self.config.controls
     }
 
     fn warnings(&self) -> &[Warning] {

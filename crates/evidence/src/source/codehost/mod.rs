@@ -86,10 +86,6 @@ impl CodeHost {
 }
 
 impl Source for CodeHost {
-    fn name(&self) -> SourceName {
-        NAME
-    }
-
     fn credentials(&self) -> Result<Vec<String>, ConnectError> {
         Ok(vec![connect::token(&self.config, &self.surroundings.env)?.expose().to_string()])
     }
@@ -454,10 +450,6 @@ impl Session for CodeHostSession {
 
     fn organization(&self) -> &str {
         &self.config.org
-    }
-
-    fn controls(&self) -> &[Control] {
-        &self.config.controls
     }
 
     fn warnings(&self) -> &[Warning] {
