@@ -16,8 +16,8 @@ use super::yaml::{Entry, Node, Value};
 use super::{file, format, path, suggest, upload, wrong_type};
 use crate::env::Env;
 
-/// The longest name of a tag, in bytes.
-pub(crate) const MAX_TAG_NAME: usize = 128;
+/// The longest name of a tag, in bytes: what platforms take.
+pub(crate) const MAX_TAG_NAME: usize = 64;
 
 /// The longest value of a tag, in bytes.
 pub(crate) const MAX_TAG_VALUE: usize = 256;

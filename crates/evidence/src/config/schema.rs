@@ -107,7 +107,7 @@ fn of_shape(shape: &'static Shape) -> Map<String, Value> {
         Shape::EverythingOr(of) => object(json!({ "oneOf": [{ "const": "*" }, list_of(*of)] })),
         Shape::Tags => object(json!({
             "type": "object",
-            "propertyNames": { "pattern": "^[^=\\u0000-\\u001f\\u007f]+$", "maxLength": MAX_TAG_NAME },
+            "propertyNames": { "pattern": "^[A-Za-z0-9._/-]+$", "maxLength": MAX_TAG_NAME },
             "additionalProperties": { "type": "string", "pattern": ONE_LINE, "maxLength": MAX_TAG_VALUE },
         })),
         Shape::Section(section) => of_section(section),

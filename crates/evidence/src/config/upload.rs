@@ -204,9 +204,9 @@ pub(super) fn tag_name(name: &str) -> Result<(), Complaint> {
     if name.is_empty() || name.len() > MAX_TAG_NAME {
         return Err(Complaint::new(format!("the name of a tag has 1 to {MAX_TAG_NAME} bytes")));
     }
-    if name.chars().any(|character| character.is_control() || character == '=') {
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte)) {
         return Err(Complaint::new(format!("{} cannot be the name of a tag", quote(name)))
-            .help("names have no `=` and no control characters"));
+            .help("a name has letters, digits and `._-/`"));
     }
     Ok(())
 }
