@@ -261,7 +261,7 @@ impl<'a> Gathering<'a> {
             denied: 0,
             failed: missing,
             requests: error.requests,
-            retries: 0,
+            retries: error.retries,
             revalidated: 0,
             rate_limit: None,
             paused_seconds: 0,

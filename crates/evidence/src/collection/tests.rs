@@ -225,7 +225,8 @@ fn what_an_unconnected_source_would_have_shown_is_told_as_not_read() {
         kind: ConnectErrorKind::Connection,
         message: format!("the host does not like {SECRET}"),
         help: Vec::new(),
-        requests: 1,
+        requests: 2,
+        retries: 1,
     };
     let sources = [Connected::Failed(scope, error), session(HARE, &[Step::Look("a.json", "there", true)])];
     let (collection, spooled) = collected(&sources);
@@ -238,6 +239,6 @@ fn what_an_unconnected_source_would_have_shown_is_told_as_not_read() {
     assert_eq!((error.code.as_str(), error.source.as_str()), ("connection_failed", "tortoise"));
     assert!(!error.message.contains(SECRET), "{}", error.message);
     assert!(collection.unconnected && !collection.is_complete());
-    assert_eq!(collection.sources[0].requests, 1);
+    assert_eq!((collection.sources[0].requests, collection.sources[0].retries), (2, 1));
     assert_eq!(collection.sources[0].failed, 1);
 }

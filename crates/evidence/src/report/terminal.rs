@@ -130,6 +130,9 @@ impl Terminal {
             if !progress.done {
                 break;
             }
+            if let Some(bar) = progress.bar.take() {
+                bar.finish_and_clear();
+            }
         }
         lines.iter().for_each(|line| self.line(state, line));
     }
@@ -200,6 +203,7 @@ impl Terminal {
             progress.expected = expected;
             if let Some(bar) = &progress.bar {
                 bar.set_length(expected);
+                bar.set_style(bar_style());
             }
         }
     }
@@ -322,8 +326,9 @@ impl Terminal {
 
     fn collected(&self, source: SourceName, tally: Tally, requests: u64, rate: Option<&RateLimitRecord>) {
         let mut state = self.state();
-        if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.take()) {
-            bar.finish_and_clear();
+        if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
+            // It stays until what came of the source is told.
+            bar.set_message("done");
         }
         self.suppressed(&mut state, source.id());
         let mut parts = vec![format!("{} collected", thousands(tally.collected))];
@@ -503,6 +508,11 @@ fn status_word(status: Status) -> (Style, &'static str) {
     }
 }
 
+fn bar_style() -> ProgressStyle {
+    let style = ProgressStyle::with_template("  {prefix:<9} {bar:30} {human_pos} of {human_len}  {msg}");
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸ ")
+}
+
 impl State {
     fn progress(&mut self, source: SourceName) -> Option<&mut Progress> {
         self.collecting.iter_mut().find(|progress| progress.source == source)
@@ -513,10 +523,9 @@ impl Progress {
     fn new(source: SourceName, bars: Option<&MultiProgress>) -> Progress {
         let bar = bars.map(|bars| {
             let bar = bars.add(ProgressBar::new(0));
-            let style =
-                ProgressStyle::with_template("  {prefix:<9} {bar:30} {human_pos} of {human_len}  {msg}")
-                    .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸ "));
+            // Without a bar until it is known how much there is: nothing of nothing looks like all of it.
+            let style = ProgressStyle::with_template("  {prefix:<9} asking what there is  {msg}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_prefix(source.id());
             bar
         });

@@ -273,6 +273,25 @@ pub struct ConnectError {
     pub help: Vec<String>,
     /// Requests sent until then, retries included.
     pub requests: u64,
+    /// Those of them that were sent again.
+    pub retries: u64,
+}
+
+impl ConnectError {
+    /// A problem of this kind, before anything was sent.
+    pub fn new(
+        source: SourceName,
+        kind: ConnectErrorKind,
+        message: String,
+        help: Vec<String>,
+    ) -> ConnectError {
+        ConnectError { source, kind, message, help, requests: 0, retries: 0 }
+    }
+
+    /// The same after so many requests, of which so many were sent again.
+    pub fn after(self, requests: u64, retries: u64) -> ConnectError {
+        ConnectError { requests, retries, ..self }
+    }
 }
 
 /// The kinds of connection problems that differ in their exit code.

@@ -143,5 +143,5 @@ fn unreachable_error(host: &str, place: &str, failure: &Failure) -> ConnectError
 
 /// A failed connection test.
 pub(super) fn connection(message: String, help: Vec<String>) -> ConnectError {
-    ConnectError { source: NAME, kind: ConnectErrorKind::Connection, message, help, requests: 0 }
+    ConnectError::new(NAME, ConnectErrorKind::Connection, message, help)
 }

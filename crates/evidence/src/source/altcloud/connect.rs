@@ -70,8 +70,8 @@ pub(super) async fn connect(
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));
     let tested = test(&config, &access, &mut warnings).await;
     let (refused, firsts, period) = tested.map_err(|error| {
-        let (requests, _) = access.requests();
-        ConnectError { requests, ..error }
+        let (requests, retries) = access.requests();
+        error.after(requests, retries)
     })?;
     warnings.extend(access.warning());
     let scopes = Scope::needed(&config.controls);

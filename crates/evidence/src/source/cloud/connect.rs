@@ -94,12 +94,12 @@ pub(super) async fn connect(
     })?;
     if let Some(role) = &config.role {
         let assumed = test.assume(&hosts, role).await;
-        let credentials = assumed.map_err(|error| ConnectError { requests: hosts.requests(), ..error })?;
+        let credentials = assumed.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
         credentials.secrets().iter().for_each(|secret| screen.learn(secret));
         hosts = hosts.with(credentials);
     }
     let caller = test.caller(&hosts).await;
-    let caller = caller.map_err(|error| ConnectError { requests: hosts.requests(), ..error })?;
+    let caller = caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
     let first = first(&config, &hosts, &home).await;
     let warnings = warnings(&caller, &first, &hosts);
     Ok(CloudSession { config, hosts: Arc::new(hosts), caller, first, warnings })
@@ -328,5 +328,5 @@ pub(super) fn warning(code: &str, message: String, subject: &str) -> Warning {
 }
 
 fn connection(message: String, help: Vec<String>) -> ConnectError {
-    ConnectError { source: NAME, kind: ConnectErrorKind::Connection, message, help, requests: 0 }
+    ConnectError::new(NAME, ConnectErrorKind::Connection, message, help)
 }

@@ -50,8 +50,7 @@ pub(super) async fn connect(
     let token = token(&config, &surroundings.env)?;
     let client = client(&config, &token, surroundings)?;
     let tested = test(&config, &client).await;
-    let (organization, meta) =
-        tested.map_err(|error| ConnectError { requests: client.requests(), ..error })?;
+    let (organization, meta) = tested.map_err(|error| error.after(client.requests(), client.retries()))?;
     let scopes = Scopes::of(&meta);
     let token_kind = match (&scopes, token.kind()) {
         (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
@@ -304,11 +303,11 @@ fn host(config: &CodeHostConfig) -> &str {
 }
 
 fn connection(message: String, help: Vec<String>) -> ConnectError {
-    ConnectError { source: NAME, kind: ConnectErrorKind::Connection, message, help, requests: 0 }
+    ConnectError::new(NAME, ConnectErrorKind::Connection, message, help)
 }
 
 fn configuration(message: String, help: Vec<String>) -> ConnectError {
-    ConnectError { source: NAME, kind: ConnectErrorKind::Configuration, message, help, requests: 0 }
+    ConnectError::new(NAME, ConnectErrorKind::Configuration, message, help)
 }
 
 #[cfg(test)]
