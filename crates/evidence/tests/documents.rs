@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,6 +19,8 @@ use evidence::error::Exit;
 use evidence::evaluate::{Check, Evidence, Reason, Rule, Status, Verdict, reason};
 use evidence::hint;
 use evidence::source::{self, KINDS, Kind};
+use sandbox::cloud::Cloud;
+use sandbox::workspace::Workspace;
 
 /// Flags of other programs that documents show.
 const FOREIGN_FLAGS: &[&str] = &["--format"];
@@ -572,15 +575,39 @@ fn blurred(line: &str) -> String {
 /// A directory with a configuration and a key pair, beside a code host with the demo's organization.
 struct Trial {
     server: sandbox::Server,
+    cloud: sandbox::Server<Cloud>,
+    workspace: sandbox::Server<Workspace>,
     directory: tempfile::TempDir,
 }
 
 impl Trial {
     fn new() -> Trial {
-        let server = sandbox::demo_organization().serve().unwrap();
-        let trial = Trial { server, directory: tempfile::tempdir().unwrap() };
+        let trial = Trial {
+            server: sandbox::demo_organization().serve().unwrap(),
+            cloud: sandbox::demo_account().serve().unwrap(),
+            workspace: sandbox::demo_workspace().serve().unwrap(),
+            directory: tempfile::tempdir().unwrap(),
+        };
         assert_eq!(trial.evidence(&["init", "--org", "acme", "--generate-keys"]).0, 0);
         trial
+    }
+
+    /// The other two sources beside the code host, in the file that `init` wrote.
+    fn add_the_other_sources(&self) {
+        let credentials = self.directory.path().join("credentials.json");
+        fs::write(&credentials, Workspace::service_account_file(&self.workspace)).unwrap();
+        fs::set_permissions(&credentials, fs::Permissions::from_mode(0o600)).unwrap();
+        let file = self.directory.path().join("evidence.yaml");
+        let sections = format!(
+            "  cloud:\n    mode: env\n    regions: [eu-west-1, us-east-1]\n    endpoint_url: {}\n  altcloud:\n    \
+             mode: service_account\n    admin_email: {}\n    api_url: {}\n\nbundle:\n",
+            self.cloud.url(),
+            sandbox::DEMO_WORKSPACE_ADMIN,
+            self.workspace.url()
+        );
+        let text = fs::read_to_string(&file).unwrap();
+        assert_eq!(text.matches("\nbundle:\n").count(), 1);
+        fs::write(&file, text.replace("\nbundle:\n", &format!("\n{sections}"))).unwrap();
     }
 
     /// The exit code, and what was printed: errors and progress first.
@@ -591,6 +618,9 @@ impl Trial {
             .env_clear()
             .env("CODEHOST_API_URL", self.server.url())
             .env("CODEHOST_TOKEN", sandbox::DEMO_FINE_GRAINED_TOKEN)
+            .env("CLOUD_ACCESS_KEY_ID", sandbox::DEMO_CLOUD_ACCESS_KEY_ID)
+            .env("CLOUD_SECRET_ACCESS_KEY", sandbox::DEMO_CLOUD_SECRET_ACCESS_KEY)
+            .env("ALTCLOUD_APPLICATION_CREDENTIALS", "credentials.json")
             .output()
             .unwrap();
         let text = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
@@ -636,6 +666,7 @@ fn every_call_is_in_the_table() {
 #[test]
 fn the_sample_is_what_the_program_prints() {
     let trial = Trial::new();
+    trial.add_the_other_sources();
     let (code, collected) = trial.evidence(&["collect"]);
     assert_eq!(code, 4, "the README says so\n{collected}");
     let bundles = trial.directory.path().join("evidence-bundles");
