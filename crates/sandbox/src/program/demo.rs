@@ -169,6 +169,14 @@ fn build_tool() -> io::Result<PathBuf> {
             say("Building evidence (the first time takes a few minutes) ...");
             let mut build = Command::new(cargo);
             build.args(["build", "--quiet", "--package", "evidence"]);
+            // What `cargo run` tells this program about its own package; a build script that looks at these would be run
+            // again in every demo, and everything above it compiled anew.
+            for (name, _) in std::env::vars_os() {
+                let text = name.to_string_lossy();
+                if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+                    build.env_remove(&name);
+                }
+            }
             if release {
                 build.arg("--release");
             }
