@@ -12,6 +12,7 @@
 pub mod client;
 pub mod concurrency;
 mod gate;
+pub mod json;
 pub mod link;
 pub mod pace;
 pub mod quota;

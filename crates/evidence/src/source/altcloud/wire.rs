@@ -5,14 +5,13 @@
 //! else would read as "there are no users".
 
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::record::{Actor, Assignment, Role, User};
 use crate::http::ParseError;
+use crate::http::json::{Object, object};
 use crate::observation::Field;
 
 /// A page of a listing.
@@ -82,7 +81,7 @@ fn page<T>(
     if !is_it {
         return Err(ParseError::Shape(format!("not a list of the kind {expected}")));
     }
-    let items = items.unwrap_or_default().into_iter().map(|Object(item)| item).collect();
+    let items = Object::all(items.unwrap_or_default());
     Ok(Page { items, next: next.filter(|token| !token.is_empty()), bytes: bytes.len() })
 }
 
@@ -158,35 +157,6 @@ pub(super) fn token(bytes: &[u8]) -> Result<Token, ParseError> {
         return Ok(token);
     }
     Err(ParseError::Shape("no bearer token".to_string()))
-}
-
-/// An item that is an object. A derived struct also accepts a list, and takes its items for the fields in order.
-struct Object<T>(T);
-
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields<T>(PhantomData<T>);
-
-        impl<'de, T: DeserializeOwned> Visitor<'de> for Fields<T> {
-            type Value = Object<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map)).map(Object)
-            }
-        }
-
-        deserializer.deserialize_map(Fields(PhantomData))
-    }
-}
-
-/// Reads an answer, which is an object like its items.
-fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
-    let Object(answer) = serde_json::from_slice(bytes)?;
-    Ok(answer)
 }
 
 #[cfg(test)]

@@ -5,19 +5,15 @@
 //! trails" is a finding and has to be said; so is a log group without a name, which would pass as one that keeps its
 //! events forever.
 
-use std::fmt;
-use std::marker::PhantomData;
-
 use evidence_bundle::text::Printable;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::record::{LogGroup, PasswordPolicy, Trail, TrailStatus};
 use super::scope::{Arn, is_account};
 use super::sign::Credentials;
 use super::xml::{self, Element};
 use crate::http::ParseError;
+use crate::http::json::{Object, object};
 use crate::observation::Field;
 
 /// The provider's own bound for an ARN, in bytes.
@@ -107,51 +103,14 @@ fn field<T: std::str::FromStr>(parent: &Element, name: &str) -> Result<Field<T>,
         .map_err(|_| ParseError::Shape(format!("{name} is of another type than documented")))
 }
 
-/// Reads an object. A derived struct also accepts a list and takes its items for the fields in order: `[]` would be
-/// a status that says nothing.
-fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
-    match bytes.trim_ascii_start().first() {
-        Some(b'{') | None => Ok(serde_json::from_slice(bytes)?),
-        Some(_) => {
-            serde_json::from_slice::<IgnoredAny>(bytes)?;
-            Err(ParseError::Shape("not an object".to_string()))
-        }
-    }
-}
-
-/// An item of a list, written as an object: see [`object`].
-struct Item<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Item<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Item<T>, D::Error> {
-        struct ObjectsOnly<T>(PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectsOnly<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-        deserializer.deserialize_map(ObjectsOnly(PhantomData)).map(Item)
-    }
-}
-
-fn items<T>(items: Vec<Item<T>>) -> Vec<T> {
-    items.into_iter().map(|Item(item)| item).collect()
-}
-
 /// `DescribeTrails`
 pub(super) fn trails(bytes: &[u8]) -> Result<Vec<Trail>, ParseError> {
     #[derive(Deserialize)]
     struct Answer {
         #[serde(rename = "trailList")]
-        trail_list: Vec<Item<Trail>>,
+        trail_list: Vec<Object<Trail>>,
     }
-    Ok(items(object::<Answer>(bytes)?.trail_list))
+    Ok(Object::all(object::<Answer>(bytes)?.trail_list))
 }
 
 /// `GetTrailStatus`
@@ -178,12 +137,12 @@ impl LogGroupPage {
         #[derive(Deserialize)]
         struct Answer {
             #[serde(rename = "logGroups")]
-            log_groups: Vec<Item<LogGroup>>,
+            log_groups: Vec<Object<LogGroup>>,
             #[serde(rename = "nextToken")]
             next_token: Option<String>,
         }
         let Answer { log_groups, next_token } = object(bytes)?;
-        let groups = items(log_groups);
+        let groups = Object::all(log_groups);
         if groups.iter().any(|group| group.log_group_name.is_empty()) {
             return Err(ParseError::Shape("a log group without a name".to_string()));
         }

@@ -4,10 +4,11 @@
 //! and there. A field of another type than documented is one: guessing what it means would invent evidence.
 
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 
 use super::record::{BranchProtection, OrganizationSettings};
 use crate::http::ParseError;
+use crate::http::json::{Object, object};
 
 /// `GET /orgs/{org}`
 #[derive(Debug, Clone)]
@@ -34,18 +35,6 @@ impl Organization {
     }
 }
 
-/// Reads an object. A derived struct also accepts a list and takes its items for the fields in order: `[]` would be a
-/// protection in which nothing is required.
-fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
-    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        Some(b'{') | None => Ok(serde_json::from_slice(bytes)?),
-        Some(_) => {
-            serde_json::from_slice::<IgnoredAny>(bytes)?;
-            Err(ParseError::Shape("not an object".to_string()))
-        }
-    }
-}
-
 /// One item of `GET /orgs/{org}/repos`
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Repository {
@@ -57,7 +46,7 @@ pub(super) struct Repository {
 }
 
 pub(super) fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, ParseError> {
-    Ok(serde_json::from_slice(bytes)?)
+    Ok(Object::all(serde_json::from_slice(bytes)?))
 }
 
 /// `GET /repos/{owner}/{repo}/branches/{branch}/protection`
