@@ -8,7 +8,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::role::Role;
 
-/// A private place where evidence bundles arrive, are verified, never change, and can be looked at.
+/// A private place where evidence bundles arrive, are verified, never change, and can be fetched.
 #[derive(Debug, Parser)]
 #[command(name = "evidence-platform", version, propagate_version = true)]
 pub struct Cli {

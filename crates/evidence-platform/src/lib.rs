@@ -1,4 +1,4 @@
-//! The evidence platform: a private place where bundles arrive, are verified, never change, and can be looked at.
+//! The evidence platform: a private place where bundles arrive, are verified, never change, and can be fetched.
 //!
 //! Layers, each knowing only the ones before it: [`store`] (metadata) and [`blobs`] (bytes), [`service`] (what may be
 //! done, by whom), [`api`] (how it is asked for over HTTP), [`server`] (connections, logs, metrics), [`commands`].
