@@ -125,6 +125,8 @@ struct Counts {
 
 /// What one exchange brought.
 struct Exchange {
+    sent: HeaderMap,
+    sent_at: Timestamp,
     status: u16,
     headers: HeaderMap,
     redirected_to: Option<String>,
@@ -301,14 +303,15 @@ impl Client {
 
     async fn exchange(&self, request: &Request, limit: usize) -> Result<Exchange, String> {
         let mut authorized = request.clone();
-        self.dialect.authorize(&mut authorized, self.clock.now())?;
-        let Request { method, url, headers, body, .. } = authorized;
+        let sent_at = self.clock.now();
+        self.dialect.authorize(&mut authorized, sent_at)?;
+        let Request { method, url, headers: sent, body, .. } = authorized;
         let builder = match method {
             Method::Get => self.http.get(url),
             Method::Post => self.http.post(url).body(body),
         };
-        let sent = builder.headers(headers).send().await;
-        let mut response = sent.map_err(|error| describe(&error, self.settings.timeout))?;
+        let answered = builder.headers(sent.clone()).send().await;
+        let mut response = answered.map_err(|error| describe(&error, self.settings.timeout))?;
         let status = response.status().as_u16();
         let mut redirected_to = (*response.url() != request.url).then(|| path_and_query(response.url()));
         if (300..400).contains(&status) {
@@ -317,7 +320,7 @@ impl Client {
         let limit = if status == 200 { limit } else { ERROR_BODY_LIMIT };
         let body = read_body(&mut response, limit).await;
         let headers = std::mem::take(response.headers_mut());
-        Ok(Exchange { status, headers, redirected_to, body })
+        Ok(Exchange { sent, sent_at, status, headers, redirected_to, body })
     }
 
     /// Turns an exchange into a reply or a failure, and lets the gate learn from it.
@@ -327,7 +330,7 @@ impl Client {
         asked: &Asked<'_>,
         parse: Parse<'_, T>,
     ) -> (Class, Result<Reply<T>, Failure>) {
-        let Exchange { status, headers, redirected_to, body } = exchange;
+        let Exchange { sent, sent_at, status, headers, redirected_to, body } = exchange;
         let complete = match &body {
             Body::Complete(bytes) => Some(bytes.as_slice()),
             Body::TooLarge | Body::Broken(_) => None,
@@ -337,6 +340,8 @@ impl Client {
             headers: &headers,
             body: complete,
             raw: asked.raw,
+            sent: &sent,
+            sent_at,
             now: asked.now,
         });
         let meta = Meta {

@@ -67,6 +67,10 @@ pub struct Answer<'a> {
     pub body: Option<&'a [u8]>,
     /// Whether a file's own bytes were asked for, whatever they are.
     pub raw: bool,
+    /// The headers of the request as they were sent, credentials included.
+    pub sent: &'a HeaderMap,
+    /// When it was sent, by this machine's clock.
+    pub sent_at: Timestamp,
     /// This machine's time.
     pub now: Timestamp,
 }

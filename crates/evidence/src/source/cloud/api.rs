@@ -13,7 +13,7 @@ use url::form_urlencoded::Serializer;
 
 use super::NAME;
 use super::config::{CloudConfig, Role};
-use super::dialect::{CloudDialect, Skew, one_request};
+use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Endpoint, Region, Service};
 use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
@@ -299,7 +299,7 @@ impl Host {
                     .header("x-amz-target", target)
             }
         };
-        one_request(self.client.send(&request, limit, parse)).await
+        self.client.send(&request, limit, parse).await
     }
 }
 

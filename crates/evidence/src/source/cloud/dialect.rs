@@ -3,7 +3,6 @@
 //! The decisions are in `fault`; this file takes an answer apart for them, and keeps the one thing that is learned on
 //! the way: how wrong this machine's clock is. It never sends.
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::SystemTime;
@@ -49,16 +48,12 @@ fn time(now: Timestamp, offset: i64) -> SystemTime {
     now.checked_add(SignedDuration::from_secs(offset)).unwrap_or(now).into()
 }
 
-tokio::task_local! {
-    /// With which offset the latest attempt at the request in hand was signed. An answer does not tell, and several
-    /// requests that were signed before the offset was known can be refused after it is.
-    static SIGNED_WITH: Cell<i64>;
-}
-
-/// Sends one request: what is awaited within knows with which offset it was signed. Outside of it no refusal is put
-/// down to the clock.
-pub(super) async fn one_request<F: Future>(sending: F) -> F::Output {
-    SIGNED_WITH.scope(Cell::new(0), sending).await
+/// With which offset a request was signed: the time in its signature, less the time at which it was sent.
+fn signed_with(answer: &Answer<'_>) -> Option<i64> {
+    let signed = answer.sent.get("x-amz-date")?.to_str().ok()?;
+    let signed = jiff::fmt::strtime::parse("%Y%m%dT%H%M%SZ", signed).ok()?.to_datetime().ok()?;
+    let signed = jiff::tz::Offset::UTC.to_timestamp(signed).ok()?;
+    Some(signed.as_second().saturating_sub(answer.sent_at.as_second()))
 }
 
 /// One service at one place, with the credentials that are used there.
@@ -71,10 +66,7 @@ pub(super) struct CloudDialect {
 
 impl Dialect for CloudDialect {
     fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String> {
-        let offset = self.skew.seconds();
-        // Outside of a request there is nothing to remember it for.
-        let _ = SIGNED_WITH.try_with(|signed_with| signed_with.set(offset));
-        self.credentials.sign(request, &self.endpoint, time(now, offset))
+        self.credentials.sign(request, &self.endpoint, time(now, self.skew.seconds()))
     }
 
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
@@ -101,8 +93,9 @@ impl Dialect for CloudDialect {
             let skewed =
                 class == Class::Unauthorized && fault.code.as_deref().is_some_and(fault::may_be_skew) && {
                     self.skew.take(date, answer.now);
-                    // The offset changes once in a run, so this is true once for a request.
-                    SIGNED_WITH.try_with(Cell::get).is_ok_and(|offset| offset != self.skew.seconds())
+                    // The offset changes once in a run, so this is true once for a request. Several that were signed
+                    // before it was known can be refused after it is.
+                    signed_with(answer).is_some_and(|offset| offset != self.skew.seconds())
                 };
             // Asked again as after a fault, signed with the host's own time.
             (if skewed { Class::HostFault { retry_after: None } } else { class }, fault)
@@ -132,6 +125,16 @@ mod tests {
         headers: &[(&'static str, &str)],
         body: &str,
     ) -> Meaning {
+        understand_signed(dialect, &sign(dialect), status, headers, body)
+    }
+
+    fn understand_signed(
+        dialect: &CloudDialect,
+        sent: &HeaderMap,
+        status: u16,
+        headers: &[(&'static str, &str)],
+        body: &str,
+    ) -> Meaning {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
@@ -141,6 +144,8 @@ mod tests {
             headers: &map,
             body: Some(body.as_bytes()),
             raw: false,
+            sent,
+            sent_at: now(),
             now: now(),
         })
     }
@@ -149,9 +154,10 @@ mod tests {
         "2026-11-21T00:00:00Z".parse().unwrap()
     }
 
-    fn sign(dialect: &CloudDialect) {
+    fn sign(dialect: &CloudDialect) -> HeaderMap {
         let mut request = Request::post(dialect.endpoint.url.clone(), "x", "text/plain", Vec::new());
         dialect.authorize(&mut request, now()).unwrap();
+        request.headers
     }
 
     #[test]
@@ -206,21 +212,13 @@ mod tests {
             let dialect = dialect();
             let headers = text.map(date);
             let headers = headers.as_ref().map_or(&[][..], |headers| &headers[..]);
-            SIGNED_WITH.sync_scope(Cell::new(0), || {
-                sign(&dialect);
-                assert_eq!(
-                    understand(&dialect, 403, headers, &refused(code)).class,
-                    class,
-                    "{code} {text:?}"
-                );
-                assert_eq!(dialect.skew.seconds(), seconds, "{code} {text:?}");
-                // A second time it is the credentials.
-                if class == again {
-                    sign(&dialect);
-                    let second = understand(&dialect, 403, headers, &refused(code));
-                    assert_eq!((second.class, dialect.skew.seconds()), (Class::Unauthorized, seconds));
-                }
-            });
+            assert_eq!(understand(&dialect, 403, headers, &refused(code)).class, class, "{code} {text:?}");
+            assert_eq!(dialect.skew.seconds(), seconds, "{code} {text:?}");
+            // A second time it is the credentials.
+            if class == again {
+                let second = understand(&dialect, 403, headers, &refused(code));
+                assert_eq!((second.class, dialect.skew.seconds()), (Class::Unauthorized, seconds));
+            }
         }
         let skew = Skew::default();
         skew.take(Some(i64::MAX), Timestamp::MIN);
@@ -238,20 +236,15 @@ mod tests {
         let refused = r#"{"__type":"InvalidSignatureException"}"#;
         // The second and the third come in another second, and the third without a `Date`.
         let dates = [Some("Sat, 21 Nov 2026 00:10:00 GMT"), Some("Sat, 21 Nov 2026 00:10:01 GMT"), None];
+        let early = sign(&dialect);
         for date in dates {
-            SIGNED_WITH.sync_scope(Cell::new(0), || {
-                let headers: Vec<(&str, &str)> = date.iter().map(|date| ("date", *date)).collect();
-                let first = understand(&dialect, 403, &headers, refused);
-                assert_eq!(first.class, Class::HostFault { retry_after: None }, "{date:?}");
-                assert_eq!(dialect.skew.seconds(), 600, "taken once");
-                sign(&dialect);
-                assert_eq!(understand(&dialect, 403, &headers, refused).class, Class::Unauthorized);
-            });
+            let headers: Vec<(&str, &str)> = date.iter().map(|date| ("date", *date)).collect();
+            let first = understand_signed(&dialect, &early, 403, &headers, refused);
+            assert_eq!(first.class, Class::HostFault { retry_after: None }, "{date:?}");
+            assert_eq!(dialect.skew.seconds(), 600, "taken once");
+            assert_eq!(understand(&dialect, 403, &headers, refused).class, Class::Unauthorized);
         }
         // One that was signed with the right time from the start is not.
-        SIGNED_WITH.sync_scope(Cell::new(0), || {
-            sign(&dialect);
-            assert_eq!(understand(&dialect, 403, &[], refused).class, Class::Unauthorized);
-        });
+        assert_eq!(understand(&dialect, 403, &[], refused).class, Class::Unauthorized);
     }
 }

@@ -10,7 +10,15 @@ fn understand(dialect: &dyn Dialect, status: u16, headers: &[(&str, &str)], body
         map.insert(HeaderName::try_from(*name).unwrap(), HeaderValue::from_str(value).unwrap());
     }
     let now = Timestamp::UNIX_EPOCH;
-    dialect.understand(&Answer { status, headers: &map, body: Some(body), raw: false, now })
+    dialect.understand(&Answer {
+        status,
+        headers: &map,
+        body: Some(body),
+        raw: false,
+        sent: &HeaderMap::new(),
+        sent_at: now,
+        now,
+    })
 }
 
 fn bearer() -> Bearer {
