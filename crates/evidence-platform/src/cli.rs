@@ -61,7 +61,7 @@ impl fmt::Debug for PlaceArgs {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve the API
+    /// Serve the API and the pages
     Serve(ServeArgs),
     /// Organizations
     #[command(subcommand)]
@@ -92,6 +92,9 @@ pub struct ServeArgs {
     /// How many connections may be open at once
     #[arg(long, default_value_t = 4_096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,
+    /// People come over https, through a proxy: their browsers send a session over nothing else
+    #[arg(long, env = "EVIDENCE_PLATFORM_SECURE_COOKIES")]
+    pub secure_cookies: bool,
     /// How many connections to the database may be open at once
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_database_connections: u32,

@@ -90,7 +90,11 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         ..defaults
     };
     let service = open(place, settings, serve.max_database_connections).await?;
-    let limits = Limits { connections: connections(serve.max_connections), ..Limits::default() };
+    let limits = Limits {
+        connections: connections(serve.max_connections),
+        https: serve.secure_cookies,
+        ..Limits::default()
+    };
     let server = Server::bind(serve.listen, service.clone(), limits).await?;
     say(&format!("listening at http://{}", server.address()?))?;
     if Operator::of(&service).organizations().await?.is_empty() {

@@ -173,41 +173,18 @@ pub fn judge(bundle: impl Read, trust: &TrustRoot) -> (Result<Facts, Error>, Opt
     (verdict, digest)
 }
 
-/// Reads files of a bundle while it is verified. What a path names that is not there is left out.
+/// Shows the files of a bundle, in the order of the archive, while it is verified to its last byte. What was seen counts
+/// only if this returns `Ok`.
 ///
 /// # Errors
-/// Those of [`judge`]; [`Error::TooLarge`] where a file has more than this many bytes.
-pub fn read_files(
+/// Those of [`judge`].
+pub fn inspect(
     bundle: impl Read,
     trust: &TrustRoot,
-    wanted: &dyn Fn(&str) -> bool,
-    limit: u64,
-) -> Result<Vec<(String, Vec<u8>)>, Error> {
-    let mut files = Vec::new();
-    let mut left = limit;
-    let verdict = UntrustedBundle::new(bundle).verify_with(
-        trust,
-        &Expectations::default(),
-        &LIMITS,
-        &mut |path, contents| {
-            if wanted(path) {
-                let mut bytes = Vec::new();
-                let read = contents.take(left.saturating_add(1)).read_to_end(&mut bytes)?;
-                left = left
-                    .checked_sub(u64::try_from(read).unwrap_or(u64::MAX))
-                    .ok_or_else(|| io::Error::from(io::ErrorKind::FileTooLarge))?;
-                files.push((path.to_owned(), bytes));
-            }
-            Ok(())
-        },
-    );
-    match verdict {
-        Ok(_) => Ok(files),
-        Err(Failure::CannotJudge(error)) if error.kind() == io::ErrorKind::FileTooLarge => {
-            Err(Error::TooLarge(limit))
-        }
-        Err(failure) => Err(refusal(failure)),
-    }
+    look: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>,
+) -> Result<(), Error> {
+    let verdict = UntrustedBundle::new(bundle).verify_with(trust, &Expectations::default(), &LIMITS, look);
+    verdict.map(|_| ()).map_err(refusal)
 }
 
 fn refusal(failure: Failure) -> Error {

@@ -98,7 +98,7 @@ impl Capability {
 /// Who acts: an API key that was checked, and its organization.
 ///
 /// Only [`Service::authenticate`](crate::service::Service::authenticate) and
-/// [`Service::resume`](crate::service::Service::resume) make one. Every method of the service takes one, and reaches
+/// [`Service::session`](crate::service::Service::session) make one. Every method of the service takes one, and reaches
 /// the rows of its organization only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {

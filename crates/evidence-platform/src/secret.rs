@@ -1,4 +1,4 @@
-//! API keys: made, read, hashed, compared. A key is shown once, when it is made, and never kept.
+//! API keys and session tokens: made, read, hashed, compared. A key is shown once, when it is made, and never kept.
 //!
 //! What is kept is the SHA-256 of the whole key. A slow password hash would buy nothing: the secret is 256 random bits,
 //! not something people choose, so whoever has the hash has nothing to guess. A fast one keeps a refused request cheap.
@@ -40,10 +40,7 @@ impl ApiKey {
     pub fn parse(text: &str) -> Option<ApiKey> {
         let mut parts = text.split('_');
         let (mark, prefix, secret) = (parts.next()?, parts.next()?, parts.next()?);
-        let hex = |part: &str, digits| {
-            part.len() == digits && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        let right = mark == MARK && hex(prefix, PREFIX_DIGITS) && hex(secret, SECRET_DIGITS);
+        let right = mark == MARK && lower_hex(prefix, PREFIX_DIGITS) && lower_hex(secret, SECRET_DIGITS);
         (right && parts.next().is_none()).then(|| ApiKey { text: text.to_owned() })
     }
 
@@ -88,6 +85,65 @@ impl KeyHash {
     pub fn matches(&self, other: &KeyHash) -> bool {
         self.0.ct_eq(&other.0).into()
     }
+}
+
+/// What a browser shows in place of a key: 64 hex digits that are secret.
+#[derive(Clone)]
+pub struct SessionToken {
+    text: String,
+}
+
+impl fmt::Debug for SessionToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionToken(...)")
+    }
+}
+
+impl SessionToken {
+    /// A new token.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] if the operating system gives no random bytes.
+    pub fn random() -> Result<SessionToken, Error> {
+        Ok(SessionToken { text: random_hex::<32>()? })
+    }
+
+    /// Reads a token. `None` for anything that cannot be one.
+    pub fn parse(text: &str) -> Option<SessionToken> {
+        lower_hex(text, SECRET_DIGITS).then(|| SessionToken { text: text.to_owned() })
+    }
+
+    /// The whole token. For the cookie.
+    pub fn reveal(&self) -> &str {
+        &self.text
+    }
+
+    /// What is kept of the token.
+    pub fn hash(&self) -> SessionHash {
+        SessionHash(Sha256::digest(self.text.as_bytes()).into())
+    }
+}
+
+/// What is kept of a session token. It is looked up, so it needs no comparison in constant time: whoever could measure
+/// one would learn about a hash, not about the token.
+#[derive(Clone)]
+pub struct SessionHash([u8; 32]);
+
+impl fmt::Debug for SessionHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SessionHash(...)")
+    }
+}
+
+impl SessionHash {
+    /// The form in which it is kept.
+    pub(crate) fn to_stored(&self) -> String {
+        hex::encode(self.0)
+    }
+}
+
+fn lower_hex(text: &str, digits: usize) -> bool {
+    text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]

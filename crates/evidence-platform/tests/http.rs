@@ -15,6 +15,8 @@ mod hostile;
 mod isolation;
 #[path = "http/manners.rs"]
 mod manners;
+#[path = "http/pages.rs"]
+mod pages;
 #[path = "http/running.rs"]
 mod running;
 mod support;

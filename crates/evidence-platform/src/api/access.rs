@@ -9,7 +9,9 @@ use http::request::Parts;
 
 use super::App;
 use super::input::{DRAIN_BYTES, refuse};
+use super::problem::for_people;
 use crate::error::Error;
+use crate::pages::cookie;
 use crate::role::{Capability, Principal};
 use crate::server::connections::Seat;
 use crate::server::observe::Who;
@@ -22,43 +24,64 @@ pub enum Access {
     Open,
     /// An API key whose role has this capability.
     Needs(Capability),
+    /// A session that was begun with a key whose role has this capability. Whoever has none gets the form to sign in.
+    Page(Capability),
+    /// Nothing, and problems are told to people: the form to sign in, and where it is sent.
+    OpenPage,
 }
 
 /// Lets a request through to its handler, with its principal, or answers for it.
 pub(super) async fn check(
     State((app, access)): State<(App, Access)>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
     match access {
         Access::Open => next.run(request).await,
-        Access::Needs(capability) => match authorize(&app, request.headers(), capability).await {
-            Ok(principal) => {
-                if let Some(who) = request.extensions().get::<Who>() {
-                    who.is(&principal);
-                }
-                // From here to the last byte of the answer, the connection does not have to make room for others.
-                let busy = request.extensions().get::<Seat>().map(Seat::busy);
-                request.extensions_mut().insert(principal);
-                let mut response = next.run(request).await;
-                if let Some(busy) = busy {
-                    response.extensions_mut().insert(busy);
-                }
-                response
-            }
-            Err(error) => {
-                refuse(request, DRAIN_BYTES).await;
-                error.into_response()
-            }
-        },
+        Access::OpenPage => for_people(next.run(request).await),
+        Access::Needs(capability) => {
+            let who = match bearer(request.headers()) {
+                Some(key) => app.service.authenticate(key).await,
+                None => Err(Error::Unauthenticated),
+            };
+            admit(who, capability, request, next).await
+        }
+        Access::Page(capability) => {
+            let who = match cookie::token(request.headers(), app.secure_cookies) {
+                Some(token) => app.service.session(token).await,
+                None => Err(Error::Unauthenticated),
+            };
+            for_people(admit(who, capability, request, next).await)
+        }
     }
 }
 
-async fn authorize(app: &App, headers: &HeaderMap, capability: Capability) -> Result<Principal, Error> {
-    let key = bearer(headers).ok_or(Error::Unauthenticated)?;
-    let principal = app.service.authenticate(key).await?;
-    principal.require(capability)?;
-    Ok(principal)
+async fn admit(
+    who: Result<Principal, Error>,
+    capability: Capability,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let allowed = who.and_then(|principal| principal.require(capability).map(|()| principal));
+    match allowed {
+        Ok(principal) => {
+            if let Some(who) = request.extensions().get::<Who>() {
+                who.is(&principal);
+            }
+            // From here to the last byte of the answer, the connection does not have to make room for others.
+            let busy = request.extensions().get::<Seat>().map(Seat::busy);
+            request.extensions_mut().insert(principal);
+            let mut response = next.run(request).await;
+            if let Some(busy) = busy {
+                response.extensions_mut().insert(busy);
+            }
+            response
+        }
+        Err(error) => {
+            refuse(request, DRAIN_BYTES).await;
+            error.into_response()
+        }
+    }
 }
 
 /// The credentials of `Authorization: Bearer ...` (RFC 6750, section 2.1), if there is exactly one.

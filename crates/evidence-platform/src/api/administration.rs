@@ -5,7 +5,7 @@ use axum::extract::State;
 use http::StatusCode;
 
 use super::App;
-use super::bundles::page;
+use super::bundles::page_request;
 use super::input::{Id, Json, Parameters};
 use super::views::{
     AuditList, BundleView, KeyList, KeyView, LegalHold, NewKeyRequest, NewKeyView, NewTrustedKey, Retention,
@@ -165,6 +165,6 @@ pub async fn audit_log(
     principal: Principal,
     parameters: Parameters,
 ) -> Result<Answer<AuditList>, Error> {
-    let page = page(parameters)?;
+    let page = page_request(parameters)?;
     Ok(Answer(app.service.audit_log(&principal, &page).await?.into()))
 }

@@ -119,12 +119,12 @@ pub async fn list(
     principal: Principal,
     parameters: Parameters,
 ) -> Result<Answer<BundleList>, Error> {
-    let page = page(parameters)?;
+    let page = page_request(parameters)?;
     Ok(Answer(app.service.bundles(&principal, &page).await?.into()))
 }
 
 /// Reads the parameters of a list.
-pub(super) fn page(mut parameters: Parameters) -> Result<PageRequest, Error> {
+pub(crate) fn page_request(mut parameters: Parameters) -> Result<PageRequest, Error> {
     let page = PageRequest::new(parameters.one("cursor")?.as_deref(), parameters.number("limit")?)?;
     parameters.end()?;
     Ok(page)
@@ -173,7 +173,7 @@ pub async fn download(
 }
 
 /// The name that the tool gives a bundle of this time.
-fn file_name(created_at: i64) -> String {
+pub(crate) fn file_name(created_at: i64) -> String {
     let text = evidence_bundle::time::format(created_at).unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let (date, time) = digits.split_at_checked(8).unwrap_or(("", ""));

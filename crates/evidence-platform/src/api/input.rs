@@ -15,10 +15,10 @@ use tokio::time::timeout;
 use crate::error::Error;
 use crate::id::BlobDigest;
 
-/// Bytes that a JSON body may have.
-const JSON_BYTES: usize = 64 << 10;
-/// How long a JSON body may take.
-const JSON_TIME: Duration = Duration::from_secs(20);
+/// Bytes that the body of a form, or a JSON body, may have.
+const SMALL_BYTES: usize = 64 << 10;
+/// How long such a body may take.
+const SMALL_TIME: Duration = Duration::from_secs(20);
 /// Bytes of a body that are read although the request is refused, so that the client reads why.
 pub(super) const DRAIN_BYTES: usize = 16 << 20;
 /// How long a body is read that nobody wants.
@@ -48,6 +48,16 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 pub struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
+    fn decode(text: &[u8]) -> Parameters {
+        let pairs = url::form_urlencoded::parse(text);
+        Parameters(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes a parameter that may be there once.
     ///
     /// # Errors
@@ -103,9 +113,22 @@ impl<S: Send + Sync> FromRequestParts<S> for Parameters {
     type Rejection = Error;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Parameters, Error> {
-        let query = parts.uri.query().unwrap_or_default();
-        let pairs = url::form_urlencoded::parse(query.as_bytes());
-        Ok(Parameters(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect()))
+        Ok(Parameters::decode(parts.uri.query().unwrap_or_default().as_bytes()))
+    }
+}
+
+/// The fields of a form.
+#[derive(Debug, Clone, Default)]
+pub struct Form(pub Parameters);
+
+impl Form {
+    /// Reads the body of a form (`application/x-www-form-urlencoded`).
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::TooSlow`], [`Error::BodyIncomplete`].
+    pub async fn read(request: Request) -> Result<Form, Error> {
+        let bytes = small_body(request).await?;
+        Ok(Form(Parameters::decode(&bytes)))
     }
 }
 
@@ -117,21 +140,27 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, _: &S) -> Result<Json<T>, Error> {
-        let mut bytes = Vec::new();
-        let mut body = request.into_body().into_data_stream();
-        let read = async {
-            while let Some(chunk) = body.next().await {
-                bytes.extend_from_slice(&chunk.map_err(|_| Error::BodyIncomplete)?);
-                if bytes.len() > JSON_BYTES {
-                    return Err(Error::TooLarge(u64::try_from(JSON_BYTES).unwrap_or_default()));
-                }
-            }
-            Ok(())
-        };
-        timeout(JSON_TIME, read).await.map_err(|_| Error::TooSlow)??;
+        let bytes = small_body(request).await?;
         let value = serde_json::from_slice(&bytes);
         value.map(Json).map_err(|error| Error::Invalid(format!("the JSON body: {error}")))
     }
+}
+
+/// The whole body of a request that has a small one.
+async fn small_body(request: Request) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let mut body = request.into_body().into_data_stream();
+    let read = async {
+        while let Some(chunk) = body.next().await {
+            bytes.extend_from_slice(&chunk.map_err(|_| Error::BodyIncomplete)?);
+            if bytes.len() > SMALL_BYTES {
+                return Err(Error::TooLarge(u64::try_from(SMALL_BYTES).unwrap_or_default()));
+            }
+        }
+        Ok(())
+    };
+    timeout(SMALL_TIME, read).await.map_err(|_| Error::TooSlow)??;
+    Ok(bytes)
 }
 
 /// The SHA-256 that `Content-Digest` announces (RFC 9530, section 2).

@@ -25,4 +25,6 @@ pub struct App {
     pub service: Service,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// Whether people come over https only, so that cookies are sent over nothing else.
+    pub secure_cookies: bool,
 }

@@ -68,8 +68,8 @@ pub fn document() -> utoipa::openapi::OpenApi {
 pub fn problems(route: &Route) -> Vec<Kind> {
     let mut problems = route.problems.to_vec();
     match route.access {
-        Access::Open => {}
-        Access::Needs(_) => {
+        Access::Open | Access::OpenPage => {}
+        Access::Needs(_) | Access::Page(_) => {
             problems.extend([Kind::Unauthenticated, Kind::Forbidden, Kind::Internal, Kind::Unavailable]);
         }
     }
@@ -78,7 +78,8 @@ pub fn problems(route: &Route) -> Vec<Kind> {
 
 fn describe(operation: &mut Operation, access: Access, problems: &[Kind]) {
     match access {
-        Access::Open => operation.security = Some(Vec::new()),
+        // Pages have no operation.
+        Access::Open | Access::OpenPage | Access::Page(_) => operation.security = Some(Vec::new()),
         Access::Needs(capability) => {
             operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
             let note = format!("Needs a key that may {}.", capability.as_str());

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::Error;
+use crate::pages;
 
 /// The media type of a problem.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -235,11 +236,33 @@ pub struct Problem {
 pub(crate) struct Unwritten {
     pub(crate) kind: Kind,
     pub(crate) error: Option<Arc<Error>>,
+    /// Whether a person reads it, not a program.
+    pub(crate) person: bool,
+}
+
+/// Marks a problem, if the answer is one, as one that a person reads.
+pub(super) fn for_people(mut response: Response) -> Response {
+    if let Some(problem) = response.extensions_mut().get_mut::<Unwritten>() {
+        problem.person = true;
+    }
+    response
 }
 
 impl Unwritten {
-    /// The body.
-    pub(crate) fn write(&self, request_id: &str) -> Body {
+    /// The body and its headers, into an answer that has the status already.
+    pub(crate) fn write_into(&self, response: &mut Response, path: &str, request_id: &str) {
+        if self.person
+            && let Ok(page) = pages::problem::write(self.kind, self.error.as_deref(), path, request_id)
+        {
+            let (parts, body) = page.into_parts();
+            response.headers_mut().extend(parts.headers);
+            *response.body_mut() = body;
+        } else {
+            *response.body_mut() = self.json(request_id);
+        }
+    }
+
+    fn json(&self, request_id: &str) -> Body {
         let reason = match self.error.as_deref() {
             Some(Error::Refused { reason, .. }) => Some(reason.code().to_owned()),
             _ => None,
@@ -258,13 +281,13 @@ impl Unwritten {
 
 impl IntoResponse for Kind {
     fn into_response(self) -> Response {
-        respond(Unwritten { kind: self, error: None })
+        respond(Unwritten { kind: self, error: None, person: false })
     }
 }
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        respond(Unwritten { kind: kind(&self), error: Some(Arc::new(self)) })
+        respond(Unwritten { kind: kind(&self), error: Some(Arc::new(self)), person: false })
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use axum::Router;
 use axum::handler::Handler;
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodFilter, MethodRouter, get, on};
+use axum::routing::{MethodFilter, MethodRouter, get, on, post};
 use http::Method;
 use utoipa::openapi::HttpMethod;
 use utoipa::openapi::path::Operation;
@@ -16,6 +16,7 @@ use utoipa::openapi::path::Operation;
 use super::access::{Access, check};
 use super::problem::Kind;
 use super::{App, administration, bundles, system};
+use crate::pages::{artifacts, bundle, compare, sign_in, style, timeline};
 use crate::role::Capability;
 
 /// A row of the table.
@@ -57,20 +58,30 @@ impl Route {
         Route { method, path: P::path(), access, problems, operation, handler: on(filter, handler) }
     }
 
-    /// A route that is asked by machines and is no part of the API.
-    fn plain<H, T>(path: &str, problems: &'static [Kind], handler: H) -> Route
+    /// A route that is no part of the API.
+    fn plain<H, T>(path: &str, access: Access, problems: &'static [Kind], handler: H) -> Route
     where
         H: Handler<T, App>,
         T: 'static,
     {
-        let (method, access) = (Method::GET, Access::Open);
-        Route { method, path: path.to_owned(), access, problems, operation: None, handler: get(handler) }
+        let (method, handler) = (Method::GET, get(handler));
+        Route { method, path: path.to_owned(), access, problems, operation: None, handler }
+    }
+
+    /// Where a form is sent.
+    fn form<H, T>(path: &str, problems: &'static [Kind], handler: H) -> Route
+    where
+        H: Handler<T, App>,
+        T: 'static,
+    {
+        let (method, access, handler) = (Method::POST, Access::OpenPage, post(handler));
+        Route { method, path: path.to_owned(), access, problems, operation: None, handler }
     }
 }
 
 /// The table.
 pub fn table() -> Vec<Route> {
-    use Access::{Needs, Open};
+    use Access::{Needs, Open, OpenPage, Page};
     use Capability::{Administer, Identify, Read, Upload, Verify};
     use administration as admin;
     const UPLOAD: &[Kind] = &[
@@ -97,6 +108,18 @@ pub fn table() -> Vec<Route> {
         Kind::NotFound,
         Kind::RetentionShortened,
     ];
+    const INSIDE: &[Kind] = &[Kind::InvalidRequest, Kind::NotFound, Kind::BundleRefused];
+    const SIGN_OUT: &[Kind] = &[Kind::InvalidRequest, Kind::Unavailable, Kind::Internal];
+    const SIGN_IN: &[Kind] = &[
+        Kind::InvalidRequest,
+        Kind::Unauthenticated,
+        Kind::Forbidden,
+        Kind::BodyIncomplete,
+        Kind::TooSlow,
+        Kind::TooLarge,
+        Kind::Unavailable,
+        Kind::Internal,
+    ];
     const DELETE: &[Kind] = &[Kind::NotFound, Kind::LegalHold, Kind::Retained];
     vec![
         Route::of::<bundles::__path_whoami, _, _>(Needs(Identify), &[], bundles::whoami),
@@ -120,9 +143,21 @@ pub fn table() -> Vec<Route> {
         ),
         Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
         Route::of::<system::__path_description, _, _>(Open, &[], system::description),
-        Route::plain("/healthz", &[], system::healthz),
-        Route::plain("/readyz", &[Kind::Unavailable], system::readyz),
-        Route::plain("/metrics", &[], system::metrics),
+        Route::plain("/healthz", Open, &[], system::healthz),
+        Route::plain("/readyz", Open, &[Kind::Unavailable], system::readyz),
+        Route::plain("/metrics", Open, &[], system::metrics),
+        Route::plain("/assets/style.css", Open, &[], style::style),
+        Route::plain("/assets/icon.svg", Open, &[], style::icon),
+        Route::plain("/", OpenPage, &[], sign_in::home),
+        Route::plain("/sign-in", OpenPage, LIST, sign_in::form),
+        Route::form("/sign-in", SIGN_IN, sign_in::sign_in),
+        Route::form("/sign-out", SIGN_OUT, sign_in::sign_out),
+        Route::plain("/bundles", Page(Read), LIST, timeline::timeline),
+        Route::plain("/bundles/{bundle_id}", Page(Read), ONE, bundle::bundle),
+        Route::plain("/bundles/{bundle_id}/download", Page(Read), ONE, bundles::download),
+        Route::plain("/bundles/{bundle_id}/artifacts", Page(Read), INSIDE, artifacts::artifacts),
+        Route::plain("/bundles/{bundle_id}/files/{*path}", Page(Read), INSIDE, artifacts::file),
+        Route::plain("/compare", Page(Read), INSIDE, compare::compare),
     ]
 }
 

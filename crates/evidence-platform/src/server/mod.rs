@@ -41,6 +41,8 @@ pub struct Limits {
     pub age: Duration,
     /// How long requests may take to end when the server is told to.
     pub farewell: Duration,
+    /// Whether people come over https only, through a proxy.
+    pub https: bool,
 }
 
 impl Default for Limits {
@@ -50,6 +52,7 @@ impl Default for Limits {
             head: Duration::from_secs(10),
             age: Duration::from_secs(20 * 60),
             farewell: Duration::from_secs(30),
+            https: false,
         }
     }
 }
@@ -70,7 +73,7 @@ impl Server {
     /// [`Error::Unavailable`] if the address cannot be had.
     pub async fn bind(address: SocketAddr, service: Service, limits: Limits) -> Result<Server, Error> {
         let metrics = Arc::<Metrics>::default();
-        let app = App { service, metrics: Arc::clone(&metrics) };
+        let app = App { service, metrics: Arc::clone(&metrics), secure_cookies: limits.https };
         let router = api::routes::router(&app).layer(from_fn_with_state(app, observe::observe));
         let listener = TcpListener::bind(address).await?;
         Ok(Server { listener, router, metrics, limits })

@@ -12,8 +12,8 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderName, HeaderValue};
+use http::header::{ACCEPT, CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use super::connections::Busy;
@@ -26,13 +26,18 @@ use crate::service::RequestId;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
+/// The route of what no route serves.
+const UNKNOWN: &str = "unknown";
+
 /// The outermost layer.
 pub(super) async fn observe(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
     // A client's own name for the request would let it write what it likes into the audit log.
     let request_id = random_hex::<12>().unwrap_or_default();
     let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str).to_owned();
+    let address = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
+    let person = wants_page(request.headers());
+    let route = request.extensions().get::<MatchedPath>().map_or(UNKNOWN, MatchedPath::as_str).to_owned();
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let counted = Arc::clone(&app.metrics);
     let mut request = request.map(|body| Body::new(Watched::new(body, None, counted, Direction::In)));
@@ -43,7 +48,9 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
 
     let status = response.status().as_u16();
     if let Some(problem) = response.extensions_mut().remove::<Unwritten>() {
-        *response.body_mut() = problem.write(&request_id);
+        // Where nothing is, nobody has said who reads the answer.
+        let problem = if route == UNKNOWN { Unwritten { person, ..problem } } else { problem };
+        problem.write_into(&mut response, &address, &request_id);
         let cause = problem.error.as_deref().and_then(|error| error.cause());
         if status >= 500 {
             let (error, cause) = (problem.kind.code(), cause.map(ToString::to_string).unwrap_or_default());
@@ -64,6 +71,12 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let metrics = Arc::clone(&app.metrics);
     let busy = response.extensions_mut().remove::<Busy>();
     response.map(|body| Body::new(Watched::new(body, busy, metrics, Direction::Out)))
+}
+
+/// Whether a browser asks for a page.
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }
 
 /// Where the check of access leaves the prefix of the key for the log.

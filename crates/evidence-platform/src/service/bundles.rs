@@ -1,5 +1,7 @@
 //! Looking at bundles: lists, one bundle, its bytes, the files in it.
 
+use std::io::Read;
+
 use bytes::Bytes;
 use evidence_bundle::TrustRoot;
 use futures_util::TryStreamExt as _;
@@ -10,7 +12,7 @@ use super::{Page, PageRequest, RequestId, Service};
 use crate::error::Error;
 use crate::facts;
 use crate::role::{Capability, Principal};
-use crate::store::{Action, BundleRow, Outcome, Position};
+use crate::store::{Action, BundleRow, Outcome, Position, TrustedKeyRow};
 
 /// The bytes of a bundle.
 pub struct Download {
@@ -68,21 +70,46 @@ impl Service {
         Ok(Download { bundle, bytes: Box::pin(blob.into_stream().map_err(std::io::Error::other)) })
     }
 
-    /// Files inside a bundle, verified on the way with the key that it was accepted with: trust that has ended since
-    /// does not make what is stored unreadable.
+    /// The bundle of the same subject and framework that was collected before this one.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Refused`] if the stored bytes are damaged, [`Error::TooLarge`] if the wanted files
-    /// have more than `limit` bytes together.
-    pub async fn files(
+    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn bundle_before(
         &self,
         principal: &Principal,
-        id: &str,
-        wanted: impl Fn(&str) -> bool + Send + 'static,
-        limit: u64,
-    ) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        bundle: &BundleRow,
+    ) -> Result<Option<BundleRow>, Error> {
         principal.require(Capability::Read)?;
-        let bundle = self.find(principal, id).await?;
+        self.inner.store.bundle_before(principal.organization(), bundle).await
+    }
+
+    /// The key that signed a bundle, if the organization still trusts it.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn signer(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+    ) -> Result<Option<TrustedKeyRow>, Error> {
+        principal.require(Capability::Read)?;
+        let trusted = self.inner.store.trusted_keys(principal.organization()).await?;
+        Ok(trusted.into_iter().find(|key| key.key_id == bundle.facts.key_id))
+    }
+
+    /// Shows every file of a bundle to `look`, in the order of the archive, and gives what `look` made of them. The
+    /// bundle is verified to its last byte on the way, with the key that it was accepted with: trust that has ended
+    /// since does not make what is stored unreadable.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Refused`] if the stored bytes are damaged.
+    pub async fn inspect<T: Default + Send + 'static>(
+        &self,
+        principal: &Principal,
+        bundle: &BundleRow,
+        mut look: impl FnMut(&mut T, &str, &mut dyn Read) -> std::io::Result<()> + Send + 'static,
+    ) -> Result<T, Error> {
+        principal.require(Capability::Read)?;
         let mut trust = TrustRoot::new();
         let damaged = |error| Error::internal("a stored key id is damaged", error);
         trust.add_fingerprint(&bundle.facts.key_id).map_err(damaged)?;
@@ -93,7 +120,9 @@ impl Service {
         let permit = permit.map_err(|error| Error::internal("the verifiers are gone", error))?;
         let work = move || {
             let _permit = permit;
-            facts::read_files(file, &trust, &wanted, limit)
+            let mut seen = T::default();
+            facts::inspect(file, &trust, &mut |path, contents| look(&mut seen, path, contents))?;
+            Ok(seen)
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::join)?
     }

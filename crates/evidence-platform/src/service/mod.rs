@@ -8,6 +8,7 @@ mod admin;
 mod bundles;
 mod operator;
 mod page;
+mod sessions;
 mod shares;
 mod sweep;
 mod upload;
@@ -22,6 +23,7 @@ pub use admin::NewKey;
 pub use bundles::Download;
 pub use operator::Operator;
 pub use page::{Page, PageRequest};
+pub use sessions::SESSION_SECONDS;
 pub use sweep::Swept;
 pub use upload::{NewUpload, Stored, Verification, check_tags};
 
@@ -126,16 +128,6 @@ impl Service {
         let found = self.inner.store.key_by_prefix(key.prefix()).await?;
         let (principal, hash) = found.ok_or(Error::Unauthenticated)?;
         if hash.matches(&key.hash()) { Ok(principal) } else { Err(Error::Unauthenticated) }
-    }
-
-    /// Who began a session with the key of this name, if the key still counts.
-    ///
-    /// Only for a name that [`authenticate`](Service::authenticate) gave and that was kept where nobody can change it.
-    ///
-    /// # Errors
-    /// [`Error::Unauthenticated`].
-    pub async fn resume(&self, key_id: &str) -> Result<Principal, Error> {
-        self.inner.store.key_by_id(key_id).await?.ok_or(Error::Unauthenticated)
     }
 
     /// Whether the database and the storage answer.

@@ -1,4 +1,5 @@
-//! Removing what a crash or a broken connection left: spooled uploads and blobs that no bundle names.
+//! Removing what a crash or a broken connection left: spooled uploads and blobs that no bundle names. Expired sessions
+//! go too.
 //!
 //! Only what is older than any upload takes is touched, because other instances share the database and the storage.
 
@@ -33,6 +34,7 @@ impl Service {
         let now = self.inner.clock.now();
         let mut transaction = self.inner.store.begin().await?;
         let claims = transaction.take_over_claims(now.minus_seconds(age), now).await?;
+        transaction.remove_expired_sessions(now).await?;
         transaction.commit().await?;
         for claim in &claims {
             self.remove_blob(claim).await?;

@@ -33,11 +33,15 @@ pub enum Action {
     BundleRetain,
     /// A bundle was deleted.
     BundleDelete,
+    /// Somebody signed in to the pages with a key.
+    SessionBegin,
+    /// Somebody signed out.
+    SessionEnd,
 }
 
 impl Action {
     /// Every action.
-    pub const ALL: [Action; 11] = [
+    pub const ALL: [Action; 13] = [
         Action::OrganizationCreate,
         Action::KeyCreate,
         Action::KeyRevoke,
@@ -49,6 +53,8 @@ impl Action {
         Action::BundleHold,
         Action::BundleRetain,
         Action::BundleDelete,
+        Action::SessionBegin,
+        Action::SessionEnd,
     ];
 
     /// The code.
@@ -65,6 +71,8 @@ impl Action {
             Action::BundleHold => "bundle.hold",
             Action::BundleRetain => "bundle.retain",
             Action::BundleDelete => "bundle.delete",
+            Action::SessionBegin => "session.begin",
+            Action::SessionEnd => "session.end",
         }
     }
 }

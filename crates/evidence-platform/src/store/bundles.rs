@@ -63,7 +63,7 @@ impl Store {
     ) -> Result<Option<BundleRow>, Error> {
         let sql = format!("SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND id = $2");
         let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(organization.as_str()).bind(id);
-        query.fetch_optional(&self.pool).await?.map(|row| bundle(&row)).transpose()
+        query.fetch_optional(&self.pool).await?.map(|row| read(&row)).transpose()
     }
 
     /// Bundles of an organization, the latest collected first, behind this position.
@@ -84,7 +84,28 @@ impl Store {
             .bind(limit)
             .fetch_all(&self.pool)
             .await?;
-        rows.iter().map(bundle).collect()
+        rows.iter().map(read).collect()
+    }
+}
+
+impl Store {
+    /// The bundle of the same subject and framework that was collected before this one.
+    pub(crate) async fn bundle_before(
+        &self,
+        organization: &OrganizationId,
+        bundle: &BundleRow,
+    ) -> Result<Option<BundleRow>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND subject = $2 AND framework = $3 AND \
+             (collected_at, id) < ($4, $5) ORDER BY collected_at DESC, id DESC LIMIT 1"
+        );
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql))
+            .bind(organization.as_str())
+            .bind(&bundle.facts.organization)
+            .bind(&bundle.facts.framework)
+            .bind(bundle.collected_at.0)
+            .bind(&bundle.id);
+        query.fetch_optional(&self.pool).await?.map(|row| read(&row)).transpose()
     }
 }
 
@@ -180,7 +201,7 @@ impl Transaction {
     }
 }
 
-fn bundle(row: &AnyRow) -> Result<BundleRow, Error> {
+fn read(row: &AnyRow) -> Result<BundleRow, Error> {
     let facts = serde_json::from_str(&text(row, "facts")?);
     let tags = serde_json::from_str(&text(row, "tags")?);
     Ok(BundleRow {

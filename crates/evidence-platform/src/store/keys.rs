@@ -33,21 +33,21 @@ const PRINCIPAL: &str = "SELECT k.id, k.prefix, k.hash, k.role, k.organization_i
 impl Store {
     /// The principal and the hash of the key with this prefix, unless it is revoked.
     pub(crate) async fn key_by_prefix(&self, prefix: &str) -> Result<Option<(Principal, KeyHash)>, Error> {
-        self.principal("k.prefix = $1", prefix).await
+        self.principal("k.prefix = $1", prefix, None).await
     }
 
-    /// The principal of the key with this name, unless it is revoked.
-    pub(crate) async fn key_by_id(&self, id: &str) -> Result<Option<Principal>, Error> {
-        Ok(self.principal("k.id = $1", id).await?.map(|(principal, _)| principal))
-    }
-
-    async fn principal(
+    /// The principal and the hash of the key that this condition on a text, and on a time if it has one, names.
+    pub(super) async fn principal(
         &self,
         condition: &'static str,
         value: &str,
+        now: Option<Time>,
     ) -> Result<Option<(Principal, KeyHash)>, Error> {
-        let query = sqlx::query(sqlx::AssertSqlSafe(format!("{PRINCIPAL}{condition}")));
-        let Some(row) = query.bind(value).fetch_optional(&self.pool).await? else { return Ok(None) };
+        let mut query = sqlx::query(sqlx::AssertSqlSafe(format!("{PRINCIPAL}{condition}"))).bind(value);
+        if let Some(now) = now {
+            query = query.bind(now.0);
+        }
+        let Some(row) = query.fetch_optional(&self.pool).await? else { return Ok(None) };
         let principal = Principal {
             organization: OrganizationId::stored(text(&row, "organization_id")?),
             slug: text(&row, "slug")?,

@@ -8,6 +8,7 @@ mod bundles;
 mod claims;
 mod keys;
 mod organizations;
+mod sessions;
 mod trust;
 
 use std::borrow::Cow;
@@ -246,6 +247,7 @@ fn migrator(dialect: Dialect) -> Migrator {
     Migrator::with_migrations(vec![
         step(1, "tables", include_str!("../../migrations/0001_tables.sql")),
         step(2, "append only", triggers),
+        step(3, "sessions", include_str!("../../migrations/0003_sessions.sql")),
     ])
 }
 

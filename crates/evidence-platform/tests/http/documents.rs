@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use evidence_platform::api::access::Access;
 use evidence_platform::api::openapi::{document, problems};
 use evidence_platform::api::problem::Kind;
 use evidence_platform::api::routes::table;
@@ -78,9 +79,14 @@ fn the_documentation_names_every_problem_route_and_action() {
         );
         assert!(text.contains(&row), "docs/platform-api.md lacks:\n{row}");
     }
+    let pages = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/platform.md")).unwrap();
     for route in table() {
         let row = format!("| `{} {}` |", route.method, route.path);
-        assert!(text.contains(&row), "docs/platform-api.md lacks:\n{row}");
+        let (name, text) = match route.access {
+            Access::Needs(_) | Access::Open => ("platform-api.md", &text),
+            Access::Page(_) | Access::OpenPage => ("platform.md", &pages),
+        };
+        assert!(text.contains(&row), "docs/{name} lacks:\n{row}");
     }
     for action in Action::ALL {
         assert!(

@@ -78,7 +78,9 @@ fn body(route: &Route) -> Option<Value> {
 
 fn path(route: &Route, victim: &Victim) -> String {
     let key = if route.path.contains("trusted-keys") { &victim.trusted } else { &victim.key_id };
-    route.path.replace("{bundle_id}", &victim.bundle_id).replace("{key_id}", key)
+    let path = route.path.replace("{bundle_id}", &victim.bundle_id).replace("{key_id}", key);
+    let id = &victim.bundle_id;
+    path.replace("{*path}", "manifest.json").replace("/compare", &format!("/compare?from={id}&to={id}"))
 }
 
 async fn call(running: &Running, route: &Route, victim: &Victim, key: Option<&str>) -> Answer {
@@ -122,11 +124,16 @@ async fn nobody_sees_or_changes_what_is_not_theirs() {
     let mut tried = 0;
     for route in table() {
         let what = format!("{route:?}");
-        let Access::Needs(capability) = route.access else {
-            let answer = call(&running, &route, &victim, None).await;
-            assert_eq!(answer.status, 200, "{what}: {answer:?}");
-            shows_nothing(&answer, &victim, &what);
-            continue;
+        let capability = match route.access {
+            Access::Needs(capability) => capability,
+            // Below, and in `pages`.
+            Access::Page(_) | Access::OpenPage => continue,
+            Access::Open => {
+                let answer = call(&running, &route, &victim, None).await;
+                assert_eq!(answer.status, 200, "{what}: {answer:?}");
+                shows_nothing(&answer, &victim, &what);
+                continue;
+            }
         };
         let answer = call(&running, &route, &victim, None).await;
         assert_eq!((answer.status, answer.problem().as_str()), (401, "unauthenticated"), "{what}");
@@ -185,6 +192,77 @@ async fn nobody_sees_or_changes_what_is_not_theirs() {
         running.get("/api/v1/trusted-keys", &victim.admin).await.json["items"].as_array().unwrap().len(),
         1
     );
+}
+
+/// A session ends nowhere but at its own organization's pages.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_sees_a_page_that_is_not_theirs() {
+    let running = Running::local().await;
+    let victim = victim(&running).await;
+    let operator = Operator::of(&running.service);
+    operator.create_organization("Other", "other").await.unwrap();
+    let mut strangers = Vec::new();
+    for role in [Role::Read, Role::Admin] {
+        let key = operator.create_key("other", role, "x").await.unwrap().key;
+        strangers.push((role, running.sign_in(key.reveal()).await));
+    }
+    let own = running.sign_in(&victim.read).await;
+    // A session whose key was revoked, one that has ended, and what never was one.
+    let key = operator.create_key("victim-slug", Role::Admin, "x").await.unwrap();
+    let revoked = running.sign_in(key.key.reveal()).await;
+    operator.revoke_key("victim-slug", &key.row.prefix).await.unwrap();
+    let ended = running.sign_in(&victim.admin).await;
+    assert_eq!(running.submit("/sign-out", "", Some(&ended)).await.status, 303);
+    let mistyped = own.replace(own.chars().last().unwrap(), "g");
+    let key = format!("evidence-platform-session={}", victim.admin);
+    let wrong = [revoked, ended, mistyped, key, "evidence-platform-session=".into(), format!("{own}; {own}")];
+
+    let mut tried = 0;
+    for route in table() {
+        let what = format!("{route:?}");
+        let path = path(&route, &victim);
+        match route.access {
+            Access::Page(capability) => {
+                let mut answers = vec![running.page(&path, None).await];
+                for cookie in &wrong {
+                    answers.push(running.page(&path, Some(cookie)).await);
+                }
+                // A key is no session: a page is not for programs.
+                answers.push(running.get(&path, &victim.read).await);
+                for answer in answers {
+                    assert_eq!(answer.status, 401, "{what}: {answer:?}");
+                    assert!(answer.text().contains("action=\"/sign-in\""), "{what}: {}", answer.text());
+                    // The form knows the page that was asked for, and nothing else.
+                    let mut blind = victim.secrets.clone();
+                    blind.retain(|secret| !path.contains(secret.as_str()));
+                    let text = format!("{} {:?}", answer.text(), answer.headers);
+                    assert!(!blind.iter().any(|secret| text.contains(secret.as_str())), "{what}: {text}");
+                    tried += 1;
+                }
+                for (role, cookie) in &strangers {
+                    assert!(role.may(capability));
+                    let answer = running.page(&path, Some(cookie)).await;
+                    let expected = if path.contains(&victim.bundle_id) { 404 } else { 200 };
+                    assert_eq!(answer.status, expected, "{what} {role}: {answer:?}");
+                    shows_nothing(&answer, &victim, &format!("{what} {role}"));
+                }
+                assert_eq!(running.page(&path, Some(&own)).await.status, 200, "{what}");
+            }
+            Access::OpenPage if route.method == "GET" => {
+                let answer = running.page(&path, None).await;
+                assert!(matches!(answer.status, 200 | 303), "{what}: {answer:?}");
+                shows_nothing(&answer, &victim, &what);
+            }
+            // The API does not know sessions: no other site's page can call it with one.
+            Access::Needs(_) => {
+                let request = running.client.request(route.method.clone(), running.url(&path));
+                let answer = Answer::of(request.header("cookie", &own).send().await.unwrap()).await;
+                assert_eq!((answer.status, answer.problem().as_str()), (401, "unauthenticated"), "{what}");
+            }
+            Access::Open | Access::OpenPage => {}
+        }
+    }
+    assert!(tried >= 48, "{tried}");
 }
 
 #[tokio::test]

@@ -37,7 +37,8 @@ impl Running {
         let task = tokio::spawn(server.run(async move {
             let _ = stopped.await;
         }));
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client =
+            Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         Running { place, service, hands, address, client, stop: Some(stop), task }
     }
 
@@ -68,6 +69,34 @@ impl Running {
 
     pub(crate) async fn get(&self, path: &str, key: &str) -> Answer {
         self.call(Method::GET, path, Some(key), None).await
+    }
+
+    /// What a browser gets, with this cookie. Redirects are not followed.
+    pub(crate) async fn page(&self, path: &str, cookie: Option<&str>) -> Answer {
+        let mut request = self.client.get(self.url(path)).header("accept", "text/html");
+        if let Some(cookie) = cookie {
+            request = request.header("cookie", cookie);
+        }
+        Answer::of(request.send().await.unwrap()).await
+    }
+
+    /// What a browser gets for a form that was sent from one of our pages.
+    pub(crate) async fn submit(&self, path: &str, fields: &str, cookie: Option<&str>) -> Answer {
+        let mut request = self.client.post(self.url(path)).header("sec-fetch-site", "same-origin");
+        if let Some(cookie) = cookie {
+            request = request.header("cookie", cookie);
+        }
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        Answer::of(request.body(fields.to_owned()).send().await.unwrap()).await
+    }
+
+    /// The cookie of a session that is begun with this key.
+    pub(crate) async fn sign_in(&self, key: &str) -> String {
+        let answer = self.submit("/sign-in", &format!("key={key}&next="), None).await;
+        assert_eq!(answer.status, 303, "{answer:?}");
+        assert_eq!(answer.headers["location"], "/bundles");
+        let cookie = answer.headers["set-cookie"].to_str().unwrap();
+        cookie.split(';').next().unwrap().to_owned()
     }
 
     pub(crate) async fn upload(&self, key: &str, bytes: &[u8]) -> Answer {

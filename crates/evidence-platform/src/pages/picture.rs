@@ -1,0 +1,246 @@
+//! The picture of a timeline: a lane for each control, a column for each bundle, and below them how many checks had
+//! which result. Coordinates only; the template draws them. The table on the same page says the same in words.
+
+use std::fmt::Write as _;
+
+use evidence_bundle::Status;
+
+use super::words::{Moment, Shown, shown};
+use crate::facts::{Facts, Judgement, StatusCounts};
+use crate::store::BundleRow;
+
+/// Units of the picture between the beginnings of two columns.
+const STEP: usize = 26;
+/// Units of a cell's side.
+const CELL: usize = 22;
+/// Units left of the first column; the names of controls stand there.
+const GUTTER: usize = 96;
+/// Units above the first lane; the marks of incomplete bundles stand there.
+const HEAD: usize = 18;
+/// Units of the bars' height.
+const BARS: usize = 56;
+/// Units below the bars; the days stand there.
+const FOOT: usize = 26;
+/// The least columns between two days that are written.
+const DAYS_APART: usize = 3;
+
+/// The picture of all bundles of one subject and one framework.
+pub(super) struct Picture {
+    pub(super) subject: String,
+    pub(super) framework: String,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) bars_top: usize,
+    pub(super) bars_bottom: usize,
+    /// How many checks the highest bar stands for.
+    pub(super) most_checks: u64,
+    pub(super) lanes: Vec<Lane>,
+    pub(super) columns: Vec<Column>,
+}
+
+/// A control.
+pub(super) struct Lane {
+    pub(super) control: String,
+    pub(super) baseline: usize,
+}
+
+/// A bundle.
+pub(super) struct Column {
+    pub(super) id: String,
+    pub(super) x: usize,
+    pub(super) center: usize,
+    /// Everything in words.
+    pub(super) title: String,
+    pub(super) incomplete: bool,
+    pub(super) cells: Vec<Cell>,
+    pub(super) bars: Vec<Bar>,
+    /// The day, where there is room for it.
+    pub(super) day: Option<String>,
+}
+
+/// What was found about a control in a bundle.
+pub(super) struct Cell {
+    pub(super) y: usize,
+    pub(super) shown: Shown,
+}
+
+/// A part of a bar.
+pub(super) struct Bar {
+    pub(super) y: usize,
+    pub(super) height: usize,
+    pub(super) class: &'static str,
+}
+
+impl Picture {
+    /// The pictures of these bundles, newest first: one for each subject and framework, in the order of their newest
+    /// bundle. In a picture time goes from left to right.
+    pub(super) fn all(bundles: &[BundleRow]) -> Vec<Picture> {
+        let mut groups: Vec<Vec<&BundleRow>> = Vec::new();
+        let key = |facts: &Facts| (facts.organization.clone(), facts.framework.clone());
+        for bundle in bundles {
+            let same = |group: &&mut Vec<&BundleRow>| {
+                group.first().is_some_and(|first| key(&first.facts) == key(&bundle.facts))
+            };
+            match groups.iter_mut().find(same) {
+                Some(group) => group.push(bundle),
+                None => groups.push(vec![bundle]),
+            }
+        }
+        groups.into_iter().filter_map(|group| Picture::of(&group)).collect()
+    }
+
+    fn of(newest_first: &[&BundleRow]) -> Option<Picture> {
+        let newest = newest_first.first()?;
+        let controls = controls(newest_first);
+        let checks = |bundle: &BundleRow| bundle.facts.judgement.as_ref().map(total).unwrap_or_default();
+        let most_checks = newest_first.iter().map(|bundle| sum(&checks(bundle))).max().unwrap_or_default();
+        let bars_top = HEAD + controls.len() * STEP + 8;
+        let bars_bottom = bars_top + BARS;
+        let mut last_day = None;
+        let columns = newest_first.iter().rev().enumerate().map(|(index, bundle)| {
+            let x = GUTTER + index * STEP;
+            let moment = Moment::of(bundle.collected_at);
+            let room = last_day.is_none_or(|last| index >= last + DAYS_APART);
+            if room {
+                last_day = Some(index);
+            }
+            Column {
+                id: bundle.id.clone(),
+                x,
+                center: x + CELL / 2,
+                title: title(bundle, &moment),
+                incomplete: !bundle.facts.complete,
+                cells: cells(bundle, &controls),
+                bars: bars(&checks(bundle), most_checks, bars_bottom),
+                day: room.then(|| short_day(&moment.day)),
+            }
+        });
+        let columns: Vec<Column> = columns.collect();
+        let lanes = controls.iter().enumerate().map(|(index, control)| Lane {
+            control: control.clone(),
+            baseline: HEAD + index * STEP + CELL - 6,
+        });
+        Some(Picture {
+            subject: newest.facts.organization.clone(),
+            framework: newest.facts.framework.clone(),
+            // The last day that is written is wider than its column.
+            width: GUTTER + columns.len() * STEP + 32,
+            height: bars_bottom + FOOT,
+            bars_top,
+            bars_bottom,
+            most_checks,
+            lanes: lanes.collect(),
+            columns,
+        })
+    }
+}
+
+/// Every control of these bundles, in the order of the newest that has it.
+fn controls(bundles: &[&BundleRow]) -> Vec<String> {
+    let mut controls = Vec::new();
+    for control in
+        bundles.iter().filter_map(|bundle| bundle.facts.judgement.as_ref()).flat_map(|j| &j.controls)
+    {
+        if !controls.contains(&control.id) {
+            controls.push(control.id.clone());
+        }
+    }
+    controls
+}
+
+fn cells(bundle: &BundleRow, controls: &[String]) -> Vec<Cell> {
+    let Some(judgement) = &bundle.facts.judgement else { return Vec::new() };
+    let cell = |(index, id): (usize, &String)| {
+        let control = judgement.controls.iter().find(|control| control.id == *id)?;
+        Some(Cell { y: HEAD + index * STEP, shown: shown(control.status) })
+    };
+    controls.iter().enumerate().filter_map(cell).collect()
+}
+
+/// The checks of all controls together.
+pub(super) fn total(judgement: &Judgement) -> StatusCounts {
+    let mut total = StatusCounts::default();
+    for control in &judgement.controls {
+        total.pass = total.pass.saturating_add(control.checks.pass);
+        total.fail = total.fail.saturating_add(control.checks.fail);
+        total.not_verifiable = total.not_verifiable.saturating_add(control.checks.not_verifiable);
+        total.not_applicable = total.not_applicable.saturating_add(control.checks.not_applicable);
+    }
+    total
+}
+
+/// Those that a bar stands for: what does not apply says nothing about the state.
+fn sum(counts: &StatusCounts) -> u64 {
+    counts.fail.saturating_add(counts.not_verifiable).saturating_add(counts.pass)
+}
+
+/// The parts of a bar from the ground up: failed, not verifiable, passed. What is there at all has at least one unit.
+fn bars(counts: &StatusCounts, most: u64, ground: usize) -> Vec<Bar> {
+    let parts = [
+        (counts.fail, Status::Fail),
+        (counts.not_verifiable, Status::NotVerifiable),
+        (counts.pass, Status::Pass),
+    ];
+    let mut y = ground;
+    let mut bars = Vec::new();
+    for (count, status) in parts {
+        if count == 0 {
+            continue;
+        }
+        let height = u128::from(count) * BARS as u128 / u128::from(most.max(1));
+        let height = usize::try_from(height).unwrap_or(BARS).max(1);
+        y = y.saturating_sub(height);
+        bars.push(Bar { y, height, class: status.as_str() });
+    }
+    bars
+}
+
+fn title(bundle: &BundleRow, moment: &Moment) -> String {
+    let mut text = format!("{} {} UTC", moment.day, moment.clock);
+    match &bundle.facts.judgement {
+        None => text.push_str("\nwhat was found is of a form that this platform does not know"),
+        Some(judgement) => {
+            for control in &judgement.controls {
+                let _ = write!(text, "\n{}: {}", control.id, shown(control.status).word);
+            }
+        }
+    }
+    if !bundle.facts.complete {
+        text.push_str("\nincomplete: something could not be collected");
+    }
+    text
+}
+
+/// `20 Nov`.
+fn short_day(day: &str) -> String {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let mut parts = day.rsplit('-');
+    let (day_of_month, month) = (parts.next(), parts.next());
+    let month = month.and_then(|month| month.parse::<usize>().ok()?.checked_sub(1));
+    match (day_of_month, month.and_then(|month| MONTHS.get(month))) {
+        (Some(day), Some(month)) => format!("{} {month}", day.trim_start_matches('0')),
+        _ => day.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_shows_whatever_is_there() {
+        let counts = StatusCounts { pass: 9_999, fail: 1, not_verifiable: 0, not_applicable: 7 };
+        let parts = bars(&counts, sum(&counts), 100);
+        assert_eq!(parts.iter().map(|bar| bar.class).collect::<Vec<_>>(), ["fail", "pass"]);
+        assert_eq!(parts[0].height, 1, "one failed check of ten thousand is seen");
+        assert_eq!(parts[1].height, BARS - 1);
+        assert!(bars(&StatusCounts::default(), 0, 100).is_empty());
+    }
+
+    #[test]
+    fn days_are_short() {
+        assert_eq!((short_day("2026-01-02"), short_day("2026-11-20")), ("2 Jan".into(), "20 Nov".into()));
+        assert_eq!(short_day("damaged"), "damaged");
+    }
+}

@@ -1,0 +1,154 @@
+//! Signing in with an API key, and signing out.
+
+use askama::Template;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use http::header::{LOCATION, SET_COOKIE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+
+use super::{Frame, cookie, page};
+use crate::api::App;
+use crate::api::input::{Form, Parameters};
+use crate::error::Error;
+use crate::service::RequestId;
+
+/// Where people land who did not ask for a page.
+const HOME: &str = "/bundles";
+
+/// The form.
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+pub(super) struct SignIn {
+    pub(super) frame: Frame,
+    /// The page that was asked for.
+    pub(super) next: String,
+    /// Why nobody is signed in, where that is worth saying.
+    pub(super) problem: Option<String>,
+}
+
+impl SignIn {
+    /// The form, before a page that was asked for.
+    pub(super) fn before(next: &str, problem: Option<String>) -> SignIn {
+        SignIn { frame: Frame::open(), next: own(next).to_owned(), problem }
+    }
+}
+
+/// The form.
+///
+/// # Errors
+/// [`Error::Internal`].
+pub async fn form(parameters: Parameters) -> Result<Response, Error> {
+    let mut parameters = parameters;
+    let next = parameters.one("next")?.unwrap_or_default();
+    parameters.end()?;
+    page(StatusCode::OK, &SignIn::before(&next, None))
+}
+
+/// Begins a session, and goes on to the page that was asked for.
+///
+/// # Errors
+/// [`Error::Invalid`], [`Error::Unavailable`], [`Error::Internal`]; a key that does not count gets the form again.
+pub async fn sign_in(
+    State(app): State<App>,
+    request_id: RequestId,
+    request: Request,
+) -> Result<Response, Error> {
+    let own_form = cookie::is_own_form(request.headers());
+    let mut form = Form::read(request).await?;
+    if !own_form {
+        return Err(Error::Invalid("the form was sent from another site".into()));
+    }
+    let key = form.0.one("key")?.unwrap_or_default();
+    let next = form.0.one("next")?.unwrap_or_default();
+    form.0.end()?;
+    let refused = match app.service.sign_in(&request_id, key.trim()).await {
+        Ok(token) => {
+            let mut response = go(own(&next))?;
+            response.headers_mut().insert(SET_COOKIE, cookie::set(token.reveal(), app.secure_cookies)?);
+            return Ok(response);
+        }
+        Err(error @ (Error::Unauthenticated | Error::Forbidden { .. })) => error,
+        Err(error) => return Err(error),
+    };
+    let (status, problem) = match refused {
+        Error::Forbidden { role, .. } => (
+            StatusCode::FORBIDDEN,
+            format!(
+                "This key has the role {role}, which may not look at bundles. Use a key of the role read or admin."
+            ),
+        ),
+        _ => (
+            StatusCode::UNAUTHORIZED,
+            "No such key, or it was revoked. A key begins with evp_ and was shown once, when it was made."
+                .to_owned(),
+        ),
+    };
+    page(status, &SignIn::before(&next, Some(problem)))
+}
+
+/// Ends the session.
+///
+/// # Errors
+/// [`Error::Invalid`], [`Error::Unavailable`].
+pub async fn sign_out(
+    State(app): State<App>,
+    request_id: RequestId,
+    headers: HeaderMap,
+) -> Result<Response, Error> {
+    if !cookie::is_own_form(&headers) {
+        return Err(Error::Invalid("the form was sent from another site".into()));
+    }
+    if let Some(token) = cookie::token(&headers, app.secure_cookies) {
+        match app.service.sign_out(&request_id, token).await {
+            // The session has ended by itself: what was wanted is so.
+            Ok(()) | Err(Error::Unauthenticated) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let mut response = go("/sign-in")?;
+    response.headers_mut().insert(SET_COOKIE, cookie::remove(app.secure_cookies)?);
+    Ok(response)
+}
+
+/// The way to the bundles.
+///
+/// # Errors
+/// None that can happen.
+pub async fn home() -> Result<Response, Error> {
+    go(HOME)
+}
+
+/// 303, so that what is asked for next is asked for with GET.
+fn go(path: &str) -> Result<Response, Error> {
+    let mut response = Response::default();
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    let location = HeaderValue::from_str(path)
+        .map_err(|error| Error::internal("an address cannot be written", error))?;
+    response.headers_mut().insert(LOCATION, location);
+    Ok(response)
+}
+
+/// The page that was asked for, if it is one of ours: nobody is sent to another site by a link to this one.
+fn own(next: &str) -> &str {
+    let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
+    let path = next.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/'));
+    if path && next.len() <= 2_000 && next.bytes().all(plain) { next } else { HOME }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_sent_elsewhere() {
+        for next in ["/bundles", "/bundles/x?y=z", "/compare?from=a&to=b"] {
+            assert_eq!(own(next), next);
+        }
+        let long = format!("/{}", "a".repeat(2_000));
+        for next in
+            ["", "bundles", "//evil.example", "/\\evil.example", "https://evil.example", "/a b", "/\n", &long]
+        {
+            assert_eq!(own(next), HOME, "{next:?}");
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The style of the pages and their icon, served under an address that changes with their contents.
+
+use std::sync::LazyLock;
+
+use axum::response::{IntoResponse as _, Response};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use sha2::{Digest as _, Sha256};
+
+const STYLE: &str = include_str!("style.css");
+const ICON: &str = include_str!("icon.svg");
+/// The address is another one when the contents are, so a browser need not ask again.
+const FOREVER: &str = "public, max-age=31536000, immutable";
+
+static ADDRESS: LazyLock<String> = LazyLock::new(|| {
+    let digest = hex::encode(Sha256::digest(STYLE));
+    format!("/assets/style.css?{}", digest.get(..16).unwrap_or_default())
+});
+
+/// Where the style is.
+pub(super) fn address() -> &'static str {
+    &ADDRESS
+}
+
+/// The style.
+pub async fn style() -> Response {
+    ([(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, FOREVER)], STYLE).into_response()
+}
+
+/// The icon.
+pub async fn icon() -> Response {
+    ([(CONTENT_TYPE, "image/svg+xml"), (CACHE_CONTROL, "public, max-age=86400")], ICON).into_response()
+}

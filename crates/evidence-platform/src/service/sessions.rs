@@ -1,0 +1,62 @@
+//! Sessions: a person shows a key once, and is known by a cookie until the session ends or the key is revoked.
+
+use serde_json::json;
+
+use super::{RequestId, Service};
+use crate::error::Error;
+use crate::role::{Capability, Principal};
+use crate::secret::SessionToken;
+use crate::store::{Action, Outcome};
+use crate::time::Time;
+
+/// For how many seconds a session counts: a working day.
+pub const SESSION_SECONDS: i64 = 12 * 60 * 60;
+
+impl Service {
+    /// Begins a session with a key that may read. Recorded.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`]; [`Error::Forbidden`] for a key that shows nothing anyway.
+    pub async fn sign_in(&self, request: &RequestId, key: &str) -> Result<SessionToken, Error> {
+        let principal = self.authenticate(key).await?;
+        principal.require(Capability::Read)?;
+        let token = SessionToken::random()?;
+        let now = self.inner.clock.now();
+        let expires_at = Time(now.0.saturating_add(SESSION_SECONDS.saturating_mul(1_000)));
+        let mut transaction = self.inner.store.begin().await?;
+        transaction.add_session(&token.hash(), principal.key_id(), now, expires_at).await?;
+        let target = principal.key_prefix();
+        let detail = json!({ "until": expires_at });
+        let record = self.record(&principal, request, Action::SessionBegin, target, Outcome::Done, detail);
+        transaction.audit(record).await?;
+        transaction.commit().await?;
+        Ok(token)
+    }
+
+    /// Who is signed in with this token.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] for every token that does not count, whatever the reason.
+    pub async fn session(&self, token: &str) -> Result<Principal, Error> {
+        let token = SessionToken::parse(token).ok_or(Error::Unauthenticated)?;
+        let found = self.inner.store.session(&token.hash(), self.inner.clock.now()).await?;
+        found.ok_or(Error::Unauthenticated)
+    }
+
+    /// Ends a session. Recorded.
+    ///
+    /// # Errors
+    /// [`Error::Unauthenticated`] if there is none.
+    pub async fn sign_out(&self, request: &RequestId, token: &str) -> Result<(), Error> {
+        let principal = self.session(token).await?;
+        let token = SessionToken::parse(token).ok_or(Error::Unauthenticated)?;
+        let mut transaction = self.inner.store.begin().await?;
+        if transaction.end_session(&token.hash()).await? {
+            let target = principal.key_prefix();
+            let record =
+                self.record(&principal, request, Action::SessionEnd, target, Outcome::Done, json!({}));
+            transaction.audit(record).await?;
+        }
+        transaction.commit().await
+    }
+}

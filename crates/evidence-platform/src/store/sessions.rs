@@ -1,0 +1,54 @@
+//! Rows of `sessions`: who is signed in to the pages. Only hashes are here.
+
+use super::{Store, Transaction};
+use crate::error::Error;
+use crate::role::Principal;
+use crate::secret::SessionHash;
+use crate::time::Time;
+
+impl Store {
+    /// The principal of the key that a session was begun with, unless the session has ended or the key is revoked.
+    pub(crate) async fn session(&self, hash: &SessionHash, now: Time) -> Result<Option<Principal>, Error> {
+        let condition = "k.id = (SELECT s.key_id FROM sessions s WHERE s.hash = $1 AND s.expires_at > $2)";
+        let found = self.principal(condition, &hash.to_stored(), Some(now)).await?;
+        Ok(found.map(|(principal, _)| principal))
+    }
+}
+
+impl Transaction {
+    /// Adds a session.
+    pub(crate) async fn add_session(
+        &mut self,
+        hash: &SessionHash,
+        key_id: &str,
+        now: Time,
+        expires_at: Time,
+    ) -> Result<(), Error> {
+        sqlx::query("INSERT INTO sessions (hash, key_id, created_at, expires_at) VALUES ($1, $2, $3, $4)")
+            .bind(hash.to_stored())
+            .bind(key_id)
+            .bind(now.0)
+            .bind(expires_at.0)
+            .execute(self.connection())
+            .await?;
+        Ok(())
+    }
+
+    /// Ends a session. `false` if there is none.
+    pub(crate) async fn end_session(&mut self, hash: &SessionHash) -> Result<bool, Error> {
+        let done = sqlx::query("DELETE FROM sessions WHERE hash = $1")
+            .bind(hash.to_stored())
+            .execute(self.connection())
+            .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Removes the sessions that have expired.
+    pub(crate) async fn remove_expired_sessions(&mut self, now: Time) -> Result<(), Error> {
+        sqlx::query("DELETE FROM sessions WHERE expires_at <= $1")
+            .bind(now.0)
+            .execute(self.connection())
+            .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,315 @@
+//! The pages as a browser gets them: signing in, what is shown, what is escaped, what is refused.
+
+use evidence_platform::api::access::Access;
+use evidence_platform::api::routes::table;
+use evidence_platform::role::Role;
+use evidence_platform::service::Operator;
+
+use crate::running::{Answer, Running};
+use crate::support::bundles;
+
+/// A bundle's page, and the bundles that are there, newest first.
+async fn stored(running: &Running, key: &str, numbers: &[u32]) -> Vec<String> {
+    let mut ids = Vec::new();
+    for number in numbers {
+        let answer = running.upload(key, &bundles::bundle(*number)).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        ids.push(answer.json["bundle_id"].as_str().unwrap().to_owned());
+    }
+    ids
+}
+
+fn is_page(answer: &Answer) {
+    assert_eq!(answer.kind, "text/html; charset=utf-8", "{answer:?}");
+    let policy = answer.headers["content-security-policy"].to_str().unwrap();
+    assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe"), "{policy}");
+    assert_eq!(answer.headers["cache-control"], "no-store");
+    let text = answer.text();
+    assert!(text.starts_with("<!doctype html>") && text.contains("<html lang=\"en\">"), "{text}");
+    // No script, no style of its own, nothing from elsewhere, in any tag. What is text is escaped and may say anything.
+    for tag in text.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
+        assert!(!tag.starts_with("script") && !tag.contains("://") && !tag.contains("javascript:"), "{tag}");
+        assert!(!tag.contains(" style=") && !tag.contains(" on"), "{tag}");
+    }
+    assert_eq!(text.matches("<h1").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn a_person_signs_in_looks_and_signs_out() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let ids = stored(&running, &tenant.upload, &[1, 2]).await;
+
+    let answer = running.page("/", None).await;
+    assert_eq!((answer.status, answer.headers["location"].to_str().unwrap()), (303, "/bundles"));
+    let asked = format!("/compare?from={}&to={}", ids[0], ids[1]);
+    let form = running.page(&asked, None).await;
+    assert_eq!(form.status, 401);
+    is_page(&form);
+    // The page that was asked for comes behind the form.
+    let next = format!("/compare?from={}&#38;to={}", ids[0], ids[1]);
+    assert!(form.text().contains(&format!("name=\"next\" value=\"{next}\"")), "{}", form.text());
+    let next = asked.replace('&', "%26");
+    let answer = running.submit("/sign-in", &format!("key=%20{}%0A&next={next}", tenant.read), None).await;
+    assert_eq!(answer.status, 303, "{answer:?}");
+    assert_eq!(answer.headers["location"], asked.as_str());
+    let cookie = answer.headers["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.contains("; HttpOnly; SameSite=Lax"), "{cookie}");
+    assert!(!cookie.contains(&tenant.read));
+    let cookie = cookie.split(';').next().unwrap();
+
+    for path in ["/bundles".to_owned(), format!("/bundles/{}", ids[0]), asked] {
+        let answer = running.page(&path, Some(cookie)).await;
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        is_page(&answer);
+        assert!(answer.text().contains("Name of acme"), "{path}");
+        // A page of a person is nobody else's.
+        assert!(!answer.text().contains(&tenant.read));
+    }
+    assert_eq!(running.submit("/sign-out", "", Some(cookie)).await.headers["location"], "/sign-in");
+    assert_eq!(running.page("/bundles", Some(cookie)).await.status, 401);
+    let log = running.get("/api/v1/audit-log", &tenant.admin).await;
+    let actions: Vec<_> =
+        log.json["items"].as_array().unwrap().iter().map(|item| item["action"].as_str().unwrap()).collect();
+    assert_eq!(actions[..2], ["session.end", "session.begin"]);
+    assert!(!log.text().contains(cookie.split('=').next_back().unwrap()), "the token is nowhere");
+}
+
+#[tokio::test]
+async fn who_may_not_sign_in_is_told_why() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let unknown = evidence_platform::secret::ApiKey::random().unwrap().reveal().to_owned();
+    let table = [
+        (tenant.upload.as_str(), 403, "role upload"),
+        (&tenant.revoked, 401, "No such key"),
+        (&unknown, 401, "No such key"),
+        ("", 401, "No such key"),
+        ("<b>", 401, "No such key"),
+    ];
+    for (key, status, why) in table {
+        let answer = running.submit("/sign-in", &format!("key={key}"), None).await;
+        assert_eq!(answer.status, status, "{key}");
+        is_page(&answer);
+        assert!(answer.text().contains(why), "{key}: {}", answer.text());
+        assert!(!answer.headers.contains_key("set-cookie"));
+        assert!(key.is_empty() || !answer.text().contains(key), "what was typed is not shown");
+    }
+    for (fields, status) in
+        [("key=a&key=b", 400), ("key=a&other=b", 400), (&*format!("key={}", "a".repeat(100_000)), 413)]
+    {
+        let answer = running.submit("/sign-in", fields, None).await;
+        assert_eq!(answer.status, status);
+        is_page(&answer);
+    }
+}
+
+#[tokio::test]
+async fn a_form_of_another_site_does_nothing() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    for path in ["/sign-in", "/sign-out"] {
+        for (header, value) in [("sec-fetch-site", "cross-site"), ("origin", "https://evil.example")] {
+            let request =
+                running.client.post(running.url(path)).header(header, value).header("cookie", &cookie);
+            let answer = Answer::of(request.body(format!("key={}", tenant.read)).send().await.unwrap()).await;
+            assert_eq!(answer.status, 400, "{path} {header}: {answer:?}");
+            assert!(!answer.headers.contains_key("set-cookie"));
+        }
+    }
+    assert_eq!(running.page("/bundles", Some(&cookie)).await.status, 200, "still signed in");
+}
+
+#[tokio::test]
+async fn a_session_ends_by_itself_and_with_its_key() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let made = Operator::of(&running.service).create_key("acme", Role::Read, "x").await.unwrap();
+    let (mine, other) = (running.sign_in(made.key.reveal()).await, running.sign_in(&tenant.read).await);
+    Operator::of(&running.service).revoke_key("acme", &made.row.prefix).await.unwrap();
+    assert_eq!(running.page("/bundles", Some(&mine)).await.status, 401);
+    assert_eq!(running.page("/bundles", Some(&other)).await.status, 200);
+    running.hands.advance_days(1);
+    assert_eq!(running.page("/bundles", Some(&other)).await.status, 401);
+    running.service.sweep().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let empty = running.page("/bundles", Some(&cookie)).await;
+    is_page(&empty);
+    assert!(empty.text().contains("No bundle yet") && empty.text().contains("--organization acme"));
+
+    let ids = stored(&running, &tenant.upload, &[1, 2, 3]).await;
+    let text = running.page("/bundles", Some(&cookie)).await.text();
+    assert_eq!(text.matches("<svg class=\"timeline\"").count(), 1);
+    assert_eq!(text.matches("class=\"cell fail\"").count(), 2);
+    assert_eq!(text.matches("class=\"cell pass\"").count(), 1);
+    // In the picture time goes to the right, in the table down.
+    let places: Vec<_> =
+        ids.iter().map(|id| text.find(&format!("/bundles/{id}\" tabindex")).unwrap()).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let places: Vec<_> = ids.iter().map(|id| text.find(&format!("/bundles/{id}\"><time")).unwrap()).collect();
+    assert!(places.is_sorted_by(|a, b| a > b), "{places:?}");
+    assert!(text.contains("1 failed</b>, 1 check"), "{text}");
+
+    // Paging.
+    let text = running.page("/bundles?limit=2", Some(&cookie)).await.text();
+    let next = text.split("href=\"/bundles?cursor=").nth(1).unwrap().split('"').next().unwrap();
+    let older = running.page(&format!("/bundles?cursor={next}"), Some(&cookie)).await.text();
+    assert!(older.contains(&ids[0]) && !older.contains(&ids[1]) && older.contains("Older bundles"));
+
+    let text = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await.text();
+    for part in [
+        "verified just now",
+        "CC6.1",
+        "Logical access controls",
+        "two-factor-required",
+        "Nothing: everything that was asked for was collected",
+        "a key that this organization trusts",
+        &bundles::key().public_key().key_id().to_string(),
+        "openssl pkeyutl -verify",
+        "evidence-bundle-20260102-030505.tar.gz",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.contains("&#60;script&#62;alert(1)&#60;/script&#62;"), "{text}");
+    let text = running.page(&format!("/bundles/{}", ids[1]), Some(&cookie)).await.text();
+    assert!(text.contains(&format!("/compare?from={}&amp;to={}", ids[0], ids[1])), "{text}");
+
+    // Trust that has ended since is told.
+    let principal = running.service.authenticate(&tenant.admin).await.unwrap();
+    let key_id = bundles::key().public_key().key_id().to_string();
+    running.service.remove_trusted_key(&principal, &crate::support::request(), &key_id).await.unwrap();
+    let text = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await.text();
+    assert!(text.contains("no longer trusted") && text.contains("verified just now"), "{text}");
+}
+
+#[tokio::test]
+async fn files_are_shown_as_they_are() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let artifact = b"{\"x\":\"<img src=x onerror=alert(1)>\"}\n";
+    let hostile = running.upload(&tenant.upload, &bundles::signed(1, artifact, &bundles::key())).await;
+    let large = format!("\"{}\"\n", "a".repeat(2 << 20));
+    let large = bundles::signed(2, large.as_bytes(), &bundles::key());
+    let large = running.upload(&tenant.upload, &large).await;
+    let page = |answer: &Answer, rest: &str| {
+        format!("/bundles/{}{rest}", answer.json["bundle_id"].as_str().unwrap())
+    };
+
+    let file = "/files/sources/codehost/org_settings.json";
+    let text = running.page(&page(&hostile, file), Some(&cookie)).await;
+    is_page(&text);
+    assert!(text.text().contains("&#60;img src=x"), "{}", text.text());
+    assert!(text.text().contains("<code>/orgs/acme</code>, answered 200"));
+    let text = running.page(&page(&large, file), Some(&cookie)).await.text();
+    assert!(text.contains("too large to be shown") && text.len() < 10_000);
+
+    let list = running.page(&page(&hostile, "/artifacts"), Some(&cookie)).await;
+    is_page(&list);
+    assert!(list.text().contains("org_settings.json"));
+    for (search, there) in [("ORG_", true), ("cc6.1", true), ("nothing", false), ("%3Cb%3E%22", false)] {
+        let list = running.page(&page(&hostile, &format!("/artifacts?search={search}")), Some(&cookie)).await;
+        is_page(&list);
+        assert_eq!(list.text().contains("org_settings.json"), there, "{search}");
+    }
+    for (rest, status) in [
+        ("/files/sources/codehost/other.json", 404),
+        ("/files/../../../etc/passwd", 404),
+        ("/files/%2e%2e%2fmanifest.json", 404),
+        ("/files/checksums.sha256%00", 404),
+        ("/artifacts?serch=x", 400),
+    ] {
+        let answer = running.page(&page(&hostile, rest), Some(&cookie)).await;
+        assert_eq!(answer.status, status, "{rest}: {answer:?}");
+        is_page(&answer);
+    }
+    let download = running.page(&page(&hostile, "/download"), Some(&cookie)).await;
+    assert_eq!(download.kind, "application/gzip");
+    assert_eq!(download.bytes, bundles::signed(1, artifact, &bundles::key()));
+    assert!(download.headers["content-disposition"].to_str().unwrap().starts_with("attachment; "));
+}
+
+#[tokio::test]
+async fn two_bundles_are_compared() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let ids = stored(&running, &tenant.upload, &[1, 2]).await;
+    let compare = |from: &str, to: &str| format!("/compare?from={from}&to={to}");
+    let text = running.page(&compare(&ids[0], &ids[1]), Some(&cookie)).await.text();
+    assert!(text.contains("Fails no more") && !text.contains("Fails now"), "{text}");
+    assert!(text.contains("The same artifacts"), "{text}");
+    let text = running.page(&compare(&ids[1], &ids[0]), Some(&cookie)).await.text();
+    assert!(
+        text.contains("Fails now") && text.contains("The first was collected after the second"),
+        "{text}"
+    );
+    let text = running.page(&compare(&ids[0], &ids[0]), Some(&cookie)).await.text();
+    assert!(text.contains("No check changed") && text.contains("1 check did not change"), "{text}");
+    let gone = "0".repeat(36);
+    for (path, status) in [
+        (compare(&ids[0], &gone), 404),
+        ("/compare".to_owned(), 400),
+        (format!("/compare?from={}", ids[0]), 400),
+        (format!("{}&x=y", compare(&ids[0], &ids[1])), 400),
+    ] {
+        let answer = running.page(&path, Some(&cookie)).await;
+        assert_eq!(answer.status, status, "{path}");
+        is_page(&answer);
+    }
+}
+
+#[tokio::test]
+async fn what_was_damaged_is_not_shown() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let ids = stored(&running, &tenant.upload, &[1]).await;
+    let blob = running.place.blob_files().pop().unwrap();
+    let mut bytes = std::fs::read(&blob).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    let mut permissions = std::fs::metadata(&blob).unwrap().permissions();
+    #[allow(clippy::permissions_set_readonly_false, reason = "a file of this test")]
+    permissions.set_readonly(false);
+    std::fs::set_permissions(&blob, permissions).unwrap();
+    std::fs::write(&blob, bytes).unwrap();
+
+    let answer = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await;
+    is_page(&answer);
+    assert!(answer.text().contains("damaged:"), "{}", answer.text());
+    assert!(!answer.text().contains("verified just now") && !answer.text().contains("two-factor-required"));
+    for rest in ["/artifacts", "/files/manifest.json"] {
+        let answer = running.page(&format!("/bundles/{}{rest}", ids[0]), Some(&cookie)).await;
+        assert_eq!(answer.status, 422, "{rest}: {answer:?}");
+        is_page(&answer);
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_told_to_people_and_programs_in_their_way() {
+    let running = Running::local().await;
+    let answer = running.page("/nothing<b>", None).await;
+    assert_eq!(answer.status, 404);
+    is_page(&answer);
+    let answer = running.call(reqwest::Method::GET, "/nothing", None, None).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (404, "not-found"));
+    let answer = running.call(reqwest::Method::PUT, "/sign-in", None, None).await;
+    assert_eq!(answer.status, 405);
+    // Whoever asks the API like a browser is a browser that shows JSON.
+    let answer = running.page("/api/v1/whoami", None).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (401, "unauthenticated"));
+    let style = running.page("/assets/style.css?whatever", None).await;
+    assert_eq!((style.status, style.kind.as_str()), (200, "text/css; charset=utf-8"));
+    assert!(!style.text().contains("url(") && !style.text().contains("@import"));
+    // Every page is one of the table's, and has a line there that says for whom it is.
+    let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
+    assert_eq!(pages, 6);
+}
