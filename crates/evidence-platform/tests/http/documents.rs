@@ -79,7 +79,8 @@ fn the_documentation_names_every_problem_route_and_action() {
         );
         assert!(text.contains(&row), "docs/platform-api.md lacks:\n{row}");
     }
-    let pages = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/platform.md")).unwrap();
+    let pages =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/platform.md")).unwrap();
     for route in table() {
         let row = format!("| `{} {}` |", route.method, route.path);
         let (name, text) = match route.access {
