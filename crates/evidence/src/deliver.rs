@@ -5,7 +5,7 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, BufReader, BufWriter, Seek as _};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::key::SigningKey;
@@ -19,12 +19,10 @@ use tempfile::NamedTempFile;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::spool::{Item, Spool};
+use crate::temporary;
 
 /// How many seconds forward a free name is looked for.
 const NAMES_TRIED: i64 = 60;
-
-/// What the temporary file's name begins with.
-const TEMPORARY_PREFIX: &str = ".evidence-bundle-";
 
 /// A finished bundle.
 #[derive(Debug)]
@@ -43,7 +41,7 @@ pub struct OutputDirectory<'a> {
 }
 
 impl OutputDirectory<'_> {
-    /// Makes the directory, for its owner alone, if it is not there.
+    /// Makes the directory, for its owner alone, if it is not there; if it is, takes away what killed runs left in it.
     ///
     /// # Errors
     ///
@@ -51,7 +49,10 @@ impl OutputDirectory<'_> {
     pub fn prepare(path: &Path) -> Result<OutputDirectory<'_>, Error> {
         let failed = |source| Error::Output { directory: path.to_path_buf(), source };
         match fs::metadata(path) {
-            Ok(metadata) if metadata.is_dir() => Ok(OutputDirectory { path, is_new: false }),
+            Ok(metadata) if metadata.is_dir() => {
+                temporary::sweep(path);
+                Ok(OutputDirectory { path, is_new: false })
+            }
             Ok(_) => Err(failed(io::Error::from(io::ErrorKind::NotADirectory))),
             Err(_) => {
                 create_directory(path).map_err(failed)?;
@@ -131,12 +132,7 @@ impl Delivery<'_> {
     fn write(&self, spool: &mut Spool, bundle: &SignedBundle) -> Result<(NamedTempFile, u64), Error> {
         // A run beside this one that ended without a bundle has taken its empty directory away.
         create_directory(self.directory).map_err(|source| self.failed(source))?;
-        let file = tempfile::Builder::new()
-            .prefix(TEMPORARY_PREFIX)
-            .suffix(".tmp")
-            .permissions(fs::Permissions::from_mode(0o600))
-            .tempfile_in(self.directory)
-            .map_err(|source| self.failed(source))?;
+        let file = temporary::create(self.directory).map_err(|source| self.failed(source))?;
         let reader = spool
             .reader()
             .map_err(|source| Error::Spool { directory: self.directory.to_path_buf(), source })?;

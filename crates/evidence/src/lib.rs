@@ -25,3 +25,4 @@ pub mod screen;
 pub mod signing;
 pub mod source;
 pub mod spool;
+pub mod temporary;

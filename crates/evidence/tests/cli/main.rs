@@ -19,6 +19,7 @@ mod branch_protection;
 mod bundle;
 mod codeowners;
 mod collect;
+mod crash;
 mod discovery;
 mod disk;
 mod exit_codes;

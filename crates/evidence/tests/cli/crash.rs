@@ -1,0 +1,114 @@
+//! A run that is killed at any moment: there is no bundle, or a whole one; and the next run clears what was left.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use sandbox::codehost::File;
+
+use crate::common::{Bundle, Lab, acme, names, repository, sound};
+
+/// How many runs are killed; 200 for the figures of the documentation.
+fn kill_points() -> u32 {
+    std::env::var("EVIDENCE_KILL_POINTS").ok().and_then(|text| text.parse().ok()).unwrap_or(25)
+}
+
+fn seed() -> u64 {
+    let seed = std::env::var("EVIDENCE_KILL_SEED").ok().and_then(|text| text.parse().ok());
+    seed.unwrap_or_else(|| fastrand::u64(..))
+}
+
+/// Enough that every phase takes a while: requests, the spool, the archive, its verification.
+fn busy() -> Lab {
+    let mut host = acme().latency(Duration::from_millis(2));
+    let mut random = fastrand::Rng::with_seed(7);
+    for number in 0..6 {
+        // Text that does not compress, so that the archive takes its time.
+        let text: String = (0..80_000).map(|_| random.alphanumeric()).collect();
+        let owners = File::text(format!("* @acme/everyone\n# {text}\n"));
+        host = host.repository(repository(&format!("large-{number}")).file("CODEOWNERS", owners));
+        host = host.repository(sound(&format!("sound-{number}")));
+    }
+    Lab::new(host)
+}
+
+fn is_temporary(name: &str) -> bool {
+    name.starts_with(".evidence-bundle-")
+}
+
+#[test]
+fn a_killed_run_leaves_a_whole_bundle_or_none() {
+    let lab = busy();
+    let timed = |_| {
+        let begun = Instant::now();
+        let code = lab.collect(&[]).code;
+        assert!(matches!(code, Some(0 | 4)), "{code:?}");
+        begun.elapsed()
+    };
+    let whole_run = (0..3).map(timed).min().unwrap();
+    let directory = lab.path("evidence-bundles");
+    std::fs::remove_dir_all(&directory).unwrap();
+
+    let (points, seed) = (kill_points(), seed());
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (mut bundles, mut leftovers) = (0, 0);
+    for point in 0..points {
+        let mut child =
+            lab.command(&["collect", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(whole_run.mul_f64(random.f64() * 1.1));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let left = names(&directory);
+        for name in left.iter().filter(|name| !is_temporary(name)) {
+            // Verifies it; fails on anything that is not sound.
+            Bundle::open(&directory.join(name));
+            std::fs::remove_file(directory.join(name)).unwrap();
+            bundles += 1;
+        }
+        let temporary = left.iter().filter(|name| is_temporary(name)).count();
+        assert!(
+            temporary <= 1,
+            "seed {seed}, point {point}: what the run before left is still there: {left:?}"
+        );
+        leftovers += temporary;
+    }
+    lab.collect(&[]);
+    assert_eq!(lab.output().iter().filter(|name| is_temporary(name)).count(), 0, "seed {seed}");
+    println!(
+        "seed {seed}: {points} runs killed, {bundles} whole bundles, 0 half ones, {leftovers} temporary files, all cleared"
+    );
+}
+
+/// Two runs that end in the same second have two bundles.
+#[test]
+fn two_runs_at_once_make_two_bundles() {
+    let lab = busy();
+    let start =
+        || lab.command(&["collect", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let (mut one, mut two) = (start(), start());
+    let codes = [one.wait().unwrap().code(), two.wait().unwrap().code()];
+    assert!(codes.iter().all(|code| matches!(code, Some(0 | 4))), "{codes:?}");
+    let names = lab.output();
+    assert_eq!(names.len(), 2, "{names:?}");
+    for name in names {
+        Bundle::open(&lab.path("evidence-bundles").join(name));
+    }
+}
+
+/// The directory goes while the run is under way. The bundle comes into a new one.
+#[test]
+fn a_directory_that_vanishes_is_made_again() {
+    let lab = busy();
+    let mut child =
+        lab.command(&["collect", "--quiet"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let directory = lab.path("evidence-bundles");
+    let begun = Instant::now();
+    while !Path::new(&directory).exists() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "the run makes no directory");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+    let code = child.wait().unwrap().code();
+    assert!(matches!(code, Some(0 | 4)), "{code:?}");
+    Bundle::open(&directory.join(&lab.output()[0]));
+}
