@@ -32,28 +32,29 @@ pub(super) struct Change {
 /// What happens, one after the other, each followed by a bundle.
 pub(super) const CHANGES: [Change; 3] = [
     Change {
-        title: "people and owners are put in order",
+        title: "people and owners in order",
         told: &[
-            "Nora has to use a second step now; Sid, who is suspended, is no administrator any more.",
-            "The token in infra's CODEOWNERS is gone; every repository has an owner for every file.",
-            "Two repositories that nobody needs, new-service and partner-mirror, are deleted.",
+            "Nora must use a second step; Sid, who is suspended, administers nothing.",
+            "infra's CODEOWNERS is rid of the token; every repository has owners.",
+            "new-service and partner-mirror are deleted.",
         ],
         happens: owners,
     },
     Change {
-        title: "changes are controlled everywhere",
+        title: "changes under control",
         told: &[
-            "Every repository has a rule for its branch main that demands reviews and checks.",
-            "The token's user administers security-tooling now; finance-reports has a plan with rules.",
-            "The log group that kept too little keeps 400 days.",
+            "Every repository that is not archived demands reviews and checks on main.",
+            "legacy-billing has a branch main; finance-reports has a plan with rules.",
+            "The token's user administers security-tooling.",
+            "/aws/lambda/thumbnails keeps its logs for 400 days, not for 30.",
         ],
         happens: rules,
     },
     Change {
         title: "a hotfix, and a permission that is lost",
         told: &[
-            "The rule of storefront's branch main was removed for a hotfix, and not put back.",
-            "The cloud user of the tool may not read the password policy any more.",
+            "storefront: the rule of main was removed for a hotfix, and not put back.",
+            "The tool's cloud user may no longer read the password policy.",
         ],
         happens: hotfix,
     },

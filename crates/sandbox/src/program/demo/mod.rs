@@ -73,14 +73,13 @@ fn demo(args: &Args, signals: &Signals) -> io::Result<()> {
     drop(company);
     heading("The platform is yours to look at");
     say(&format!("  {}/bundles", platform.url));
-    say("  Sign in with this key. It reads the demo's bundles and nothing else:");
-    say(&format!("  {}", platform::read_key(&shell)?));
+    sign_in(&shell)?;
     say("  Ctrl-C ends it.");
     platform.serve(&shell)
 }
 
 fn introduce(shell: &mut Shell, company: &Company) -> io::Result<()> {
-    heading("A company on this machine: a code host with 14 repositories, a cloud account, a directory");
+    heading("A company on this machine: 14 repositories, a cloud account, a directory");
     say(&format!("  codehost  {}", company.codehost.url()));
     say(&format!("  cloud     {}", company.cloud.url()));
     say(&format!("  altcloud  {}", company.workspace.url()));
@@ -89,7 +88,7 @@ fn introduce(shell: &mut Shell, company: &Company) -> io::Result<()> {
     let configuration = company.configuration();
     std::fs::write(shell.directory().join("evidence.yaml"), &configuration)?;
     shell.private_file(CREDENTIALS)?.write_all(company.credentials().as_bytes())?;
-    say(&configuration);
+    say(configuration.trim_end());
     shell.export("CODEHOST_TOKEN", DEMO_FINE_GRAINED_TOKEN);
     shell.export("CLOUD_ACCESS_KEY_ID", DEMO_CLOUD_ACCESS_KEY_ID);
     shell.export("CLOUD_SECRET_ACCESS_KEY", DEMO_CLOUD_SECRET_ACCESS_KEY);
@@ -108,9 +107,9 @@ fn collect(shell: &Shell) -> io::Result<String> {
     let bundle = bundles(shell)?.into_iter().find(|name| !before.contains(name));
     let bundle = bundle.ok_or_else(|| io::Error::other("collect wrote no bundle"))?;
     say(&format!(
-        "\n  Exit code {FORBIDDEN_DATA}: somebody left a token in a comment of acme/infra's CODEOWNERS, so that"
+        "\n  Exit code {FORBIDDEN_DATA}: somebody left a token in a comment of acme/infra's CODEOWNERS."
     ));
-    say("  artifact is not in the bundle. Everything else is.");
+    say("  That artifact is not in the bundle. Everything else is.");
     Ok(format!("evidence-bundles/{bundle}"))
 }
 
@@ -151,7 +150,7 @@ fn verify(shell: &Shell, bundle: &str) -> io::Result<()> {
 
 /// A platform of its own, and the bundle on it.
 fn hand_over(shell: &mut Shell, bundle: &str) -> io::Result<Platform> {
-    heading("A platform that keeps bundles: an organization, its keys, whose bundles it takes");
+    heading("A platform for bundles: an organization, its keys, whom it trusts");
     platform::prepare(shell)?;
     let platform = Platform::start(shell)?;
     heading("The bundle, handed over");
@@ -178,15 +177,20 @@ fn farewell(shell: &Shell, bundle: &str) -> io::Result<()> {
     say(&format!("  {directory}/evidence.yaml"));
     say(&format!("  {directory}/{bundle}"));
     say(&format!("  {directory}/evidence-platform-data"));
-    heading("The platform has ended; to look at its pages, with four bundles to compare");
+    heading("The platform has ended. To look at its pages, with bundles to compare");
     say("  cargo demo -- --keep");
-    say("  Sign in with this key. It reads the demo's bundles and nothing else:");
-    say(&format!("  {}", platform::read_key(shell)?));
+    sign_in(shell)?;
     heading("The same with your own organization");
     say("  cargo install --path crates/evidence");
     say("  evidence init --org <your-organization> --generate-keys");
     say("  export CODEHOST_TOKEN=<a fine-grained token with read-only permissions; see README.md>");
     say("  evidence collect --dry-run");
     say("  evidence collect");
+    Ok(())
+}
+
+fn sign_in(shell: &Shell) -> io::Result<()> {
+    say("  Sign in there with this key. It is for this demo only:");
+    say(&format!("  {}", platform::read_key(shell)?));
     Ok(())
 }

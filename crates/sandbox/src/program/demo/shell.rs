@@ -3,7 +3,7 @@
 //! The variables of whoever runs the demo do not reach the programs: no real token, no real platform's database.
 
 use super::process::Process;
-use super::screen::typed;
+use super::screen::{say, typed};
 use super::signals::Signals;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
@@ -47,6 +47,9 @@ impl Shell {
     /// Shows the command line of the tool and runs it.
     pub(super) fn evidence(&self, arguments: &[&str], expected: i32) -> io::Result<()> {
         typed(&format!("evidence {}", arguments.join(" ")));
+        if !arguments.contains(&"--quiet") {
+            say("");
+        }
         let mut command = self.command(self.programs.join("evidence"), arguments);
         command.envs(self.exported.iter().map(|(name, value)| (name, value)));
         check(self.run(&mut command)?, expected, "evidence")
