@@ -6,7 +6,7 @@ use super::shell::check;
 use super::signals::Signals;
 use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 const PROGRAMS: [&str; 2] = ["evidence", "evidence-platform"];
@@ -32,7 +32,7 @@ pub(super) fn programs(signals: &Signals) -> io::Result<PathBuf> {
             return Err(io::Error::other(text));
         }
     }
-    Ok(Path::to_path_buf(directory))
+    Ok(directory.to_path_buf())
 }
 
 /// One build for both, of the whole workspace, as the alias `cargo demo` has built this program: with another selection

@@ -86,7 +86,7 @@ impl Shell {
         self.command(self.programs.join("evidence-platform"), arguments)
     }
 
-    /// A program in the demo's directory, with none of the variables that this one was started with and theirs.
+    /// A program in the demo's directory, without the variables that would steer it.
     pub(super) fn command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.directory);
