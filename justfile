@@ -3,9 +3,13 @@
 _default:
     @just --list
 
-# Collect from a made-up organization, verify the bundle, show both
+# Collect from a made-up organization, verify the bundle, upload it to a platform
 demo:
     cargo demo
+
+# The same four times, and the platform stays to be looked at; Ctrl-C ends it
+look:
+    cargo demo -- --keep
 
 # Everything the gate runs
 test:

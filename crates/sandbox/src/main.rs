@@ -19,17 +19,19 @@ struct Cli {
 enum Command {
     /// Serve a scenario until Ctrl-C.
     Serve(program::serve::Args),
-    /// Collect from the demo organization with the real binary, verify the bundle, and show both.
-    Demo,
+    /// Collect from the demo organization with the real programs, verify the bundle, and upload it to a platform.
+    Demo(program::demo::Args),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Serve(args) => program::serve::run(&args),
-        Command::Demo => program::demo::run(),
+    // `cargo demo -- --keep`: the alias ends with a `--` of its own, so that cargo hands the second one on.
+    let arguments = std::env::args_os().filter(|argument| argument != "--");
+    let outcome = match Cli::parse_from(arguments).command {
+        Command::Serve(args) => program::serve::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Demo(args) => program::demo::run(&args),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             anstream::eprintln!("error: {error}");
             ExitCode::FAILURE

@@ -1,0 +1,196 @@
+//! `sandbox demo`: the whole main job with the real programs, against a made-up company: a code host, a cloud account
+//! and a directory. Collect, verify, and hand over to a platform.
+//!
+//! What it runs is what a user would type, and it is shown before it runs. The files stay where they are, so that
+//! they can be looked at; a second run adds a second bundle. No process outlives it.
+
+mod build;
+mod company;
+mod platform;
+mod process;
+mod screen;
+mod shell;
+mod signals;
+
+use clap::Args as ClapArgs;
+use company::{CHANGES, CREDENTIALS, Company};
+use platform::Platform;
+use sandbox::{DEMO_CLOUD_ACCESS_KEY_ID, DEMO_CLOUD_SECRET_ACCESS_KEY, DEMO_FINE_GRAINED_TOKEN};
+use screen::{heading, say, typed};
+use shell::Shell;
+use signals::Signals;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// The bundle was written, and one artifact was left out: one of the repositories has a secret in a comment.
+const FORBIDDEN_DATA: i32 = 4;
+/// How many lines of the archive's listing are shown.
+const LISTED: usize = 9;
+
+/// The options.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct Args {
+    /// Collect four times, with changes in between, and leave the platform running until Ctrl-C.
+    ///
+    /// It prints the address of the platform's pages and a key to sign in with.
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Runs the demo.
+pub(crate) fn run(args: &Args) -> io::Result<ExitCode> {
+    let signals = Signals::watch()?;
+    match (demo(args, &signals), signals.raised()) {
+        (Ok(()), _) => Ok(ExitCode::SUCCESS),
+        // Whatever failed, failed because of it.
+        (Err(_), Some(code)) => Ok(ExitCode::from(code)),
+        (Err(error), None) => Err(error),
+    }
+}
+
+fn demo(args: &Args, signals: &Signals) -> io::Result<()> {
+    let programs = build::programs(signals)?;
+    let directory = programs.join("demo");
+    std::fs::create_dir_all(&directory)?;
+    let mut shell = Shell::new(programs, directory, signals.clone());
+    let company = Company::serve()?;
+
+    introduce(&mut shell, &company)?;
+    let bundle = collect(&shell)?;
+    verify(&shell, &bundle)?;
+    let platform = hand_over(&mut shell, &bundle)?;
+    if !args.keep {
+        platform.stop()?;
+        return farewell(&shell, &bundle);
+    }
+    for change in &CHANGES {
+        heading(&format!("Later: {}", change.title));
+        change.told.iter().for_each(|line| say(&format!("  {line}")));
+        (change.happens)(&company);
+        again(&shell)?;
+    }
+    drop(company);
+    heading("The platform is yours to look at");
+    say(&format!("  {}/bundles", platform.url));
+    sign_in(&shell)?;
+    say("  Ctrl-C ends it.");
+    platform.serve(&shell)
+}
+
+fn introduce(shell: &mut Shell, company: &Company) -> io::Result<()> {
+    heading("A company on this machine: 14 repositories, a cloud account, a directory");
+    say(&format!("  codehost  {}", company.codehost.url()));
+    say(&format!("  cloud     {}", company.cloud.url()));
+    say(&format!("  altcloud  {}", company.workspace.url()));
+    heading("A configuration with all three, and a key pair");
+    // The ports are others in every run; the keys stay.
+    let configuration = company.configuration();
+    std::fs::write(shell.directory().join("evidence.yaml"), &configuration)?;
+    shell.private_file(CREDENTIALS)?.write_all(company.credentials().as_bytes())?;
+    say(configuration.trim_end());
+    shell.export("CODEHOST_TOKEN", DEMO_FINE_GRAINED_TOKEN);
+    shell.export("CLOUD_ACCESS_KEY_ID", DEMO_CLOUD_ACCESS_KEY_ID);
+    shell.export("CLOUD_SECRET_ACCESS_KEY", DEMO_CLOUD_SECRET_ACCESS_KEY);
+    shell.export("ALTCLOUD_APPLICATION_CREDENTIALS", CREDENTIALS);
+    if !shell.directory().join("evidence-signing-key.pem").exists() {
+        shell.evidence(&["keygen"], 0)?;
+    }
+    Ok(())
+}
+
+/// Collects, and says where the bundle is, from the demo's directory.
+fn collect(shell: &Shell) -> io::Result<String> {
+    heading("The evidence, as one signed bundle");
+    let before = bundles(shell)?;
+    shell.evidence(&["collect"], FORBIDDEN_DATA)?;
+    let bundle = bundles(shell)?.into_iter().find(|name| !before.contains(name));
+    let bundle = bundle.ok_or_else(|| io::Error::other("collect wrote no bundle"))?;
+    say(&format!(
+        "\n  Exit code {FORBIDDEN_DATA}: somebody left a token in a comment of acme/infra's CODEOWNERS."
+    ));
+    say("  That artifact is not in the bundle. Everything else is.");
+    Ok(format!("evidence-bundles/{bundle}"))
+}
+
+fn bundles(shell: &Shell) -> io::Result<Vec<String>> {
+    let directory = shell.directory().join("evidence-bundles");
+    if !directory.exists() {
+        return Ok(Vec::new());
+    }
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".tar.gz") {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn verify(shell: &Shell, bundle: &str) -> io::Result<()> {
+    heading("What the auditor does with it");
+    shell.evidence(&["verify", "--public-key", "evidence-signing-key.pub.pem", bundle], 0)?;
+    // The archive is an ordinary one: shown with the machine's own tar, where there is one.
+    say("");
+    typed(&format!("tar -tzf {bundle}"));
+    match shell.ask(&mut shell.command("tar", &["-tzf", bundle]), "tar") {
+        Ok(listing) => {
+            listing.lines().take(LISTED).for_each(say);
+            say(&format!("  ... and {} more", listing.lines().count().saturating_sub(LISTED)));
+            Ok(())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            say("  (there is no tar on this machine)");
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A platform of its own, and the bundle on it.
+fn hand_over(shell: &mut Shell, bundle: &str) -> io::Result<Platform> {
+    heading("A platform for bundles: an organization, its keys, whom it trusts");
+    platform::prepare(shell)?;
+    let platform = Platform::start(shell)?;
+    heading("The bundle, handed over");
+    let url = &platform.url;
+    typed(&format!("printf 'upload:\\n  api_url: {url}\\n' >> evidence.yaml"));
+    let mut file = std::fs::OpenOptions::new().append(true).open(shell.directory().join("evidence.yaml"))?;
+    file.write_all(format!("upload:\n  api_url: {url}\n").as_bytes())?;
+    let key = platform::upload_key(shell)?;
+    shell.export("EVIDENCE_API_KEY", key);
+    shell.evidence(&["upload", bundle], 0)?;
+    Ok(platform)
+}
+
+/// One more bundle, collected and handed over.
+fn again(shell: &Shell) -> io::Result<()> {
+    // Bundles are named by the second in which they were made.
+    std::thread::sleep(Duration::from_secs(1));
+    shell.evidence(&["collect", "--upload", "--quiet"], 0)
+}
+
+fn farewell(shell: &Shell, bundle: &str) -> io::Result<()> {
+    let directory = shell.directory().display();
+    heading("Where everything is");
+    say(&format!("  {directory}/evidence.yaml"));
+    say(&format!("  {directory}/{bundle}"));
+    say(&format!("  {directory}/evidence-platform-data"));
+    heading("The platform has ended. To look at its pages, with bundles to compare");
+    say("  cargo demo -- --keep");
+    sign_in(shell)?;
+    heading("The same with your own organization");
+    say("  cargo install --path crates/evidence");
+    say("  evidence init --org <your-organization> --generate-keys");
+    say("  export CODEHOST_TOKEN=<a fine-grained token with read-only permissions; see README.md>");
+    say("  evidence collect --dry-run");
+    say("  evidence collect");
+    Ok(())
+}
+
+fn sign_in(shell: &Shell) -> io::Result<()> {
+    say("  Sign in there with this key. It is for this demo only:");
+    say(&format!("  {}", platform::read_key(shell)?));
+    Ok(())
+}
