@@ -45,6 +45,13 @@ pub enum Error {
         /// What it found.
         detail: String,
     },
+    /// The stored bytes are missing, or are not those that were accepted.
+    Damaged {
+        /// `blob-missing`, `digest-mismatch`, or a code of the bundle format.
+        reason: &'static str,
+        /// What was found.
+        detail: String,
+    },
     /// The organization trusts no key, so nothing can be verified.
     NoTrustedKey,
     /// Something of that name exists already.
@@ -69,6 +76,17 @@ impl Error {
         Error::Internal(what, Some(cause.into()))
     }
 
+    /// The stored bytes are not there.
+    pub(crate) fn blob_missing() -> Error {
+        Error::Damaged { reason: "blob-missing", detail: "the stored bytes are missing".to_owned() }
+    }
+
+    /// The stored bytes are others.
+    pub(crate) fn digest_mismatch() -> Error {
+        let detail = "the stored bytes do not have the SHA-256 that was stored".to_owned();
+        Error::Damaged { reason: "digest-mismatch", detail }
+    }
+
     /// The cause that belongs into the log.
     pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
         match self {
@@ -84,6 +102,7 @@ impl Error {
             | Error::TooLarge(_)
             | Error::TooSlow
             | Error::Refused { .. }
+            | Error::Damaged { .. }
             | Error::NoTrustedKey
             | Error::Exists(_)
             | Error::LegalHold
@@ -113,6 +132,7 @@ impl fmt::Display for Error {
             Error::TooLarge(limit) => write!(f, "the body is larger than {limit} bytes"),
             Error::TooSlow => f.write_str("the body came too slowly"),
             Error::Refused { detail, .. } => f.write_str(detail),
+            Error::Damaged { detail, .. } => f.write_str(detail),
             Error::NoTrustedKey => f.write_str("the organization trusts no signing key yet"),
             Error::Exists(what) => write!(f, "{what} exists already"),
             Error::LegalHold => f.write_str("the bundle is under legal hold"),

@@ -3,18 +3,19 @@
 //! Nothing becomes a fact before the whole bundle was proven to be what a trusted key signed. The contents of artifacts
 //! are not read.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
 
 use evidence_bundle::document::{Hint, Normalized, NormalizedControl, Severity};
 use evidence_bundle::path::{HINTS, NORMALIZED};
 use evidence_bundle::{
     Expectations, Failure, Limits, Reason, Status, TrustRoot, UntrustedBundle, VerifiedBundle,
 };
-use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
+use crate::bounded;
 use crate::error::Error;
 use crate::id::BlobDigest;
 
@@ -27,8 +28,8 @@ pub const LIMITS: Limits = Limits {
     run_bytes: 4 << 20,
 };
 
-/// Bytes of `normalized.json` or `hints.json` that are read for the judgement.
-const DERIVED_BYTES: u64 = 64 << 20;
+/// Controls of a judgement. A framework has some dozens.
+const CONTROLS: usize = 256;
 /// Bytes of JSON that the facts of a bundle may have.
 const FACTS_BYTES: usize = 256 << 10;
 
@@ -158,8 +159,8 @@ pub fn judge(bundle: impl Read, trust: &TrustRoot) -> (Result<Facts, Error>, Opt
         &LIMITS,
         &mut |path, contents| {
             match path {
-                NORMALIZED => controls = read_json::<Controls>(contents),
-                HINTS => hints = read_json::<HintList>(contents),
+                NORMALIZED => controls = bounded::json::<Controls>(contents),
+                HINTS => hints = bounded::json::<HintList>(contents),
                 _ => {}
             }
             Ok(())
@@ -173,8 +174,8 @@ pub fn judge(bundle: impl Read, trust: &TrustRoot) -> (Result<Facts, Error>, Opt
     (verdict, digest)
 }
 
-/// Shows the files of a bundle, in the order of the archive, while it is verified to its last byte. What was seen counts
-/// only if this returns `Ok`.
+/// Shows the files of a bundle, in the order of the archive, while it is verified to its last byte; gives the SHA-256 of
+/// the bytes too. What was seen counts only if both are as they should be.
 ///
 /// # Errors
 /// Those of [`judge`].
@@ -182,9 +183,12 @@ pub fn inspect(
     bundle: impl Read,
     trust: &TrustRoot,
     look: &mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>,
-) -> Result<(), Error> {
-    let verdict = UntrustedBundle::new(bundle).verify_with(trust, &Expectations::default(), &LIMITS, look);
-    verdict.map(|_| ()).map_err(refusal)
+) -> (Result<(), Error>, Option<BlobDigest>) {
+    let mut bundle = Hashing { inner: bundle, hasher: Sha256::new() };
+    let verdict =
+        UntrustedBundle::new(&mut bundle).verify_with(trust, &Expectations::default(), &LIMITS, look);
+    let digest = bundle.finish();
+    (verdict.map(|_| ()).map_err(refusal), digest)
 }
 
 fn refusal(failure: Failure) -> Error {
@@ -193,10 +197,6 @@ fn refusal(failure: Failure) -> Error {
         Failure::IntactNotAuthenticated(_) => Error::NoTrustedKey,
         Failure::CannotJudge(error) => Error::Unavailable(Box::new(error)),
     }
-}
-
-fn read_json<T: DeserializeOwned>(contents: &mut dyn Read) -> Option<T> {
-    serde_json::from_reader(BufReader::new(contents.take(DERIVED_BYTES))).ok()
 }
 
 fn judgement(controls: Controls, hints: &HintList) -> Judgement {
@@ -252,6 +252,11 @@ fn facts(bundle: VerifiedBundle, judgement: Option<Judgement>) -> Facts {
 
 /// Even a trusted signer does not fill the database.
 fn bounded(facts: Facts) -> Result<Facts, Error> {
+    let controls = facts.judgement.as_ref().map_or(0, |judgement| judgement.controls.len());
+    if controls > CONTROLS {
+        let detail = format!("the judgement has {controls} controls; more than {CONTROLS} are not taken");
+        return Err(Error::Refused { reason: Reason::Limit, detail });
+    }
     let size = serde_json::to_vec(&facts).map(|json| json.len()).unwrap_or(usize::MAX);
     if size <= FACTS_BYTES {
         return Ok(facts);

@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod blobs;
+mod bounded;
 pub mod cli;
 pub mod commands;
 pub mod error;

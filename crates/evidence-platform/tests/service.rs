@@ -22,7 +22,7 @@ async fn files(service: &Service, who: &Principal, bundle: &BundleRow) -> Vec<(S
         files.push((path.to_owned(), bytes));
         Ok(())
     };
-    service.inspect(who, bundle, look).await.unwrap()
+    service.viewer().await.unwrap().inspect(who, bundle, look).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -261,7 +261,7 @@ async fn damaged_storage_is_told() {
     let verification = service.verify(&admin, &request(), &stored.bundle.id).await.unwrap();
     assert_eq!(verification.reason.as_deref(), Some("blob-missing"));
     let outcome = service.download(&admin, &request(), &stored.bundle.id).await;
-    assert!(matches!(outcome, Err(Error::Internal(..))), "{outcome:?}");
+    assert!(matches!(outcome, Err(Error::Damaged { .. })), "{outcome:?}");
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Who asks: the check that stands before every handler, as the table of routes says.
 
+use std::sync::Arc;
+
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -51,7 +53,18 @@ pub(super) async fn check(
                 Some(token) => app.service.session(token).await,
                 None => Err(Error::Unauthenticated),
             };
-            for_people(admit(who, capability, request, next).await)
+            // A page takes a part of the platform until its last byte is sent.
+            let seat = who.as_ref().map(|principal| app.service.seat(principal));
+            let (who, seat) = match seat {
+                Ok(Ok(seat)) => (who, Some(seat)),
+                Ok(Err(error)) => (Err(error), None),
+                Err(_) => (who, None),
+            };
+            let mut response = for_people(admit(who, capability, request, next).await);
+            if let Some(seat) = seat {
+                response.extensions_mut().insert(Arc::new(seat));
+            }
+            response
         }
     }
 }

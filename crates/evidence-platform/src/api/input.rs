@@ -33,13 +33,37 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Id, Error> {
         let path = Path::<String>::from_request_parts(parts, state).await;
-        let Path(text) = path.map_err(|_| Error::NotFound("thing of this name"))?;
+        let Path(text) = path.map_err(|_| Error::NotFound(NAME))?;
+        Id::parse(text)
+    }
+}
+
+/// What is said to be missing where the name can be none.
+const NAME: &str = "thing of this name";
+
+impl Id {
+    /// A name that stands elsewhere than in the path.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] for what no name can look like.
+    pub fn parse(text: String) -> Result<Id, Error> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b':');
-        if text.len() <= 128 && text.bytes().all(plain) {
-            Ok(Id(text))
-        } else {
-            Err(Error::NotFound("thing of this name"))
-        }
+        if text.len() <= 128 && text.bytes().all(plain) { Ok(Id(text)) } else { Err(Error::NotFound(NAME)) }
+    }
+}
+
+/// A name, and a path below it. What is no text is not found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inside(pub String, pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Inside {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Inside, Error> {
+        let path = Path::<(String, String)>::from_request_parts(parts, state).await;
+        let Path((id, path)) = path.map_err(|_| Error::NotFound(NAME))?;
+        let Id(id) = Id::parse(id)?;
+        Ok(Inside(id, path))
     }
 }
 
@@ -53,9 +77,9 @@ impl Parameters {
         Parameters(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect())
     }
 
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Whether there is one of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
     }
 
     /// Takes a parameter that may be there once.

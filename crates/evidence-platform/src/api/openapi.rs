@@ -69,8 +69,12 @@ pub fn problems(route: &Route) -> Vec<Kind> {
     let mut problems = route.problems.to_vec();
     match route.access {
         Access::Open | Access::OpenPage => {}
-        Access::Needs(_) | Access::Page(_) => {
+        Access::Needs(_) => {
             problems.extend([Kind::Unauthenticated, Kind::Forbidden, Kind::Internal, Kind::Unavailable]);
+        }
+        Access::Page(_) => {
+            let all = [Kind::Unauthenticated, Kind::Forbidden, Kind::Busy, Kind::Internal, Kind::Unavailable];
+            problems.extend(all);
         }
     }
     problems

@@ -208,7 +208,7 @@ pub fn kind(error: &Error) -> Kind {
         Error::RetentionShortened(_) => Kind::RetentionShortened,
         Error::Busy => Kind::Busy,
         Error::Unavailable(_) => Kind::Unavailable,
-        Error::Internal(..) => Kind::Internal,
+        Error::Internal(..) | Error::Damaged { .. } => Kind::Internal,
     }
 }
 

@@ -3,17 +3,17 @@
 use std::io::Read;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::Response;
 use evidence_bundle::document::ArtifactRecord;
 use evidence_bundle::path::MANIFEST;
 use http::StatusCode;
 
-use super::reading::{First, each_artifact};
+use super::reading::{First, Neat as _, SHOWN, each_artifact};
 use super::words::{self, Moment, number, size};
 use super::{Frame, page};
 use crate::api::App;
-use crate::api::input::{Id, Parameters};
+use crate::api::input::{Id, Inside, Parameters};
 use crate::error::Error;
 use crate::role::Principal;
 use crate::time::Time;
@@ -33,8 +33,8 @@ struct ArtifactsPage {
     found: String,
     known: bool,
     artifacts: Vec<(ArtifactRecord, Option<Moment>)>,
-    /// The last that is shown, if there are more.
-    next: Option<String>,
+    /// How many to skip for the next part.
+    next: Option<u64>,
     later: bool,
 }
 
@@ -63,10 +63,9 @@ pub async fn artifacts(
     mut parameters: Parameters,
 ) -> Result<Response, Error> {
     let search = parameters.one("search")?.unwrap_or_default();
-    let after = parameters.one("after")?.unwrap_or_default();
+    let skipped = u64::from(parameters.number("skip")?.unwrap_or_default());
     parameters.end()?;
     let search: String = search.trim().chars().take(SEARCH_CHARACTERS).collect();
-    let later = !after.is_empty();
     let bundle = app.service.bundle(&principal, &id).await?;
     let needle = search.to_lowercase();
     let look = move |found: &mut Found, path: &str, contents: &mut dyn Read| {
@@ -77,19 +76,19 @@ pub async fn artifacts(
                 let matches = haystacks.iter().any(|text| text.to_lowercase().contains(&needle))
                     || artifact.controls.iter().any(|control| control.to_lowercase() == needle);
                 if matches {
-                    found.total = found.total.saturating_add(1);
-                    if artifact.filename > after {
+                    if found.total >= skipped {
                         found.artifacts.push(artifact);
                     }
+                    found.total = found.total.saturating_add(1);
                 }
             });
             found.known = read.is_some();
         }
         Ok(())
     };
-    let found = app.service.inspect(&principal, &bundle, look).await?;
+    let found = app.service.viewer().await?.inspect(&principal, &bundle, look).await?;
     let First { items, more } = found.artifacts;
-    let next = items.last().filter(|_| more > 0).map(|last| last.filename.clone());
+    let next = (more > 0).then(|| skipped.saturating_add(SHOWN as u64));
     let artifacts_page = ArtifactsPage {
         frame: Frame::of(&principal),
         id,
@@ -99,7 +98,7 @@ pub async fn artifacts(
         known: found.known,
         artifacts: items.into_iter().map(with_moment).collect(),
         next,
-        later,
+        later: skipped > 0,
     };
     page(StatusCode::OK, &artifacts_page)
 }
@@ -118,9 +117,17 @@ struct FilePage {
     collected: Moment,
     path: String,
     size: String,
-    text: Option<String>,
+    text: Text,
     /// What the manifest says, if it is an artifact.
     artifact: Option<(ArtifactRecord, Option<Moment>)>,
+}
+
+/// What there is to read in a file.
+enum Text {
+    Shown(String),
+    TooLarge,
+    /// Bytes that are no UTF-8.
+    None,
 }
 
 #[derive(Default)]
@@ -137,7 +144,7 @@ struct File {
 pub async fn file(
     State(app): State<App>,
     principal: Principal,
-    Path((id, path)): Path<(String, String)>,
+    Inside(id, path): Inside,
 ) -> Result<Response, Error> {
     let bundle = app.service.bundle(&principal, &id).await?;
     let wanted = path.clone();
@@ -151,16 +158,22 @@ pub async fn file(
             // What cannot be read stands in the bundle all the same; the file is shown without it.
             let _ = each_artifact(contents, |artifact| {
                 if artifact.filename == wanted {
+                    let mut artifact = artifact;
+                    artifact.neaten();
                     file.artifact = Some(artifact);
                 }
             });
         }
         Ok(())
     };
-    let file = app.service.inspect(&principal, &bundle, look).await?;
+    let file = app.service.viewer().await?.inspect(&principal, &bundle, look).await?;
     let bytes = file.size.ok_or(Error::NotFound("file in this bundle"))?;
     let whole = u64::try_from(file.bytes.len()).is_ok_and(|shown| shown == bytes);
-    let text = if whole { String::from_utf8(file.bytes).ok() } else { None };
+    let text = match (whole, str::from_utf8(&file.bytes)) {
+        (true, Ok(text)) => Text::Shown(words::neat_lines(text)),
+        (true, Err(_)) => Text::None,
+        (false, _) => Text::TooLarge,
+    };
     let artifact = file.artifact.map(with_moment);
     let file_page = FilePage {
         frame: Frame::of(&principal),

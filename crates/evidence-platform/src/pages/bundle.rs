@@ -5,18 +5,22 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use evidence_bundle::document::{Check, ErrorRecord, Excluded, Hint, Warning};
+use evidence_bundle::document::{
+    Check, ErrorRecord, Excluded, Hint, NormalizedControl, RunRecord, SourceRun, Warning,
+};
 use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
 use http::StatusCode;
+use serde::de::IgnoredAny;
 
-use super::reading::{Advice, Checks, First, HintsBySeverity, Judgement, Missing, document};
-use super::words::{self, Moment, Shown, counted, number, shown, size};
+use super::reading::{Advice, Checks, First, Folded, HintsBySeverity, Judgement, Missing};
+use super::words::{self, Moment, Shown, counted, neatened, number, shown, size, tags};
 use super::{Frame, page};
 use crate::api::App;
 use crate::api::bundles::file_name;
 use crate::api::input::Id;
+use crate::bounded;
 use crate::error::Error;
-use crate::facts::{ControlFacts, StatusCounts};
+use crate::facts::StatusCounts;
 use crate::role::Principal;
 use crate::store::BundleRow;
 
@@ -43,6 +47,7 @@ struct BundlePage {
     bundle_id: String,
     previous_bundle_id: Option<String>,
     signer: Signer,
+    verified: Moment,
     /// The bundle that was collected before this one.
     before: Option<(String, Moment)>,
     contents: Contents,
@@ -61,14 +66,14 @@ enum Contents {
     Damaged { reason: &'static str, detail: String },
 }
 
-/// What a page shows of a bundle that was verified.
+/// What a page shows of a bundle that was verified. `None` is a document of a form that this platform does not know.
 struct Verified {
-    controls: Vec<Control>,
-    /// Whether the judgement is of a form that this platform knows.
-    judged: bool,
-    hints: Vec<Hints>,
+    controls: Option<Vec<Control>>,
+    hints: Option<Vec<Hints>>,
     hint_total: String,
     missing: Option<Lists>,
+    /// What each source was asked for, and what became of it.
+    population: Option<Vec<SourceRun>>,
     nothing_missing: bool,
 }
 
@@ -111,6 +116,7 @@ struct Documents {
     missing: Option<Missing>,
     judgement: Option<Judgement>,
     advice: Option<Advice>,
+    run: Option<RunRecord>,
 }
 
 /// The page.
@@ -120,19 +126,21 @@ struct Documents {
 pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) -> Result<Response, Error> {
     let bundle = app.service.bundle(&principal, &id).await?;
     let before = app.service.bundle_before(&principal, &bundle).await?;
-    let trusted = app.service.signer(&principal, &bundle).await?;
+    let trusted = app.service.signers(&principal).await?;
+    let trusted = trusted.into_iter().find(|key| key.key_id == bundle.facts.key_id);
     let read = |seen: &mut Documents, path: &str, contents: &mut dyn std::io::Read| {
         match path {
-            MANIFEST => seen.missing = document(contents),
-            NORMALIZED => seen.judgement = document(contents),
-            HINTS => seen.advice = document(contents),
+            MANIFEST => seen.missing = bounded::json(contents),
+            NORMALIZED => seen.judgement = bounded::json(contents),
+            HINTS => seen.advice = bounded::json(contents),
+            RUN => seen.run = bounded::json(contents),
             _ => {}
         }
         Ok(())
     };
-    let contents = match app.service.inspect(&principal, &bundle, read).await {
+    let contents = match app.service.viewer().await?.inspect(&principal, &bundle, read).await {
         Ok(documents) => Contents::Intact(Box::new(shown_of(documents, &bundle))),
-        Err(Error::Refused { reason, detail }) => Contents::Damaged { reason: reason.code(), detail },
+        Err(Error::Damaged { reason, detail }) => Contents::Damaged { reason, detail },
         Err(error) => return Err(error),
     };
     let facts = bundle.facts;
@@ -140,23 +148,24 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
     let bundle_page = BundlePage {
         frame: Frame::of(&principal),
         id: bundle.id,
-        subject: facts.organization,
-        framework: facts.framework,
+        subject: neatened(&facts.organization),
+        framework: neatened(&facts.framework),
+        verified: Moment::of(app.service.clock().now()),
         collected: Moment::of(bundle.collected_at),
         stored: Moment::of(bundle.uploaded_at),
         retention_until: Moment::of(bundle.retention_until),
         uploaded_by: bundle.uploaded_by,
         legal_hold: bundle.legal_hold,
-        tags: bundle.tags.into_iter().collect(),
+        tags: tags(bundle.tags),
         complete: facts.complete,
         sha256: bundle.digest.to_string(),
         file_name: file_name(facts.created_at),
         size: size(bundle.size_bytes),
         files: counted(facts.files, "file"),
-        tool_version: facts.tool_version,
-        sources: facts.sources.join(", "),
-        bundle_id: facts.bundle_id,
-        previous_bundle_id: facts.previous,
+        tool_version: neatened(&facts.tool_version),
+        sources: neatened(&facts.sources.join(", ")),
+        bundle_id: neatened(&facts.bundle_id),
+        previous_bundle_id: facts.previous.as_deref().map(neatened),
         signer,
         before: before.map(|before| (before.id, Moment::of(before.collected_at))),
         contents,
@@ -166,39 +175,50 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
 
 fn shown_of(documents: Documents, bundle: &BundleRow) -> Verified {
     let facts = &bundle.facts;
-    let known = facts.judgement.as_ref();
-    let judged = documents.judgement.is_some();
-    let controls = documents.judgement.into_iter().flat_map(|judgement| judgement.controls);
-    let counts = |id: &str| {
-        let control = known.and_then(|known| known.controls.iter().find(|control| control.id == id));
-        control.map(|control: &ControlFacts| control.checks).unwrap_or_default()
-    };
-    let controls = controls.map(|control| {
-        let counts = counts(&control.id);
-        Control {
-            shown: shown(control.status),
-            reason: control.reason,
-            counts: in_words(&counts),
-            checks: groups(control.checks.0),
-            title: control.title,
-            id: control.id,
-        }
+    let controls = documents.judgement.map(|judgement| judgement.controls.into_iter().map(control).collect());
+    let hints = documents.advice.map(|advice| advice.hints.0);
+    let hint_total = hints.as_ref().map_or(0, |hints| {
+        let counts = [&hints.critical, &hints.high, &hints.medium, &hints.low, &hints.info].map(First::count);
+        counts.into_iter().fold(0, u64::saturating_add)
     });
-    let hints = documents.advice.map(|advice| by_severity(advice.hints.0)).unwrap_or_default();
-    let total = known.map(|known| known.hints).unwrap_or_default();
-    let total = [total.critical, total.high, total.medium, total.low, total.info];
-    let lists = documents.missing.map(|manifest| Lists {
-        errors: manifest.errors.0,
-        excluded: manifest.excluded.0,
-        warnings: manifest.warnings.0,
+    let population = documents.run.map(|run| {
+        let mut sources = First::default();
+        run.sources.into_iter().for_each(|source| sources.push(source));
+        sources.items
     });
+    // Also what a source did not show, and what nobody says has failed.
+    let unread = population
+        .as_ref()
+        .is_none_or(|sources| sources.iter().any(|source| source.denied > 0 || source.failed > 0));
     Verified {
-        controls: controls.collect(),
-        judged,
-        hints,
-        hint_total: counted(total.into_iter().fold(0, u64::saturating_add), "hint"),
-        nothing_missing: facts.complete && facts.errors == 0 && facts.excluded == 0,
-        missing: lists,
+        controls,
+        hints: hints.map(by_severity),
+        hint_total: counted(hint_total, "hint"),
+        nothing_missing: facts.complete && facts.errors == 0 && facts.excluded == 0 && !unread,
+        population,
+        missing: documents.missing.map(|manifest| Lists {
+            errors: manifest.errors.0,
+            excluded: manifest.excluded.0,
+            warnings: manifest.warnings.0,
+        }),
+    }
+}
+
+fn control(control: NormalizedControl<Folded<Checks>, IgnoredAny>) -> Control {
+    let Folded(checks) = control.checks;
+    let counts = StatusCounts {
+        pass: checks.pass.count(),
+        fail: checks.fail.count(),
+        not_verifiable: checks.not_verifiable.count(),
+        not_applicable: checks.not_applicable.count(),
+    };
+    Control {
+        id: neatened(&control.id),
+        title: neatened(&control.title),
+        shown: shown(control.status),
+        reason: neatened(&control.reason),
+        counts: in_words(&counts),
+        checks: groups(checks),
     }
 }
 
@@ -225,9 +245,9 @@ fn groups(checks: Checks) -> Vec<CheckGroup> {
     let groups = groups.into_iter().filter(|(_, first)| !first.items.is_empty());
     let group = groups.map(|(status, first)| CheckGroup {
         shown: shown(status),
-        count: counted(count(&first), "check"),
+        count: counted(first.count(), "check"),
         open: matches!(status, Fail | NotVerifiable),
-        more: more(&first),
+        more: first.rest(),
         checks: first.items,
     });
     group.collect()
@@ -245,34 +265,10 @@ fn by_severity(hints: HintsBySeverity) -> Vec<Hints> {
     let groups = groups.into_iter().filter(|(_, first)| !first.items.is_empty());
     let group = groups.map(|(severity, first)| Hints {
         severity: words::severity(severity),
-        more: more(&first),
+        more: first.rest(),
         hints: first.items,
     });
     group.collect()
-}
-
-fn count<T>(first: &First<T>) -> u64 {
-    u64::try_from(first.items.len().saturating_add(first.more)).unwrap_or(u64::MAX)
-}
-
-/// What is said behind a list of which not everything is shown.
-fn more<T>(first: &First<T>) -> Option<String> {
-    let more = u64::try_from(first.more).unwrap_or(u64::MAX);
-    (more > 0).then(|| format!("and {} more", number(more)))
-}
-
-impl Lists {
-    fn more_errors(&self) -> Option<String> {
-        more(&self.errors)
-    }
-
-    fn more_excluded(&self) -> Option<String> {
-        more(&self.excluded)
-    }
-
-    fn more_warnings(&self) -> Option<String> {
-        more(&self.warnings)
-    }
 }
 
 impl BundlePage {

@@ -1,6 +1,7 @@
 //! Two bundles side by side: which controls and checks changed, and which artifacts came, went or changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read;
 
 use askama::Template;
@@ -12,12 +13,14 @@ use evidence_bundle::path::{MANIFEST, NORMALIZED};
 use http::StatusCode;
 use serde::de::IgnoredAny;
 
-use super::reading::{First, Fold, Folded, document, each_artifact};
-use super::words::{self, Moment, Shown, number, shown};
+use super::reading::{First, Fold, Folded, Neat, each_artifact};
+use super::words::{self, Moment, Shown, neat, neatened, number, shown};
 use super::{Frame, page};
 use crate::api::App;
-use crate::api::input::Parameters;
+use crate::api::input::{Id, Parameters};
+use crate::bounded;
 use crate::error::Error;
+use crate::facts::Facts;
 use crate::role::Principal;
 use crate::store::BundleRow;
 
@@ -31,9 +34,25 @@ struct ComparePage {
     cautions: Vec<String>,
     controls: Vec<ControlChange>,
     groups: Vec<Group<CheckChange>>,
-    artifacts: Vec<Group<String>>,
+    artifacts: Vec<Group<Path>>,
     unchanged: String,
+    /// Whether there is a judgement in both, so that they can be compared.
+    judged: bool,
+    /// Whether there is a list of artifacts in both.
+    listed: bool,
+    numbers: Vec<Number>,
 }
+
+/// A number of both bundles.
+struct Number {
+    name: &'static str,
+    from: String,
+    to: String,
+    changed: bool,
+}
+
+/// The path of an artifact. The verifier lets no other than plain characters into one.
+struct Path(String);
 
 /// A bundle as the heads of the columns show it.
 struct Side {
@@ -60,6 +79,18 @@ struct CheckChange {
     to: Option<Shown>,
 }
 
+impl Neat for CheckChange {
+    fn neaten(&mut self) {
+        for text in [&mut self.control, &mut self.source, &mut self.rule, &mut self.subject] {
+            neat(text);
+        }
+    }
+}
+
+impl Neat for Path {
+    fn neaten(&mut self) {}
+}
+
 /// Changes of one kind.
 struct Group<T> {
     name: &'static str,
@@ -71,17 +102,23 @@ struct Group<T> {
 /// Which check it is: control, source, rule and subject.
 type Key = [String; 4];
 
-/// The status of every check of a control. Of two checks with one name the worse counts.
+/// What a check says: its status, and a number that is another one where the reason or what was found is.
+type Found = (Status, u64);
+
+/// What every check of a control says. Of two checks with one name the worse counts.
 #[derive(Debug, Default)]
-struct Statuses(BTreeMap<[String; 3], Status>);
+struct Statuses(BTreeMap<[String; 3], Found>);
 
 impl Fold for Statuses {
     type Item = Check;
 
     fn take(&mut self, check: Check) {
-        let known = self.0.entry([check.source, check.rule, check.subject]).or_insert(check.status);
-        if urgency(check.status) < urgency(*known) {
-            *known = check.status;
+        let mut hasher = DefaultHasher::new();
+        (&check.reason, &check.actual).hash(&mut hasher);
+        let found = (check.status, hasher.finish());
+        let known = self.0.entry([check.source, check.rule, check.subject]).or_insert(found);
+        if urgency(check.status) < urgency(known.0) {
+            *known = found;
         }
     }
 }
@@ -121,15 +158,29 @@ pub async fn compare(
     let from = parameters.one("from")?.ok_or_else(missing)?;
     let to = parameters.one("to")?.ok_or_else(missing)?;
     parameters.end()?;
+    let (Id(from), Id(to)) = (Id::parse(from)?, Id::parse(to)?);
     let from = app.service.bundle(&principal, &from).await?;
     let to = app.service.bundle(&principal, &to).await?;
-    let before = app.service.inspect(&principal, &from, read).await?;
-    let after = app.service.inspect(&principal, &to, read).await?;
+    // One turn for both, so that nobody waits with one bundle in memory for the other.
+    let viewer = app.service.viewer().await?;
+    let before = viewer.inspect(&principal, &from, read).await?;
+    let after = viewer.inspect(&principal, &to, read).await?;
+    let frame = Frame::of(&principal);
+    viewer.work(move || page(StatusCode::OK, &compared(frame, from, to, before, after))).await?
+}
+
+fn compared(frame: Frame, from: BundleRow, to: BundleRow, before: Contents, after: Contents) -> ComparePage {
     let cautions = cautions(&from, &to, &before, &after);
-    let artifacts = artifacts(&before.artifacts, &after.artifacts);
-    let (controls, groups, unchanged) = judgements(before.judgement, after.judgement);
-    let compare_page = ComparePage {
-        frame: Frame::of(&principal),
+    let numbers = numbers(&from, &to);
+    let listed = before.listed && after.listed;
+    let artifacts = if listed { artifacts(before.artifacts, &after.artifacts) } else { Vec::new() };
+    let judged = before.judgement.is_some() && after.judgement.is_some();
+    let (controls, groups, unchanged) = match (before.judgement, after.judgement) {
+        (Some(before), Some(after)) => judgements(before.controls, after.controls),
+        _ => Default::default(),
+    };
+    ComparePage {
+        frame,
         from: side(from),
         to: side(to),
         cautions,
@@ -137,8 +188,29 @@ pub async fn compare(
         groups,
         artifacts,
         unchanged: words::counted(unchanged, "check"),
+        judged,
+        listed,
+        numbers,
+    }
+}
+
+fn numbers(from: &BundleRow, to: &BundleRow) -> Vec<Number> {
+    let (old, new) = (&from.facts, &to.facts);
+    let hints = |facts: &Facts| {
+        let hints = facts.judgement.as_ref().map(|judgement| judgement.hints)?;
+        let counts = [hints.critical, hints.high, hints.medium, hints.low, hints.info];
+        Some(counts.into_iter().fold(0, u64::saturating_add))
     };
-    page(StatusCode::OK, &compare_page)
+    let number = |name, from: Option<u64>, to: Option<u64>| {
+        let text = |count: Option<u64>| count.map_or_else(|| "not known".to_owned(), number);
+        Number { name, changed: from != to, from: text(from), to: text(to) }
+    };
+    vec![
+        number("Could not be collected", Some(old.errors), Some(new.errors)),
+        number("Left out as forbidden data", Some(old.excluded), Some(new.excluded)),
+        number("Warnings", Some(old.warnings), Some(new.warnings)),
+        number("Hints", hints(old), hints(new)),
+    ]
 }
 
 fn read(seen: &mut Contents, path: &str, contents: &mut dyn Read) -> std::io::Result<()> {
@@ -150,7 +222,7 @@ fn read(seen: &mut Contents, path: &str, contents: &mut dyn Read) -> std::io::Re
             });
             seen.listed = read.is_some();
         }
-        NORMALIZED => seen.judgement = document(contents),
+        NORMALIZED => seen.judgement = bounded::json(contents),
         _ => {}
     }
     Ok(())
@@ -160,7 +232,7 @@ fn side(bundle: BundleRow) -> Side {
     Side {
         id: bundle.id,
         collected: Moment::of(bundle.collected_at),
-        subject: bundle.facts.organization,
+        subject: neatened(&bundle.facts.organization),
         complete: bundle.facts.complete,
     }
 }
@@ -170,7 +242,7 @@ fn cautions(from: &BundleRow, to: &BundleRow, before: &Contents, after: &Content
     let mut cautions = Vec::new();
     let mut differ = |what: &str, old: &str, new: &str| {
         if old != new {
-            cautions.push(format!("{what}: {old}, then {new}."));
+            cautions.push(format!("{what}: {}, then {}.", neatened(old), neatened(new)));
         }
     };
     differ("They are about different organizations", &old.organization, &new.organization);
@@ -184,69 +256,76 @@ fn cautions(from: &BundleRow, to: &BundleRow, before: &Contents, after: &Content
     }
     for (name, contents) in [("first", before), ("second", after)] {
         if contents.judgement.is_none() || !contents.listed {
-            cautions.push(format!("The {name} has documents of a form that this platform does not know."));
+            cautions.push(format!(
+                "The {name} has documents of a form that this platform does not know, so they are not compared."
+            ));
         }
     }
     cautions
 }
 
+type Controls = Vec<NormalizedControl<Folded<Statuses>, IgnoredAny>>;
+
 /// What changed between two judgements, and how many checks did not.
-fn judgements(
-    before: Option<Judgement>,
-    after: Option<Judgement>,
-) -> (Vec<ControlChange>, Vec<Group<CheckChange>>, u64) {
-    let before = before.map(|judgement| judgement.controls).unwrap_or_default();
-    let after = after.map(|judgement| judgement.controls).unwrap_or_default();
-    let mut controls: Vec<ControlChange> = Vec::new();
-    let mut checks: BTreeMap<Key, (Option<Status>, Option<Status>)> = BTreeMap::new();
+fn judgements(before: Controls, after: Controls) -> (Vec<ControlChange>, Vec<Group<CheckChange>>, u64) {
+    let mut order = Vec::new();
+    let mut controls: HashMap<String, ControlChange> = HashMap::new();
+    let mut checks: BTreeMap<Key, (Option<Found>, Option<Found>)> = BTreeMap::new();
     for (new, side) in [(false, before), (true, after)] {
         for control in side {
+            let known = controls.entry(control.id.clone()).or_insert_with(|| {
+                order.push(control.id.clone());
+                let (id, title) = (neatened(&control.id), neatened(&control.title));
+                ControlChange { id, title, from: None, to: None, changed: false }
+            });
             let status = Some(shown(control.status));
-            match controls.iter_mut().find(|known| known.id == control.id) {
-                Some(known) => known.to = status,
-                None => {
-                    let (from, to) = if new { (None, status) } else { (status, None) };
-                    let (id, title) = (control.id.clone(), control.title);
-                    controls.push(ControlChange { id, title, from, to, changed: false });
-                }
+            if new {
+                known.to = status
+            } else {
+                known.from = status
             }
-            for ([source, rule, subject], status) in control.checks.0.0 {
+            for ([source, rule, subject], found) in control.checks.0.0 {
                 let change = checks.entry([control.id.clone(), source, rule, subject]).or_default();
-                if new { change.1 = Some(status) } else { change.0 = Some(status) }
+                if new { change.1 = Some(found) } else { change.0 = Some(found) }
             }
         }
     }
-    for control in &mut controls {
+    let mut changes: Vec<ControlChange> = order.iter().filter_map(|id| controls.remove(id)).collect();
+    for control in &mut changes {
         control.changed = control.from.map(|shown| shown.class) != control.to.map(|shown| shown.class);
     }
-    let mut kinds: [First<CheckChange>; 5] = Default::default();
+    let mut kinds: [First<CheckChange>; KINDS.len()] = Default::default();
     let mut unchanged = 0_u64;
     for ([control, source, rule, subject], (from, to)) in checks {
         let Some(kind) = kind(from, to) else {
             unchanged = unchanged.saturating_add(1);
             continue;
         };
+        let side = |found: Option<Found>| found.map(|(status, _)| shown(status));
         if let Some(group) = kinds.get_mut(kind) {
-            group.push(CheckChange {
-                control,
-                source,
-                rule,
-                subject,
-                from: from.map(shown),
-                to: to.map(shown),
-            });
+            group.push(CheckChange { control, source, rule, subject, from: side(from), to: side(to) });
         }
     }
-    let names =
-        ["Fails now", "Fails no more", "Changed otherwise", "Was not there before", "Is not there any more"];
-    let groups = names.into_iter().zip(kinds).filter_map(|(name, first)| group(name, first));
-    (controls, groups.collect(), unchanged)
+    let groups = KINDS.into_iter().zip(kinds).filter_map(|(name, first)| group(name, first));
+    (changes, groups.collect(), unchanged)
 }
 
+/// The kinds of changes, those that need attention first.
+const KINDS: [&str; 6] = [
+    "Fails now",
+    "Fails no more",
+    "Changed otherwise",
+    "Was not there before",
+    "Is not there any more",
+    "The same result for another reason, or with something else found",
+];
+
 /// Which kind of change it is; `None` if it is none.
-fn kind(from: Option<Status>, to: Option<Status>) -> Option<usize> {
-    match (from, to) {
-        (from, to) if from == to => None,
+fn kind(from: Option<Found>, to: Option<Found>) -> Option<usize> {
+    let status = |found: Option<Found>| found.map(|(status, _)| status);
+    match (status(from), status(to)) {
+        _ if from == to => None,
+        (old, new) if old == new => Some(5),
         // Also where nobody looked before.
         (_, Some(Status::Fail)) => Some(0),
         // A check that can no longer be verified is not repaired.
@@ -257,18 +336,18 @@ fn kind(from: Option<Status>, to: Option<Status>) -> Option<usize> {
     }
 }
 
-fn artifacts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<Group<String>> {
-    let mut kinds: [First<String>; 3] = Default::default();
+fn artifacts(before: BTreeMap<String, String>, after: &BTreeMap<String, String>) -> Vec<Group<Path>> {
+    let mut kinds: [First<Path>; 3] = Default::default();
     let [changed, added, gone] = &mut kinds;
     for (path, checksum) in after {
         match before.get(path) {
-            None => added.push(path.clone()),
-            Some(old) if old != checksum => changed.push(path.clone()),
+            None => added.push(Path(path.clone())),
+            Some(old) if old != checksum => changed.push(Path(path.clone())),
             Some(_) => {}
         }
     }
-    for path in before.keys().filter(|path| !after.contains_key(*path)) {
-        gone.push(path.clone());
+    for (path, _) in before.into_iter().filter(|(path, _)| !after.contains_key(path)) {
+        gone.push(Path(path));
     }
     let names = ["Changed", "Added", "Gone"];
     names.into_iter().zip(kinds).filter_map(|(name, first)| group(name, first)).collect()
@@ -276,9 +355,7 @@ fn artifacts(before: &BTreeMap<String, String>, after: &BTreeMap<String, String>
 
 /// `None` if there is nothing in it.
 fn group<T>(name: &'static str, first: First<T>) -> Option<Group<T>> {
-    let more = u64::try_from(first.more).unwrap_or(u64::MAX);
-    let count = u64::try_from(first.items.len()).unwrap_or(u64::MAX).saturating_add(more);
-    let more = (more > 0).then(|| format!("and {} more", number(more)));
+    let (count, more) = (first.count(), first.rest());
     (count > 0).then(|| Group { name, count: number(count), items: first.items, more })
 }
 
@@ -300,7 +377,10 @@ mod tests {
         ];
         for (from, row) in all.iter().zip(expected) {
             for (to, expected) in all.iter().zip(row) {
-                assert_eq!(kind(*from, *to), expected, "{from:?} {to:?}");
+                let found = |status: &Option<Status>, details| status.map(|status| (status, details));
+                assert_eq!(kind(found(from, 1), found(to, 1)), expected, "{from:?} {to:?}");
+                let otherwise = if from == to { from.map(|_| 5) } else { expected };
+                assert_eq!(kind(found(from, 1), found(to, 2)), otherwise, "{from:?} {to:?}");
             }
         }
     }
@@ -311,10 +391,15 @@ mod tests {
             pairs.iter().map(|(path, sum)| ((*path).to_owned(), (*sum).to_owned())).collect()
         };
         let groups = artifacts(
-            &map(&[("a", "1"), ("b", "1"), ("c", "1")]),
+            map(&[("a", "1"), ("b", "1"), ("c", "1")]),
             &map(&[("b", "2"), ("c", "1"), ("d", "1")]),
         );
-        let seen: Vec<_> = groups.iter().map(|group| (group.name, group.items.join(" "))).collect();
+        let seen: Vec<_> = groups
+            .iter()
+            .map(|group| {
+                (group.name, group.items.iter().map(|path| path.0.as_str()).collect::<Vec<_>>().join(" "))
+            })
+            .collect();
         assert_eq!(seen, [("Changed", "b".into()), ("Added", "d".into()), ("Gone", "a".into())]);
     }
 }

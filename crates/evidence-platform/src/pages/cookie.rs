@@ -18,17 +18,19 @@ fn name(secure: bool) -> &'static str {
 
 /// The token in a request's cookies, if there is exactly one.
 pub fn token(headers: &HeaderMap, secure: bool) -> Option<&str> {
-    let name = name(secure);
+    let name = name(secure).as_bytes();
     let mut found = None;
     for header in headers.get_all(COOKIE) {
-        for pair in header.to_str().ok()?.split(';') {
-            let Some((key, value)) = pair.trim_matches([' ', '\t']).split_once('=') else { continue };
-            if key == name && found.replace(value).is_some() {
+        // Others at the same host, on whatever port, set cookies of whatever bytes.
+        for pair in header.as_bytes().split(|byte| *byte == b';').map(<[u8]>::trim_ascii) {
+            let value = pair.strip_prefix(name).and_then(|rest| rest.strip_prefix(b"="));
+            let Some(value) = value else { continue };
+            if found.replace(value).is_some() {
                 return None;
             }
         }
     }
-    found
+    found.and_then(|value| str::from_utf8(value).ok())
 }
 
 /// The header that sets the cookie.
@@ -75,7 +77,7 @@ mod tests {
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
-            headers.append(*name, value.parse().unwrap());
+            headers.append(*name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
         }
         headers
     }
@@ -93,6 +95,7 @@ mod tests {
         assert_eq!(read(&["evidence-platform-session=x"], true), None);
         assert_eq!(read(&["evidence-platform-session=x; evidence-platform-session=y"], false), None);
         assert_eq!(read(&["evidence-platform-sessions=x"], false), None);
+        assert_eq!(read(&["other=caf\u{e9}; evidence-platform-session=x"], false).as_deref(), Some("x"));
         assert_eq!(read(&[], false), None);
     }
 

@@ -15,10 +15,17 @@ pub mod style;
 pub mod timeline;
 mod words;
 
+use std::convert::Infallible;
+use std::fmt;
+
 use askama::Template;
 use axum::body::Body;
 use axum::response::Response;
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{
+    CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE,
+};
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::error::Error;
@@ -56,13 +63,54 @@ impl Frame {
     }
 }
 
+/// Bytes of a page. A bundle can hold more than anybody wants to look at.
+const PAGE_BYTES: usize = 8 << 20;
+/// Bytes of a page that are handed to the connection at once, so that its part of the platform is held until it is sent.
+const CHUNK_BYTES: usize = 32 << 10;
+
+#[derive(Template)]
+#[template(path = "too_much.html")]
+struct TooMuch {
+    frame: Frame,
+}
+
 /// A page as an answer.
 fn page(status: StatusCode, template: &impl Template) -> Result<Response, Error> {
-    let html = template.render().map_err(|error| Error::internal("a page could not be written", error))?;
-    let mut response = Response::new(Body::from(html));
+    let mut html = Bounded(String::new());
+    if template.render_into(&mut html).is_err() {
+        html.0.clear();
+        let too_much = TooMuch { frame: Frame::open() };
+        let written = too_much.render_into(&mut html);
+        written.map_err(|error| Error::internal("a page could not be written", error))?;
+    }
+    let html = Bytes::from(html.0);
+    let length = html.len();
+    let chunks = stream::unfold(html, |mut rest| async move {
+        let chunk = rest.split_to(rest.len().min(CHUNK_BYTES));
+        (!chunk.is_empty()).then_some((Ok::<_, Infallible>(chunk), rest))
+    });
+    let mut response = Response::new(Body::from_stream(chunks));
     *response.status_mut() = status;
-    dress(response.headers_mut());
+    let headers = response.headers_mut();
+    dress(headers);
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
     Ok(response)
+}
+
+/// Text that does not grow beyond what a page may have.
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len().saturating_add(text.len()) > PAGE_BYTES {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
 }
 
 /// The headers of every page.

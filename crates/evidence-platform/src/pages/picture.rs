@@ -1,11 +1,12 @@
 //! The picture of a timeline: a lane for each control, a column for each bundle, and below them how many checks had
 //! which result. Coordinates only; the template draws them. The table on the same page says the same in words.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use evidence_bundle::Status;
 
-use super::words::{Moment, Shown, shown};
+use super::words::{Moment, Shown, neatened, shown};
 use crate::facts::{Facts, Judgement, StatusCounts};
 use crate::store::BundleRow;
 
@@ -22,7 +23,11 @@ const BARS: usize = 56;
 /// Units below the bars; the days stand there.
 const FOOT: usize = 26;
 /// The least columns between two days that are written.
-const DAYS_APART: usize = 3;
+const DAYS_APART: usize = 4;
+/// Columns of a picture: what fits beside each other on a desk's screen. Older bundles are in the list.
+const COLUMNS: usize = 40;
+/// Lanes of a picture.
+const LANES: usize = 32;
 
 /// The picture of all bundles of one subject and one framework.
 pub(super) struct Picture {
@@ -35,6 +40,8 @@ pub(super) struct Picture {
     /// How many checks the highest bar stands for.
     pub(super) most_checks: u64,
     pub(super) lanes: Vec<Lane>,
+    /// How many controls have no lane.
+    pub(super) more_lanes: usize,
     pub(super) columns: Vec<Column>,
 }
 
@@ -91,19 +98,23 @@ impl Picture {
 
     fn of(newest_first: &[&BundleRow]) -> Option<Picture> {
         let newest = newest_first.first()?;
-        let controls = controls(newest_first);
+        let newest_first = newest_first.get(..COLUMNS).unwrap_or(newest_first);
+        let (controls, more_lanes) = controls(newest_first);
         let checks = |bundle: &BundleRow| bundle.facts.judgement.as_ref().map(total).unwrap_or_default();
         let most_checks = newest_first.iter().map(|bundle| sum(&checks(bundle))).max().unwrap_or_default();
         let bars_top = HEAD + controls.len() * STEP + 8;
         let bars_bottom = bars_top + BARS;
-        let mut last_day = None;
+        let mut last_day: Option<(usize, String)> = None;
         let columns = newest_first.iter().rev().enumerate().map(|(index, bundle)| {
             let x = GUTTER + index * STEP;
             let moment = Moment::of(bundle.collected_at);
-            let room = last_day.is_none_or(|last| index >= last + DAYS_APART);
-            if room {
-                last_day = Some(index);
-            }
+            let room = last_day.as_ref().is_none_or(|(last, _)| index >= last + DAYS_APART);
+            let day = room.then(|| {
+                let known = last_day.as_ref().map(|(_, year)| year.as_str());
+                let text = short_day(&moment.day, known);
+                last_day = Some((index, year(&moment.day).to_owned()));
+                text
+            });
             Column {
                 id: bundle.id.clone(),
                 x,
@@ -112,47 +123,51 @@ impl Picture {
                 incomplete: !bundle.facts.complete,
                 cells: cells(bundle, &controls),
                 bars: bars(&checks(bundle), most_checks, bars_bottom),
-                day: room.then(|| short_day(&moment.day)),
+                day,
             }
         });
         let columns: Vec<Column> = columns.collect();
         let lanes = controls.iter().enumerate().map(|(index, control)| Lane {
-            control: control.clone(),
+            control: neatened(control),
             baseline: HEAD + index * STEP + CELL - 6,
         });
         Some(Picture {
-            subject: newest.facts.organization.clone(),
-            framework: newest.facts.framework.clone(),
+            subject: neatened(&newest.facts.organization),
+            framework: neatened(&newest.facts.framework),
             // The last day that is written is wider than its column.
-            width: GUTTER + columns.len() * STEP + 32,
+            width: GUTTER + columns.len() * STEP + 48,
             height: bars_bottom + FOOT,
             bars_top,
             bars_bottom,
             most_checks,
             lanes: lanes.collect(),
+            more_lanes,
             columns,
         })
     }
 }
 
-/// Every control of these bundles, in the order of the newest that has it.
-fn controls(bundles: &[&BundleRow]) -> Vec<String> {
+/// The controls of these bundles, in the order of the newest that has them, and how many there are beyond.
+fn controls(bundles: &[&BundleRow]) -> (Vec<String>, usize) {
+    let mut seen = HashSet::new();
     let mut controls = Vec::new();
-    for control in
-        bundles.iter().filter_map(|bundle| bundle.facts.judgement.as_ref()).flat_map(|j| &j.controls)
-    {
-        if !controls.contains(&control.id) {
+    let judgements = bundles.iter().filter_map(|bundle| bundle.facts.judgement.as_ref());
+    for control in judgements.flat_map(|judgement| &judgement.controls) {
+        if seen.insert(control.id.as_str()) && controls.len() < LANES {
             controls.push(control.id.clone());
         }
     }
-    controls
+    let more = seen.len().saturating_sub(controls.len());
+    (controls, more)
 }
 
 fn cells(bundle: &BundleRow, controls: &[String]) -> Vec<Cell> {
     let Some(judgement) = &bundle.facts.judgement else { return Vec::new() };
+    let found: HashMap<&str, _> =
+        judgement.controls.iter().map(|control| (control.id.as_str(), control.status)).collect();
     let cell = |(index, id): (usize, &String)| {
-        let control = judgement.controls.iter().find(|control| control.id == *id)?;
-        Some(Cell { y: HEAD + index * STEP, shown: shown(control.status) })
+        let status = found.get(id.as_str())?;
+        Some(Cell { y: HEAD + index * STEP, shown: shown(*status) })
     };
     controls.iter().enumerate().filter_map(cell).collect()
 }
@@ -200,27 +215,36 @@ fn title(bundle: &BundleRow, moment: &Moment) -> String {
     match &bundle.facts.judgement {
         None => text.push_str("\nwhat was found is of a form that this platform does not know"),
         Some(judgement) => {
-            for control in &judgement.controls {
-                let _ = write!(text, "\n{}: {}", control.id, shown(control.status).word);
+            for control in judgement.controls.iter().take(LANES) {
+                let _ = write!(text, "\n{}: {}", neatened(&control.id), shown(control.status).word);
             }
         }
     }
     if !bundle.facts.complete {
-        text.push_str("\nincomplete: something could not be collected");
+        text.push_str("\nincomplete: something is missing");
     }
     text
 }
 
-/// `20 Nov`.
-fn short_day(day: &str) -> String {
+fn year(day: &str) -> &str {
+    day.split('-').next().unwrap_or_default()
+}
+
+/// `20 Nov`, with the year where it is another than the one that was written before.
+fn short_day(day: &str, known_year: Option<&str>) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let mut parts = day.rsplit('-');
     let (day_of_month, month) = (parts.next(), parts.next());
     let month = month.and_then(|month| month.parse::<usize>().ok()?.checked_sub(1));
-    match (day_of_month, month.and_then(|month| MONTHS.get(month))) {
-        (Some(day), Some(month)) => format!("{} {month}", day.trim_start_matches('0')),
-        _ => day.to_owned(),
+    let (Some(number), Some(month)) = (day_of_month, month.and_then(|month| MONTHS.get(month))) else {
+        return day.to_owned();
+    };
+    let number = number.trim_start_matches('0');
+    if known_year == Some(year(day)) {
+        format!("{number} {month}")
+    } else {
+        format!("{number} {month} {}", year(day))
     }
 }
 
@@ -240,7 +264,9 @@ mod tests {
 
     #[test]
     fn days_are_short() {
-        assert_eq!((short_day("2026-01-02"), short_day("2026-11-20")), ("2 Jan".into(), "20 Nov".into()));
-        assert_eq!(short_day("damaged"), "damaged");
+        assert_eq!(short_day("2026-01-02", None), "2 Jan 2026");
+        assert_eq!(short_day("2026-11-20", Some("2026")), "20 Nov");
+        assert_eq!(short_day("2027-01-01", Some("2026")), "1 Jan 2027");
+        assert_eq!(short_day("damaged", None), "damaged");
     }
 }

@@ -4,21 +4,24 @@
 //! Nothing here holds a whole list in memory, because a bundle of 50,000 repositories has 300,000 checks.
 
 use std::fmt;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::marker::PhantomData;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{
     ArtifactRecord, Check, ErrorRecord, Excluded, Hint, Hints, Manifest, Normalized, NormalizedControl,
-    Severity, Warning,
+    Severity, SourceRun, Warning,
 };
 use serde::Deserialize;
+
+use super::words::{neat, number};
+use crate::bounded;
 use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Items of a list that a page shows. More are counted and named as a number.
 pub(super) const SHOWN: usize = 200;
-/// Bytes of one document that are read for a page.
-const DOCUMENT_BYTES: u64 = 256 << 20;
+/// Files that a page names as the evidence of one check or hint.
+const EVIDENCE: usize = 20;
 
 /// What becomes of the items of a list while it is read.
 pub(super) trait Fold: Default {
@@ -92,17 +95,77 @@ impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Field<'_, T, F> {
 
 /// Hands every artifact that a manifest lists to `take`. `None` if the manifest is not of the known form.
 pub(super) fn each_artifact(contents: &mut dyn Read, take: impl FnMut(ArtifactRecord)) -> Option<()> {
-    let mut reader = serde_json::Deserializer::from_reader(bounded(contents));
+    let mut reader = serde_json::Deserializer::from_reader(bounded::reader(contents));
     (&mut reader).deserialize_map(Field("artifacts", Items(take, PhantomData))).ok()
 }
 
-/// Reads a document. `None` if it is not of the known form.
-pub(super) fn document<T: DeserializeOwned>(contents: &mut dyn Read) -> Option<T> {
-    serde_json::from_reader(bounded(contents)).ok()
+/// What a page prints of a stranger's, made short and harmless.
+pub(super) trait Neat {
+    /// Shortens what is long and writes out what deceives.
+    fn neaten(&mut self);
 }
 
-fn bounded(contents: &mut dyn Read) -> BufReader<std::io::Take<&mut dyn Read>> {
-    BufReader::new(contents.take(DOCUMENT_BYTES))
+impl Neat for Check {
+    fn neaten(&mut self) {
+        for text in [&mut self.rule, &mut self.source, &mut self.subject, &mut self.reason] {
+            neat(text);
+        }
+        self.expected.iter_mut().chain(&mut self.actual).for_each(neat);
+        self.evidence.truncate(EVIDENCE);
+    }
+}
+
+impl Neat for Hint {
+    fn neaten(&mut self) {
+        for text in [&mut self.id, &mut self.control, &mut self.source, &mut self.subject] {
+            neat(text);
+        }
+        for text in [&mut self.title, &mut self.detail, &mut self.remediation] {
+            neat(text);
+        }
+        self.evidence.truncate(EVIDENCE);
+    }
+}
+
+impl Neat for ErrorRecord {
+    fn neaten(&mut self) {
+        for text in [&mut self.code, &mut self.message, &mut self.source, &mut self.subject] {
+            neat(text);
+        }
+    }
+}
+
+impl Neat for Excluded {
+    fn neaten(&mut self) {
+        neat(&mut self.filename);
+        neat(&mut self.rule);
+    }
+}
+
+impl Neat for Warning {
+    fn neaten(&mut self) {
+        neat(&mut self.code);
+        neat(&mut self.message);
+        self.subject.iter_mut().for_each(neat);
+    }
+}
+
+impl Neat for SourceRun {
+    fn neaten(&mut self) {
+        neat(&mut self.name);
+    }
+}
+
+impl Neat for ArtifactRecord {
+    fn neaten(&mut self) {
+        for text in [&mut self.source, &mut self.artifact_type, &mut self.collected_at, &mut self.subject] {
+            neat(text);
+        }
+        neat(&mut self.request.path);
+        self.request.etag.iter_mut().chain(&mut self.request.request_id).for_each(neat);
+        self.controls.truncate(EVIDENCE);
+        self.controls.iter_mut().for_each(neat);
+    }
 }
 
 /// The first items of a list.
@@ -121,9 +184,23 @@ impl<T> Default for First<T> {
 }
 
 impl<T> First<T> {
+    /// How many there are, shown or not.
+    pub(super) fn count(&self) -> u64 {
+        u64::try_from(self.items.len().saturating_add(self.more)).unwrap_or(u64::MAX)
+    }
+
+    /// What is said behind a list of which not everything is shown.
+    pub(super) fn rest(&self) -> Option<String> {
+        let more = u64::try_from(self.more).unwrap_or(u64::MAX);
+        (more > 0).then(|| format!("and {} more", number(more)))
+    }
+}
+
+impl<T: Neat> First<T> {
     /// Keeps this one, or counts it.
-    pub(super) fn push(&mut self, item: T) {
+    pub(super) fn push(&mut self, mut item: T) {
         if self.items.len() < SHOWN {
+            item.neaten();
             self.items.push(item);
         } else {
             self.more = self.more.saturating_add(1);
@@ -131,7 +208,7 @@ impl<T> First<T> {
     }
 }
 
-impl<T: DeserializeOwned> Fold for First<T> {
+impl<T: DeserializeOwned + Neat> Fold for First<T> {
     type Item = T;
 
     fn take(&mut self, item: T) {
@@ -201,6 +278,10 @@ pub(super) type Advice = Hints<Folded<HintsBySeverity>>;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Neat for u32 {
+        fn neaten(&mut self) {}
+    }
 
     #[test]
     fn a_long_list_is_counted_and_not_kept() {

@@ -54,6 +54,7 @@ pub async fn sign_in(
     request: Request,
 ) -> Result<Response, Error> {
     let own_form = cookie::is_own_form(request.headers());
+    let before = cookie::token(request.headers(), app.secure_cookies).map(str::to_owned);
     let mut form = Form::read(request).await?;
     if !own_form {
         return Err(Error::Invalid("the form was sent from another site".into()));
@@ -63,6 +64,10 @@ pub async fn sign_in(
     form.0.end()?;
     let refused = match app.service.sign_in(&request_id, key.trim()).await {
         Ok(token) => {
+            // Nobody can end the session that this one takes the place of.
+            if let Some(before) = before {
+                end(&app, &request_id, &before).await?;
+            }
             let mut response = go(own(&next))?;
             response.headers_mut().insert(SET_COOKIE, cookie::set(token.reveal(), app.secure_cookies)?);
             return Ok(response);
@@ -99,15 +104,19 @@ pub async fn sign_out(
         return Err(Error::Invalid("the form was sent from another site".into()));
     }
     if let Some(token) = cookie::token(&headers, app.secure_cookies) {
-        match app.service.sign_out(&request_id, token).await {
-            // The session has ended by itself: what was wanted is so.
-            Ok(()) | Err(Error::Unauthenticated) => {}
-            Err(error) => return Err(error),
-        }
+        end(&app, &request_id, token).await?;
     }
     let mut response = go("/sign-in")?;
     response.headers_mut().insert(SET_COOKIE, cookie::remove(app.secure_cookies)?);
     Ok(response)
+}
+
+async fn end(app: &App, request_id: &RequestId, token: &str) -> Result<(), Error> {
+    match app.service.sign_out(request_id, token).await {
+        // It has ended by itself: what was wanted is so.
+        Ok(()) | Err(Error::Unauthenticated) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// The way to the bundles.

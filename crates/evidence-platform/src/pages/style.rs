@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use axum::response::{IntoResponse as _, Response};
+use http::Uri;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use sha2::{Digest as _, Sha256};
 
@@ -21,9 +22,11 @@ pub(super) fn address() -> &'static str {
     &ADDRESS
 }
 
-/// The style.
-pub async fn style() -> Response {
-    ([(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, FOREVER)], STYLE).into_response()
+/// The style. Under an address of other contents, as an instance of another version gives it, it is not kept.
+pub async fn style(uri: Uri) -> Response {
+    let current = uri.path_and_query().is_some_and(|asked| asked.as_str() == address());
+    let keep = if current { FOREVER } else { "no-cache" };
+    ([(CONTENT_TYPE, "text/css; charset=utf-8"), (CACHE_CONTROL, keep)], STYLE).into_response()
 }
 
 /// The icon.

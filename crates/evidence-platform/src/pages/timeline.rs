@@ -6,7 +6,7 @@ use axum::response::Response;
 use http::StatusCode;
 
 use super::picture::{Picture, total};
-use super::words::{Moment, Shown, counted, number, shown, size};
+use super::words::{Moment, Shown, counted, neatened, number, shown, size, tags};
 use super::{Frame, page};
 use crate::api::App;
 use crate::api::bundles::page_request;
@@ -14,6 +14,9 @@ use crate::api::input::Parameters;
 use crate::error::Error;
 use crate::role::Principal;
 use crate::store::BundleRow;
+
+/// Controls of a bundle that the list names.
+const CONTROLS: usize = 16;
 
 #[derive(Template)]
 #[template(path = "timeline.html")]
@@ -36,6 +39,9 @@ struct Row {
     framework: String,
     complete: bool,
     controls: Vec<Control>,
+    more_controls: Option<String>,
+    /// Whether the organization still trusts the key that signed.
+    trusted: bool,
     /// The checks that need attention, in words.
     checks: Option<Checks>,
     size: String,
@@ -66,11 +72,20 @@ pub async fn timeline(
     principal: Principal,
     parameters: Parameters,
 ) -> Result<Response, Error> {
-    let later = !parameters.is_empty();
+    let later = parameters.has("cursor");
     let request = page_request(parameters)?;
     let bundles = app.service.bundles(&principal, &request).await?;
     let pictures = Picture::all(&bundles.items);
-    let rows = bundles.items.into_iter().enumerate().map(|(index, bundle)| row(index, bundle));
+    let trusted = app.service.signers(&principal).await?;
+    let group = |bundle: &BundleRow| (bundle.facts.organization.clone(), bundle.facts.framework.clone());
+    let newest = bundles.items.first().map(group);
+    // What is marked at first belongs together, if there are two that do.
+    let second = bundles.items.iter().skip(1).position(|bundle| Some(group(bundle)) == newest);
+    let second = second.map_or(1, |index| index.saturating_add(1));
+    let rows = bundles.items.into_iter().enumerate().map(|(index, bundle)| {
+        let trusted = trusted.iter().any(|key| key.key_id == bundle.facts.key_id);
+        Row { newest: index == 0, second: index == second, trusted, ..row(bundle) }
+    });
     let timeline = Timeline {
         frame: Frame::of(&principal),
         organization: principal.name().to_owned(),
@@ -83,7 +98,7 @@ pub async fn timeline(
     page(StatusCode::OK, &timeline)
 }
 
-fn row(index: usize, bundle: BundleRow) -> Row {
+fn row(bundle: BundleRow) -> Row {
     let facts = bundle.facts;
     let checks = facts.judgement.as_ref().map(total).map(|counts| {
         let all = [counts.pass, counts.fail, counts.not_verifiable, counts.not_applicable];
@@ -96,21 +111,26 @@ fn row(index: usize, bundle: BundleRow) -> Row {
         }
     });
     let controls = facts.judgement.map(|judgement| judgement.controls).unwrap_or_default();
-    let control =
-        |control: crate::facts::ControlFacts| Control { shown: shown(control.status), id: control.id };
+    let control = |control: crate::facts::ControlFacts| Control {
+        shown: shown(control.status),
+        id: neatened(&control.id),
+    };
+    let more_controls = controls.len().saturating_sub(CONTROLS);
     Row {
         id: bundle.id,
         collected: Moment::of(bundle.collected_at),
         stored: Moment::of(bundle.uploaded_at),
-        subject: facts.organization,
-        framework: facts.framework,
+        subject: neatened(&facts.organization),
+        framework: neatened(&facts.framework),
         complete: facts.complete,
-        controls: controls.into_iter().map(control).collect(),
+        controls: controls.into_iter().take(CONTROLS).map(control).collect(),
+        more_controls: (more_controls > 0).then(|| format!("and {more_controls} more")),
+        trusted: true,
         checks,
         size: size(bundle.size_bytes),
         legal_hold: bundle.legal_hold,
-        tags: bundle.tags.into_iter().collect(),
-        newest: index == 0,
-        second: index == 1,
+        tags: tags(bundle.tags),
+        newest: false,
+        second: false,
     }
 }

@@ -1,7 +1,10 @@
 //! How pages write things: times, sizes, numbers, statuses. Nothing here is read back.
 
+use std::collections::BTreeMap;
+
 use evidence_bundle::Status;
 use evidence_bundle::document::{Category, Severity};
+use evidence_bundle::text::Printable;
 
 use crate::time::Time;
 
@@ -108,6 +111,40 @@ pub(super) fn plain(code: &str) -> String {
     code.replace('_', " ")
 }
 
+/// Characters that a page prints of one text.
+const TEXT: usize = 2_000;
+
+/// Cuts a text that is long, and writes out the characters that would make it read as something else.
+pub(super) fn neat(text: &mut String) {
+    let end = text.char_indices().nth(TEXT).map(|(index, _)| index);
+    let cut = end.and_then(|end| text.get(..end));
+    match cut {
+        Some(cut) => *text = format!("{} … (cut)", Printable(cut)),
+        None => *text = Printable(text).to_string(),
+    }
+}
+
+/// As [`neat`], of a text that stays.
+pub(super) fn neatened(text: &str) -> String {
+    let mut text = text.to_owned();
+    neat(&mut text);
+    text
+}
+
+/// The tags of a bundle, to be printed.
+pub(super) fn tags(tags: BTreeMap<String, String>) -> Vec<(String, String)> {
+    tags.iter().map(|(name, value)| (neatened(name), neatened(value))).collect()
+}
+
+/// A document as it is, but for the characters that would make it read as something else.
+pub(super) fn neat_lines(text: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| line.split('\t').map(|part| Printable(part).to_string()).collect::<Vec<_>>().join("\t"))
+        .collect();
+    lines.join("\n")
+}
+
 /// A path for an address: what is no letter, digit or mark of a bundle's path is escaped (RFC 3986, section 3.3).
 pub(super) fn path(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
@@ -153,6 +190,14 @@ mod tests {
         assert_eq!((moment.day.as_str(), moment.clock.as_str()), ("2026-01-02", "03:04:05"));
         assert_eq!(moment.machine, "2026-01-02T03:04:05Z");
         assert!(!Moment::of(Time(i64::MAX)).machine.is_empty());
+    }
+
+    #[test]
+    fn a_text_is_short_and_says_what_it_says() {
+        assert_eq!(neatened("caf\u{e9}\n\u{202e}x"), "caf\u{e9}\\u{a}\\u{202e}x");
+        assert_eq!(neatened(&"\u{e9}".repeat(TEXT)), "\u{e9}".repeat(TEXT));
+        assert_eq!(neatened(&"\u{e9}".repeat(TEXT + 1)), format!("{} … (cut)", "\u{e9}".repeat(TEXT)));
+        assert_eq!(neat_lines("{\n\t\"a\": \"\u{202e}\"\r\n}\n"), "{\n\t\"a\": \"\\u{202e}\"\\u{d}\n}\n");
     }
 
     #[test]

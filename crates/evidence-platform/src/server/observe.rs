@@ -22,7 +22,7 @@ use crate::api::App;
 use crate::api::problem::Unwritten;
 use crate::id::random_hex;
 use crate::role::Principal;
-use crate::service::RequestId;
+use crate::service::{RequestId, Seat};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -36,11 +36,11 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let request_id = random_hex::<12>().unwrap_or_default();
     let method = request.method().clone();
     let address = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
-    let person = wants_page(request.headers());
+    let (person, api) = (wants_page(request.headers()), request.uri().path().starts_with("/api/"));
     let route = request.extensions().get::<MatchedPath>().map_or(UNKNOWN, MatchedPath::as_str).to_owned();
     request.extensions_mut().insert(RequestId(request_id.clone()));
     let counted = Arc::clone(&app.metrics);
-    let mut request = request.map(|body| Body::new(Watched::new(body, None, counted, Direction::In)));
+    let mut request = request.map(|body| Body::new(Watched::new(body, (None, None), counted, Direction::In)));
     let who = Who::default();
     request.extensions_mut().insert(who.clone());
 
@@ -48,8 +48,9 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
 
     let status = response.status().as_u16();
     if let Some(problem) = response.extensions_mut().remove::<Unwritten>() {
-        // Where nothing is, nobody has said who reads the answer.
-        let problem = if route == UNKNOWN { Unwritten { person, ..problem } } else { problem };
+        // Where nothing answers for the path and the method, nobody has said who reads the answer.
+        let unsaid = route == UNKNOWN || status == 405;
+        let problem = if unsaid { Unwritten { person: person && !api, ..problem } } else { problem };
         problem.write_into(&mut response, &address, &request_id);
         let cause = problem.error.as_deref().and_then(|error| error.cause());
         if status >= 500 {
@@ -69,8 +70,8 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     tracing::info!(request_id, method = method.as_str(), route, status, milliseconds, key, "request");
     let metrics = Arc::clone(&app.metrics);
-    let busy = response.extensions_mut().remove::<Busy>();
-    response.map(|body| Body::new(Watched::new(body, busy, metrics, Direction::Out)))
+    let held = (response.extensions_mut().remove(), response.extensions_mut().remove());
+    response.map(|body| Body::new(Watched::new(body, held, metrics, Direction::Out)))
 }
 
 /// Whether a browser asks for a page.
@@ -96,17 +97,20 @@ enum Direction {
     Out,
 }
 
-/// A body whose bytes are counted and which keeps its connection busy as long as it lives.
+/// What a body holds until its last byte is sent: its connection, and a page's part of the platform.
+type Held = (Option<Busy>, Option<Arc<Seat>>);
+
+/// A body whose bytes are counted and which holds something as long as it lives.
 struct Watched {
     body: Body,
     metrics: Arc<Metrics>,
     direction: Direction,
-    _busy: Option<Busy>,
+    _held: Held,
 }
 
 impl Watched {
-    fn new(body: Body, busy: Option<Busy>, metrics: Arc<Metrics>, direction: Direction) -> Watched {
-        Watched { body, metrics, direction, _busy: busy }
+    fn new(body: Body, held: Held, metrics: Arc<Metrics>, direction: Direction) -> Watched {
+        Watched { body, metrics, direction, _held: held }
     }
 }
 

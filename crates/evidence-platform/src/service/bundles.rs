@@ -1,16 +1,12 @@
 //! Looking at bundles: lists, one bundle, its bytes, the files in it.
 
-use std::io::Read;
-
 use bytes::Bytes;
-use evidence_bundle::TrustRoot;
 use futures_util::TryStreamExt as _;
 use futures_util::stream::BoxStream;
 use serde_json::json;
 
 use super::{Page, PageRequest, RequestId, Service};
 use crate::error::Error;
-use crate::facts;
 use crate::role::{Capability, Principal};
 use crate::store::{Action, BundleRow, Outcome, Position, TrustedKeyRow};
 
@@ -61,9 +57,9 @@ impl Service {
         principal.require(Capability::Read)?;
         let bundle = self.find(principal, id).await?;
         let blob = self.inner.blobs.get(principal.organization(), &bundle.digest).await?;
-        let blob = blob.ok_or(Error::Internal("the stored bytes are missing", None))?;
+        let blob = blob.ok_or_else(Error::blob_missing)?;
         if blob.meta.size != bundle.size_bytes {
-            return Err(Error::Internal("the stored bytes are damaged: their size is wrong", None));
+            return Err(Error::digest_mismatch());
         }
         self.note(self.record(principal, request, Action::BundleDownload, id, Outcome::Done, json!({})))
             .await?;
@@ -83,48 +79,13 @@ impl Service {
         self.inner.store.bundle_before(principal.organization(), bundle).await
     }
 
-    /// The key that signed a bundle, if the organization still trusts it.
+    /// The keys whose bundles are accepted now.
     ///
     /// # Errors
     /// [`Error::Forbidden`], [`Error::Unavailable`].
-    pub async fn signer(
-        &self,
-        principal: &Principal,
-        bundle: &BundleRow,
-    ) -> Result<Option<TrustedKeyRow>, Error> {
+    pub async fn signers(&self, principal: &Principal) -> Result<Vec<TrustedKeyRow>, Error> {
         principal.require(Capability::Read)?;
-        let trusted = self.inner.store.trusted_keys(principal.organization()).await?;
-        Ok(trusted.into_iter().find(|key| key.key_id == bundle.facts.key_id))
-    }
-
-    /// Shows every file of a bundle to `look`, in the order of the archive, and gives what `look` made of them. The
-    /// bundle is verified to its last byte on the way, with the key that it was accepted with: trust that has ended
-    /// since does not make what is stored unreadable.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`], [`Error::Refused`] if the stored bytes are damaged.
-    pub async fn inspect<T: Default + Send + 'static>(
-        &self,
-        principal: &Principal,
-        bundle: &BundleRow,
-        mut look: impl FnMut(&mut T, &str, &mut dyn Read) -> std::io::Result<()> + Send + 'static,
-    ) -> Result<T, Error> {
-        principal.require(Capability::Read)?;
-        let mut trust = TrustRoot::new();
-        let damaged = |error| Error::internal("a stored key id is damaged", error);
-        trust.add_fingerprint(&bundle.facts.key_id).map_err(damaged)?;
-        let blob = self.inner.blobs.get(principal.organization(), &bundle.digest).await?;
-        let blob = blob.ok_or(Error::Internal("the stored bytes are missing", None))?;
-        let (file, _spooled) = self.local(blob).await?;
-        let permit = self.inner.judges.clone().acquire_owned().await;
-        let permit = permit.map_err(|error| Error::internal("the verifiers are gone", error))?;
-        let work = move || {
-            let _permit = permit;
-            let mut seen = T::default();
-            facts::inspect(file, &trust, &mut |path, contents| look(&mut seen, path, contents))?;
-            Ok(seen)
-        };
-        tokio::task::spawn_blocking(work).await.map_err(Error::join)?
+        self.inner.store.trusted_keys(principal.organization()).await
     }
 
     /// The bundle, for whoever may do something with it. Callers have asked for the capability.

@@ -6,6 +6,7 @@
 
 mod admin;
 mod bundles;
+mod looking;
 mod operator;
 mod page;
 mod sessions;
@@ -21,6 +22,7 @@ use tokio::sync::Semaphore;
 
 pub use admin::NewKey;
 pub use bundles::Download;
+pub use looking::{Seat, Viewer};
 pub use operator::Operator;
 pub use page::{Page, PageRequest};
 pub use sessions::SESSION_SECONDS;
@@ -83,6 +85,8 @@ struct Inner {
     settings: Settings,
     uploads: Arc<Shares>,
     judges: Arc<Semaphore>,
+    pages: Arc<Shares>,
+    viewers: Arc<Semaphore>,
 }
 
 impl fmt::Debug for Service {
@@ -106,7 +110,10 @@ impl Service {
         let spool = Spool::open(&blobs.spool_directory().unwrap_or_else(|| spool.to_owned()))?;
         let uploads = Shares::new(settings.uploads);
         let judges = Arc::new(Semaphore::new(settings.judges));
-        Ok(Service { inner: Arc::new(Inner { store, blobs, spool, clock, settings, uploads, judges }) })
+        // Uploads do not wait for people who look, nor the other way round.
+        let (pages, viewers) = (Shares::new(looking::PAGES), Arc::new(Semaphore::new(settings.judges)));
+        let inner = Inner { store, blobs, spool, clock, settings, uploads, judges, pages, viewers };
+        Ok(Service { inner: Arc::new(inner) })
     }
 
     /// What the operator decided.

@@ -15,6 +15,8 @@ use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
 use serde_json::json;
 
+use tokio::sync::OwnedSemaphorePermit;
+
 use super::{RequestId, Service};
 use crate::error::Error;
 use crate::facts::{self, Facts};
@@ -139,7 +141,8 @@ impl Service {
         }
         let trust = self.trust(principal).await?;
         let file = spooled.file.reopen()?;
-        let (verdict, _) = self.judge(file, trust).await?;
+        let turn = self.turn().await?;
+        let (verdict, _) = self.judge(turn, file, trust).await?;
         let facts = match verdict {
             Ok(facts) => facts,
             Err(error) => {
@@ -252,13 +255,13 @@ impl Service {
         let Some(blob) = self.inner.blobs.get(principal.organization(), &bundle.digest).await? else {
             return Ok(failed("blob-missing", "the stored bytes are missing".to_owned()));
         };
+        // The turn comes before the copy: those who wait take no room on the disk.
+        let turn = self.turn().await?;
         let (file, _spooled) = self.local(blob).await?;
-        let (verdict, digest) = self.judge(file, trust).await?;
+        let (verdict, digest) = self.judge(turn, file, trust).await?;
         if digest != Some(bundle.digest) {
-            return Ok(failed(
-                "digest-mismatch",
-                "the stored bytes do not have the SHA-256 that was stored".into(),
-            ));
+            let detail = "the stored bytes do not have the SHA-256 that was stored";
+            return Ok(failed("digest-mismatch", detail.to_owned()));
         }
         match verdict {
             Ok(facts) => {
@@ -289,14 +292,19 @@ impl Service {
         }
     }
 
-    /// Verifies on a thread of its own, as many at once as was decided.
+    /// Waits for a turn to verify; there are as many at once as was decided.
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, Error> {
+        let permit = self.inner.judges.clone().acquire_owned().await;
+        permit.map_err(|error| Error::internal("the verifiers are gone", error))
+    }
+
+    /// Verifies on a thread of its own.
     async fn judge(
         &self,
+        permit: OwnedSemaphorePermit,
         file: File,
         trust: TrustRoot,
     ) -> Result<(Result<Facts, Error>, Option<BlobDigest>), Error> {
-        let permit = self.inner.judges.clone().acquire_owned().await;
-        let permit = permit.map_err(|error| Error::internal("the verifiers are gone", error))?;
         let work = move || {
             let _permit = permit;
             facts::judge(file, &trust)

@@ -206,6 +206,12 @@ async fn nobody_sees_a_page_that_is_not_theirs() {
         let key = operator.create_key("other", role, "x").await.unwrap().key;
         strangers.push((role, running.sign_in(key.reveal()).await));
     }
+    let pem = bundles::public_pem(&bundles::other_key());
+    operator.add_trusted_key("other", &pem, "theirs").await.unwrap();
+    let uploader = operator.create_key("other", Role::Upload, "x").await.unwrap().key;
+    let theirs = bundles::signed(7, b"{}\n", &bundles::other_key());
+    let theirs = running.upload(uploader.reveal(), &theirs).await.json["bundle_id"].clone();
+    let theirs = theirs.as_str().unwrap().to_owned();
     let own = running.sign_in(&victim.read).await;
     // A session whose key was revoked, one that has ended, and what never was one.
     let key = operator.create_key("victim-slug", Role::Admin, "x").await.unwrap();
@@ -213,9 +219,10 @@ async fn nobody_sees_a_page_that_is_not_theirs() {
     operator.revoke_key("victim-slug", &key.row.prefix).await.unwrap();
     let ended = running.sign_in(&victim.admin).await;
     assert_eq!(running.submit("/sign-out", "", Some(&ended)).await.status, 303);
-    let mistyped = own.replace(own.chars().last().unwrap(), "g");
+    let unknown = format!("evidence-platform-session={}", "0".repeat(64));
+    assert_eq!(unknown.len(), own.len(), "as well-formed as a real one");
     let key = format!("evidence-platform-session={}", victim.admin);
-    let wrong = [revoked, ended, mistyped, key, "evidence-platform-session=".into(), format!("{own}; {own}")];
+    let wrong = [revoked, ended, unknown, key, "evidence-platform-session=".into(), format!("{own}; {own}")];
 
     let mut tried = 0;
     for route in table() {
@@ -247,6 +254,21 @@ async fn nobody_sees_a_page_that_is_not_theirs() {
                     shows_nothing(&answer, &victim, &format!("{what} {role}"));
                 }
                 assert_eq!(running.page(&path, Some(&own)).await.status, 200, "{what}");
+                // One bundle of one's own opens no other.
+                if path.starts_with("/compare") {
+                    let (_, cookie) = &strangers[1];
+                    for path in
+                        [path.replace("from=", "from=x&from="), path.replacen(&victim.bundle_id, &theirs, 1)]
+                    {
+                        let answer = running.page(&path, Some(cookie)).await;
+                        assert!(matches!(answer.status, 400 | 404), "{path}: {answer:?}");
+                        let mut blind = victim.secrets.clone();
+                        blind.retain(|secret| *secret != victim.bundle_id);
+                        assert!(!blind.iter().any(|secret| answer.text().contains(secret.as_str())));
+                    }
+                    let path = format!("/compare?from={}&to={theirs}", victim.bundle_id);
+                    assert_eq!(running.page(&path, Some(cookie)).await.status, 404);
+                }
             }
             Access::OpenPage if route.method == "GET" => {
                 let answer = running.page(&path, None).await;

@@ -1,5 +1,7 @@
 //! The pages as a browser gets them: signing in, what is shown, what is escaped, what is refused.
 
+use evidence_bundle::Status;
+use evidence_bundle::document::{Check, Identity, NormalizedControl, SourceRun};
 use evidence_platform::api::access::Access;
 use evidence_platform::api::routes::table;
 use evidence_platform::role::Role;
@@ -21,8 +23,10 @@ async fn stored(running: &Running, key: &str, numbers: &[u32]) -> Vec<String> {
 
 fn is_page(answer: &Answer) {
     assert_eq!(answer.kind, "text/html; charset=utf-8", "{answer:?}");
-    let policy = answer.headers["content-security-policy"].to_str().unwrap();
-    assert!(policy.starts_with("default-src 'none';") && !policy.contains("unsafe"), "{policy}");
+    assert_eq!(
+        answer.headers["content-security-policy"],
+        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+    );
     assert_eq!(answer.headers["cache-control"], "no-store");
     let text = answer.text();
     assert!(text.starts_with("<!doctype html>") && text.contains("<html lang=\"en\">"), "{text}");
@@ -165,11 +169,11 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
 
     let text = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await.text();
     for part in [
-        "verified just now",
+        "verified to the last byte",
         "CC6.1",
         "Logical access controls",
         "two-factor-required",
-        "Nothing: everything that was asked for was collected",
+        "Nothing, as the signer says",
         "a key that this organization trusts",
         &bundles::key().public_key().key_id().to_string(),
         "openssl pkeyutl -verify",
@@ -186,7 +190,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     let key_id = bundles::key().public_key().key_id().to_string();
     running.service.remove_trusted_key(&principal, &crate::support::request(), &key_id).await.unwrap();
     let text = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await.text();
-    assert!(text.contains("no longer trusted") && text.contains("verified just now"), "{text}");
+    assert!(text.contains("no longer trusted") && text.contains("verified to the last byte"), "{text}");
 }
 
 #[tokio::test]
@@ -273,23 +277,190 @@ async fn what_was_damaged_is_not_shown() {
     let cookie = running.sign_in(&tenant.read).await;
     let ids = stored(&running, &tenant.upload, &[1]).await;
     let blob = running.place.blob_files().pop().unwrap();
-    let mut bytes = std::fs::read(&blob).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    let mut permissions = std::fs::metadata(&blob).unwrap().permissions();
-    #[allow(clippy::permissions_set_readonly_false, reason = "a file of this test")]
-    permissions.set_readonly(false);
-    std::fs::set_permissions(&blob, permissions).unwrap();
-    std::fs::write(&blob, bytes).unwrap();
-
+    let good = std::fs::read(&blob).unwrap();
+    let mut flipped = good.clone();
+    flipped[good.len() / 2] ^= 1;
+    // Signed by the same key, sound in itself, and not what was stored here.
+    let other = bundles::bundle(2);
+    let cases: [(&str, Option<Vec<u8>>, &str); 4] = [
+        ("flipped", Some(flipped), "digest-mismatch"),
+        ("another bundle", Some(other), "digest-mismatch"),
+        ("cut", Some(good[..good.len() - 1].to_vec()), "digest-mismatch"),
+        ("gone", None, "blob-missing"),
+    ];
+    for (what, bytes, reason) in cases {
+        std::fs::remove_file(&blob).unwrap();
+        if let Some(bytes) = bytes {
+            std::fs::write(&blob, bytes).unwrap();
+        }
+        damaged(&running, &ids[0], &cookie, what, reason).await;
+        std::fs::write(&blob, &good).unwrap();
+    }
     let answer = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await;
+    assert!(answer.text().contains("verified to the last byte"));
+}
+
+async fn damaged(running: &Running, id: &str, cookie: &str, what: &str, reason: &str) {
+    let answer = running.page(&format!("/bundles/{id}"), Some(cookie)).await;
     is_page(&answer);
-    assert!(answer.text().contains("damaged:"), "{}", answer.text());
-    assert!(!answer.text().contains("verified just now") && !answer.text().contains("two-factor-required"));
-    for rest in ["/artifacts", "/files/manifest.json"] {
-        let answer = running.page(&format!("/bundles/{}{rest}", ids[0]), Some(&cookie)).await;
-        assert_eq!(answer.status, 422, "{rest}: {answer:?}");
+    assert_eq!(answer.status, 200, "{what}: {answer:?}");
+    let text = answer.text();
+    assert!(text.contains(&format!("damaged: {reason}")), "{what}: {text}");
+    assert!(!text.contains("verified to the last byte") && !text.contains("two-factor-required"), "{what}");
+    for path in [
+        format!("/bundles/{id}/artifacts"),
+        format!("/bundles/{id}/files/manifest.json"),
+        format!("/compare?from={id}&to={id}"),
+    ] {
+        let answer = running.page(&path, Some(cookie)).await;
+        assert_eq!(answer.status, 500, "{what} {path}: {answer:?}");
         is_page(&answer);
+        assert!(answer.text().contains("stored bytes"), "{what} {path}: {}", answer.text());
+    }
+}
+
+/// What a signer whom the organization trusts can do to whoever looks: nothing.
+#[tokio::test]
+async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let upload = async |number: u32, change: &dyn Fn(&mut bundles::Parts)| {
+        let mut parts = bundles::parts(number);
+        change(&mut parts);
+        running.upload(&tenant.upload, &bundles::pack(number, &parts, &bundles::key(), |_| ())).await
+    };
+    let look = async |answer: &Answer| {
+        let path = format!("/bundles/{}", answer.json["bundle_id"].as_str().unwrap());
+        let answer = running.page(&path, Some(&cookie)).await;
+        is_page(&answer);
+        assert_eq!(answer.status, 200);
+        answer.text()
+    };
+    let controls = |parts: &mut bundles::Parts, count: usize| {
+        let control = parts.normalized.controls[0].clone();
+        parts.normalized.controls =
+            (0..count).map(|n| NormalizedControl { id: format!("X{n}"), ..control.clone() }).collect();
+    };
+
+    // More controls than any framework has.
+    let answer = upload(1, &|parts| controls(parts, 257)).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (422, "bundle-refused"), "{answer:?}");
+    assert_eq!(answer.json["reason"], "limit");
+    let many = upload(2, &|parts| controls(parts, 256)).await;
+    assert_eq!(many.status, 201, "{many:?}");
+    assert_eq!(look(&many).await.matches("<article").count(), 256);
+    let timeline = running.page("/bundles", Some(&cookie)).await.text();
+    assert!(timeline.contains("224 more controls") && timeline.contains("and 240 more"), "{timeline}");
+
+    // A thousand checks, each with as much text as there may be: some are shown, shortened, the rest is counted.
+    let long = upload(3, &|parts| {
+        let check = parts.normalized.controls[0].checks[0].clone();
+        let check = Check { actual: Some("<".repeat(100_000)), status: Status::Fail, ..check };
+        parts.normalized.controls[0].checks =
+            (0..1_000).map(|n| Check { subject: format!("s{n:04}"), ..check.clone() }).collect();
+    })
+    .await;
+    let text = look(&long).await;
+    assert!(text.contains("1,000 failed") && text.contains("and 800 more") && text.contains("… (cut)"));
+    assert!(text.contains("s0199") && !text.contains("s0200"));
+    assert!(text.len() < 8 << 20, "{}", text.len());
+    let most = upload(4, &|parts| {
+        controls(parts, 64);
+        let check = parts.normalized.controls[0].checks[0].clone();
+        let check = Check { actual: Some("<".repeat(2_000)), ..check };
+        for control in &mut parts.normalized.controls {
+            control.checks = vec![check.clone(); 200];
+        }
+    })
+    .await;
+    let text = look(&most).await;
+    assert!(text.contains("Too much for a page") && text.len() < 10_000);
+    // A string that a parser would have to hold is no document.
+    let endless = upload(5, &|parts| parts.normalized.controls[0].reason = "a".repeat((1 << 20) + 1)).await;
+    assert_eq!(endless.json["status"], "stored", "{endless:?}");
+    assert!(look(&endless).await.contains("of a form that this platform does not know"));
+
+    // Marks that turn the direction of reading; ids that are those of the page; hints of the future.
+    let deceiving = upload(6, &|parts| {
+        let control = &mut parts.normalized.controls[0];
+        control.id = "controls".to_owned();
+        control.title = "safe\u{202e}\"><img src=x>".to_owned();
+        control.checks[0].subject = "line\nbreak".to_owned();
+        parts.hints = serde_json::json!({ "schema_version": "2.0", "advice": [] });
+    })
+    .await;
+    let text = look(&deceiving).await;
+    assert!(!text.contains('\u{202e}') && text.contains("safe\\u{202e}"), "{text}");
+    assert!(text.contains("line\\u{a}break") && !text.contains("<img"), "{text}");
+    assert_eq!(text.matches("id=\"controls\"").count(), 1);
+    assert!(text.contains("hints in this bundle are of a form") && !text.contains("There are no hints"));
+
+    // What a source did not show is missing, whatever the manifest says.
+    let denied = upload(7, &|parts| {
+        parts.run.sources.push(SourceRun {
+            name: "codehost".to_owned(),
+            api_url: "https://api.example".to_owned(),
+            identity: Identity { login: None, scopes: "not reported".to_owned() },
+            discovered: 31,
+            in_scope: 29,
+            requested: 29,
+            collected: 19,
+            not_found: 6,
+            denied: 4,
+            failed: 0,
+            requests: 40,
+            retries: 0,
+            revalidated: 0,
+            rate_limit: None,
+            paused_seconds: 0,
+        });
+    })
+    .await;
+    let text = look(&denied).await;
+    assert!(!text.contains("Nothing, as the signer says") && text.contains(">31</td>"), "{text}");
+}
+
+#[tokio::test]
+async fn every_artifact_can_be_reached_in_whatever_order() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let mut parts = bundles::parts(1);
+    let name = |n: usize| format!("sources/codehost/artifact_{n:03}.json");
+    parts.artifacts = (0..450).map(|n| (name(n), b"{}\n".to_vec())).collect();
+    let backwards = bundles::pack(1, &parts, &bundles::key(), |manifest| manifest.artifacts.reverse());
+    let id = running.upload(&tenant.upload, &backwards).await.json["bundle_id"].clone();
+    let mut path = format!("/bundles/{}/artifacts", id.as_str().unwrap());
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..3 {
+        let text = running.page(&path, Some(&cookie)).await.text();
+        assert!(text.contains(">450</span>"), "{text}");
+        seen.extend((0..450).filter(|n| text.contains(&format!(">{}</a>", name(*n)))));
+        let Some(next) = text.split("rel=\"next\" href=\"").nth(1) else { break };
+        path = next.split('"').next().unwrap().replace("&amp;", "&");
+    }
+    assert_eq!(seen.len(), 450);
+}
+
+#[tokio::test]
+async fn one_organization_that_looks_leaves_room_for_others() {
+    let running = Running::local().await;
+    let (one, two) = (running.tenant("one").await, running.tenant("two").await);
+    let principal = running.service.authenticate(&one.read).await.unwrap();
+    let seats: Vec<_> = (0..32).map(|_| running.service.seat(&principal).unwrap()).collect();
+    let cookies = [running.sign_in(&one.read).await, running.sign_in(&two.read).await];
+    let answer = running.page("/bundles", Some(&cookies[0])).await;
+    assert_eq!((answer.status, answer.headers["retry-after"].to_str().unwrap()), (503, "5"));
+    is_page(&answer);
+    assert_eq!(running.page("/bundles", Some(&cookies[1])).await.status, 200);
+    drop(seats);
+    for _ in 0..100 {
+        assert_eq!(
+            running.page("/bundles", Some(&cookies[0])).await.status,
+            200,
+            "each page gives its part back"
+        );
     }
 }
 
@@ -302,13 +473,29 @@ async fn what_is_not_there_is_told_to_people_and_programs_in_their_way() {
     let answer = running.call(reqwest::Method::GET, "/nothing", None, None).await;
     assert_eq!((answer.status, answer.problem().as_str()), (404, "not-found"));
     let answer = running.call(reqwest::Method::PUT, "/sign-in", None, None).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (405, "method-not-allowed"));
+    let answer = running.page("/sign-out", None).await;
     assert_eq!(answer.status, 405);
+    is_page(&answer);
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    for path in ["/bundles/%00", "/bundles/%00/files/x", "/bundles/x/files/%ff", "/compare?from=%00&to=x"] {
+        let answer = running.page(path, Some(&cookie)).await;
+        assert_eq!(answer.status, 404, "{path}: {answer:?}");
+        is_page(&answer);
+    }
     // Whoever asks the API like a browser is a browser that shows JSON.
     let answer = running.page("/api/v1/whoami", None).await;
     assert_eq!((answer.status, answer.problem().as_str()), (401, "unauthenticated"));
     let style = running.page("/assets/style.css?whatever", None).await;
     assert_eq!((style.status, style.kind.as_str()), (200, "text/css; charset=utf-8"));
     assert!(!style.text().contains("url(") && !style.text().contains("@import"));
+    // Kept forever only where the address is that of these contents.
+    assert_eq!(style.headers["cache-control"], "no-cache");
+    let page = running.page("/sign-in", None).await.text();
+    let address = page.split("href=\"/assets/style.css").nth(1).unwrap().split('"').next().unwrap();
+    let style = running.page(&format!("/assets/style.css{address}"), None).await;
+    assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
     // Every page is one of the table's, and has a line there that says for whom it is.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
     assert_eq!(pages, 6);

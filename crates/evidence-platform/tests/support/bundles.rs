@@ -35,16 +35,43 @@ pub fn bundle(number: u32) -> Vec<u8> {
 
 /// A bundle whose one artifact has these contents.
 pub fn signed(number: u32, artifact: &[u8], key: &SigningKey) -> Vec<u8> {
-    let created_at = CREATED_AT + i64::from(number) * 60;
+    let mut parts = parts(number);
+    parts.artifacts = vec![("sources/codehost/org_settings.json".to_owned(), artifact.to_vec())];
+    pack(number, &parts, key, |_| ())
+}
+
+/// What a bundle is made of, to be changed before it is signed.
+pub struct Parts {
+    pub run: RunRecord,
+    pub hints: serde_json::Value,
+    pub normalized: Normalized,
+    pub artifacts: Vec<(String, Vec<u8>)>,
+}
+
+/// The parts of the bundle with this number.
+pub fn parts(number: u32) -> Parts {
     let status = if number.is_multiple_of(2) { Status::Pass } else { Status::Fail };
-    let artifacts = vec![("sources/codehost/org_settings.json".to_owned(), artifact.to_vec())];
+    let artifact = b"{\"two_factor_requirement_enabled\":true}\n".to_vec();
+    Parts {
+        run: run(),
+        hints: serde_json::to_value(hints()).unwrap(),
+        normalized: normalized(status),
+        artifacts: vec![("sources/codehost/org_settings.json".to_owned(), artifact)],
+    }
+}
+
+/// The bundle of these parts, with a manifest that fits and is then changed.
+pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut Manifest)) -> Vec<u8> {
+    let created_at = CREATED_AT + i64::from(number) * 60;
     let mut files = vec![
-        (RUN.to_owned(), json(&run())),
-        (HINTS.to_owned(), json(&hints())),
-        (NORMALIZED.to_owned(), json(&normalized(status))),
+        (RUN.to_owned(), json(&parts.run)),
+        (HINTS.to_owned(), json(&parts.hints)),
+        (NORMALIZED.to_owned(), json(&parts.normalized)),
     ];
-    files.extend(artifacts);
-    let manifest = json(&manifest(number, created_at, &files, key));
+    files.extend(parts.artifacts.clone());
+    let mut manifest = manifest(number, created_at, &files, key);
+    change(&mut manifest);
+    let manifest = json(&manifest);
     files.insert(0, (MANIFEST.to_owned(), manifest));
     let entry = |(path, contents): &(String, Vec<u8>)| Entry {
         path: BundlePath::new(path).unwrap(),
