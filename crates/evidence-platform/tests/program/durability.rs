@@ -17,6 +17,8 @@ const AT_ONCE: usize = 8;
 /// At least as many different bundles are uploaded; it goes on until the last kill.
 const BUNDLES: u32 = 64;
 const KILLS: usize = 20;
+/// So long without an acknowledgement is forever.
+const GIVE_UP: Duration = Duration::from_secs(120);
 
 /// Mostly small bundles, so that many are under way at every kill; some large ones, the largest of more than one part.
 fn bytes(number: u32) -> Vec<u8> {
@@ -106,7 +108,10 @@ async fn survives(mut home: Home, directory: &Path, instances: usize) {
         tokio::time::sleep(Duration::from_millis(fastrand::u64(30..800))).await;
         let which = fastrand::usize(..instances);
         // At a random moment, but while something is under way; every second time behind a fresh acknowledgement.
+        let since = Instant::now();
         let waiting = loop {
+            assert!(!uploads.iter().any(|task| task.is_finished()), "an upload ended with something else");
+            assert!(since.elapsed() < GIVE_UP, "nothing is acknowledged any more");
             let waiting = progress.under_way[which].load(SeqCst);
             let acknowledged = progress.acknowledged.lock().unwrap().len();
             if waiting > 0 && (kill % 2 == 0 || acknowledged > acknowledged_before) {
