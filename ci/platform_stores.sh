@@ -10,9 +10,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
-started=()
+postgres='' s3=''
 stop() {
-  for process in "${started[@]}"; do kill -INT "$process" 2>/dev/null || true; done
+  # Nothing of it is needed any more, so PostgreSQL need not tidy up first.
+  [ -z "$postgres" ] || kill -QUIT "$postgres" 2>/dev/null || true
+  [ -z "$s3" ] || kill -TERM "$s3" 2>/dev/null || true
   wait 2>/dev/null || true
   rm -rf "$work"
 }
@@ -32,10 +34,10 @@ fail() {
 
 # The servers.
 if ! python3 -m venv "$work/venv" >"$work/log" 2>&1 ||
-  ! "$work/venv/bin/pip" install --quiet 'moto[server]==5.2.5' >"$work/log" 2>&1; then
+  ! "$work/venv/bin/pip" install --quiet --no-compile 'moto[server]==5.2.5' >"$work/log" 2>&1; then
   skip "python3 and the package moto, which does not install:"
 fi
-if "$work/venv/bin/pip" install --quiet pgserver==0.1.4 >"$work/log" 2>&1; then
+if "$work/venv/bin/pip" install --quiet --no-compile pgserver==0.1.4 >"$work/log" 2>&1; then
   programs=$(echo "$work"/venv/lib/python3*/site-packages/pgserver/pginstall/bin)
 else
   programs=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
@@ -66,9 +68,9 @@ fi
   --pwfile "$work/postgres/password" --encoding UTF8 --locale C >"$work/initdb" 2>&1 || fail "initdb" initdb
 "${as_owner[@]}" "$programs/postgres" -D "$work/postgres/data" -h 127.0.0.1 -p "$postgres_port" -k "" \
   >"$work/postgres.log" 2>&1 &
-started+=($!)
+postgres=$!
 "$work/venv/bin/moto_server" -H 127.0.0.1 -p "$s3_port" >"$work/s3.log" 2>&1 &
-started+=($!)
+s3=$!
 
 export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 export EVIDENCE_TEST_POSTGRES="postgres://evidence:$password@127.0.0.1:$postgres_port/postgres"
