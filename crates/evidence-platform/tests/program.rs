@@ -12,6 +12,8 @@
 mod commands;
 #[path = "program/durability.rs"]
 mod durability;
+#[path = "program/flood.rs"]
+mod flood;
 #[path = "program/process.rs"]
 mod process;
 #[path = "program/siege.rs"]

@@ -1,31 +1,59 @@
-"""Lets schemathesis speak of bundles: sends their bytes as they are, mostly with the digest that they have.
+"""Lets schemathesis speak of bundles and keys: some of what it sends is replaced by what the platform has or accepts,
+so that routes are seen to succeed and not only to refuse. ci/schemathesis.sh sets up what it needs:
 
-SCHEMATHESIS_HOOKS=schemathesis_hooks schemathesis run http://127.0.0.1:8321/api/v1/openapi.json -H "Authorization: Bearer $KEY"
-BUNDLE may name a bundle that the organization accepts, so that the upload is seen to succeed.
+BUNDLE       a file: a bundle that the organization accepts, to be looked at, held and kept longer
+LOOSE        a file: another one, to be looked at and deleted
+TRUSTED_KEY  a file: a public key that may be added to the trusted ones and removed again
+PROTECTED    names of keys, separated by commas, that are not to be revoked or removed on the way
 """
 
 import base64
 import hashlib
 import os
 import random
+import urllib.parse
 
 import schemathesis
 
-BUNDLE = open(os.environ["BUNDLE"], "rb").read() if "BUNDLE" in os.environ else b""
+BUNDLE, LOOSE = (open(os.environ[name], "rb").read() for name in ("BUNDLE", "LOOSE"))
+TRUSTED_KEY = open(os.environ["TRUSTED_KEY"]).read()
+PROTECTED = set(os.environ["PROTECTED"].split(","))
+# Its own, as the tester seeds the common one for every case.
+chance = random.Random(1)
+# What the two are called once they are stored.
+ids = {}
 
 
 @schemathesis.serializer("application/gzip")
 def gzip(ctx, value):
-    if BUNDLE and random.random() < 0.5:
-        return BUNDLE
     return value if isinstance(value, bytes) else str(value).encode()
+
+
+def holds_loose(case):
+    return case.method == "PUT" and case.path_parameters["bundle_id"] == ids.get(LOOSE)
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    if case.path == "/api/v1/bundles" and case.method == "POST" and random.random() < 0.9:
-        if BUNDLE:
-            case.body = BUNDLE
+    names = case.path_parameters or {}
+    if (case.method, case.path) == ("POST", "/api/v1/bundles") and chance.random() < 0.9:
+        if chance.random() < 0.7:
+            case.body = chance.choice([BUNDLE, LOOSE])
         body = case.body if isinstance(case.body, bytes) else str(case.body).encode()
         digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
         case.headers = {**(case.headers or {}), "Content-Digest": f"sha-256=:{digest}:"}
+    elif (case.method, case.path) == ("POST", "/api/v1/trusted-keys") and chance.random() < 0.5:
+        case.body = {"public_key": TRUSTED_KEY, "name": "added"}
+    elif "bundle_id" in names and (chance.random() < 0.5 or holds_loose(case)):
+        known = {"DELETE": [LOOSE], "PUT": [BUNDLE]}.get(case.method, [BUNDLE, LOOSE])
+        case.path_parameters = {**names, "bundle_id": ids.get(chance.choice(known), "none")}
+        if case.path.endswith("/retention") and chance.random() < 0.5:
+            case.body = {"retention_until": f"{chance.randrange(2030, 2100)}-01-01T00:00:00Z"}
+    elif case.method == "DELETE" and urllib.parse.unquote(str(names.get("key_id"))) in PROTECTED:
+        case.path_parameters = {**names, "key_id": "protected"}
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    if (case.method, case.path) == ("POST", "/api/v1/bundles") and response.status_code in (200, 201):
+        ids[case.body] = response.json()["bundle_id"]

@@ -29,7 +29,7 @@ async fn victim(running: &Running) -> Victim {
             &tenant.upload,
             &bundles::bundle(1),
             "?tag=note=victim-tag",
-            Some(crate::running::content_digest(&bundles::bundle(1))),
+            Some(crate::support::content_digest(&bundles::bundle(1))),
         )
         .await;
     assert_eq!(stored.status, 201, "{stored:?}");

@@ -127,7 +127,7 @@ async fn what_is_under_way_comes_to_its_end_when_the_server_stops() {
     let head = format!(
         "POST /api/v1/bundles HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nContent-Digest: {}\r\nContent-Length: {}\r\n\r\n",
         tenant.upload,
-        crate::running::content_digest(&bytes),
+        crate::support::content_digest(&bytes),
         bytes.len()
     );
     stream.write_all(head.as_bytes()).await.unwrap();

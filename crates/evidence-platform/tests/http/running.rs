@@ -2,8 +2,6 @@
 
 use std::net::SocketAddr;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use evidence_platform::server::{Limits, Server};
 use evidence_platform::service::{Service, Settings};
 use reqwest::{Client, Method, Response};
@@ -11,7 +9,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::support::{Hands, Place, Tenant, digest, tenant};
+use crate::support::{Hands, Place, Tenant, content_digest, tenant};
 
 pub(crate) struct Running {
     pub(crate) place: Place,
@@ -116,10 +114,6 @@ impl Running {
         }
         Answer::of(request.body(bytes.to_vec()).send().await.unwrap()).await
     }
-}
-
-pub(crate) fn content_digest(bytes: &[u8]) -> String {
-    format!("sha-256=:{}:", STANDARD.encode(digest(bytes).0))
 }
 
 /// An answer that was read to its end.

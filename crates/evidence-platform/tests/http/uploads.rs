@@ -9,8 +9,8 @@ use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::running::{Running, content_digest};
-use crate::support::{Place, bundles, digest};
+use crate::running::Running;
+use crate::support::{Place, bundles, content_digest, digest};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn upload_verify_list_and_download() {

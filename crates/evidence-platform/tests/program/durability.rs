@@ -1,16 +1,24 @@
 //! What was acknowledged is there: clients upload while the servers are killed and started again, over and over.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
 
 use crate::process::{Home, Serving, client, free_address, upload};
 use crate::support::{bundles, random};
 
-const CLIENTS: u32 = 8;
+const CLIENTS: usize = 8;
+/// Uploads of one client that are under way at any time: 64 of all clients.
+const AT_ONCE: usize = 8;
+/// At least as many different bundles are uploaded; it goes on until the last kill.
 const BUNDLES: u32 = 64;
 const KILLS: usize = 20;
+/// So long without an acknowledgement is forever.
+const GIVE_UP: Duration = Duration::from_secs(120);
 
 /// Mostly small bundles, so that many are under way at every kill; some large ones, the largest of more than one part.
 fn bytes(number: u32) -> Vec<u8> {
@@ -22,6 +30,23 @@ fn bytes(number: u32) -> Vec<u8> {
     let mut noise = vec![0; size];
     fastrand::Rng::with_seed(u64::from(number)).fill(&mut noise);
     bundles::signed(number, &noise, &bundles::key())
+}
+
+/// What the uploads have come to so far.
+#[derive(Default)]
+struct Progress {
+    next: AtomicU32,
+    /// No more kills: what has begun is brought to its end, and nothing new begins.
+    killed_enough: AtomicBool,
+    /// How many wait for the answer of each server.
+    under_way: Vec<AtomicUsize>,
+    acknowledged: Mutex<BTreeMap<u32, String>>,
+    /// Tries that reached a server and got no answer, that found nobody, and that were told to come back.
+    cut_off: AtomicU32,
+    nobody_there: AtomicU32,
+    told_to_wait: AtomicU32,
+    /// Acknowledged as known: stored by a server that was killed before it could say so.
+    known_already: AtomicU32,
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -54,110 +79,153 @@ async fn every_acknowledged_bundle_survives_two_servers_on_postgres_and_a_bucket
     survives(home, directory.path(), 2).await;
 }
 
-async fn survives(home: Home, directory: &std::path::Path, instances: usize) {
+async fn survives(mut home: Home, directory: &Path, instances: usize) {
     let began = Instant::now();
+    // One organization gets half of the places.
+    home.serve = vec!["--max-uploads", "128"];
     let key = home.organization(directory);
     let addresses: Vec<String> = (0..instances).map(|_| free_address()).collect();
-    let mut servers: Vec<Option<Serving>> =
-        addresses.iter().map(|address| Some(Serving::start(&home, address))).collect();
-    let urls: Arc<Vec<String>> =
-        Arc::new(addresses.iter().map(|address| format!("http://{address}")).collect());
-    let acknowledged: Arc<Mutex<BTreeMap<u32, String>>> = Arc::default();
-    let (next, done) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicBool::new(false)));
-    let interrupted = Arc::new(AtomicU32::new(0));
-
-    let mut tasks = Vec::new();
+    let mut servers: Vec<Serving> = join_all(addresses.iter().map(|address| start(&home, address))).await;
+    let urls: Arc<[String]> = addresses.iter().map(|address| format!("http://{address}")).collect();
+    let under_way = urls.iter().map(|_| AtomicUsize::new(0)).collect();
+    let progress = Arc::new(Progress { under_way, ..Progress::default() });
+    let mut uploads = Vec::new();
     for _ in 0..CLIENTS {
-        let (urls, key, acknowledged) = (urls.clone(), key.clone(), acknowledged.clone());
-        let (next, done, interrupted) = (next.clone(), done.clone(), interrupted.clone());
-        tasks.push(tokio::spawn(async move {
-            let client = client();
-            loop {
-                let number = next.fetch_add(1, SeqCst);
-                if number >= BUNDLES && done.load(SeqCst) {
-                    return;
-                }
-                let bytes = bytes(number);
-                for attempt in 0.. {
-                    let url = &urls[attempt % urls.len()];
-                    match upload(&client, url, &key, &bytes).await {
-                        Some((200 | 201, id)) => {
-                            acknowledged.lock().unwrap().insert(number, id);
-                            break;
-                        }
-                        // Nobody there, cut off, or told to come back.
-                        None | Some((408 | 500 | 503, _)) => {
-                            interrupted.fetch_add(1, SeqCst);
-                            tokio::time::sleep(Duration::from_millis(10)).await;
-                        }
-                        Some(other) => panic!("{other:?}"),
-                    }
-                }
-            }
-        }));
+        let client = client();
+        for _ in 0..AT_ONCE {
+            uploads.push(tokio::spawn(keep_uploading(
+                client.clone(),
+                urls.clone(),
+                key.clone(),
+                progress.clone(),
+            )));
+        }
     }
-    // Whatever is listed, at any moment, is whole.
-    let watcher = {
-        let (urls, key, done) = (urls.clone(), key.clone(), done.clone());
-        tokio::spawn(async move {
-            let (client, mut verified) = (client(), BTreeSet::new());
-            while !done.load(SeqCst) {
-                for id in list(&client, &urls[0], &key).await.unwrap_or_default() {
-                    if verified.contains(&id) {
-                        continue;
-                    }
-                    match verify(&client, &urls[0], &key, &id).await {
-                        Some(true) => verified.insert(id),
-                        Some(false) => panic!("{id} is listed and not whole"),
-                        None => break,
-                    };
-                }
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-            verified.len()
-        })
-    };
+    let watcher = tokio::spawn(watch(urls.clone(), key.clone(), progress.clone()));
 
-    for _ in 0..KILLS {
-        tokio::time::sleep(Duration::from_millis(fastrand::u64(30..400))).await;
+    let (mut most_under_way, mut acknowledged_before) = (0, 0);
+    for kill in 0..KILLS {
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(30..800))).await;
         let which = fastrand::usize(..instances);
-        servers[which].take().unwrap().kill();
+        // At a random moment, but while something is under way; every second time behind a fresh acknowledgement.
+        let since = Instant::now();
+        let waiting = loop {
+            assert!(!uploads.iter().any(|task| task.is_finished()), "an upload ended with something else");
+            assert!(since.elapsed() < GIVE_UP, "nothing is acknowledged any more");
+            let waiting = progress.under_way[which].load(SeqCst);
+            let acknowledged = progress.acknowledged.lock().unwrap().len();
+            if waiting > 0 && (kill % 2 == 0 || acknowledged > acknowledged_before) {
+                acknowledged_before = acknowledged;
+                break waiting;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        };
+        servers.remove(which).kill();
+        most_under_way = most_under_way.max(waiting);
         tokio::time::sleep(Duration::from_millis(fastrand::u64(0..50))).await;
-        let (home, address) = (home.clone(), addresses[which].clone());
-        servers[which] =
-            Some(tokio::task::spawn_blocking(move || Serving::start(&home, &address)).await.unwrap());
+        servers.insert(which, start(&home, &addresses[which]).await);
     }
-    done.store(true, SeqCst);
-    for task in tasks {
+    progress.killed_enough.store(true, SeqCst);
+    for task in uploads {
         task.await.unwrap();
     }
     let watched = watcher.await.unwrap();
 
+    // All of them once more, so that what is looked at is what lies in the storage and not what somebody remembers.
+    servers.drain(..).for_each(Serving::kill);
+    let _servers = join_all(addresses.iter().map(|address| start(&home, address))).await;
     let client = client();
-    let acknowledged = acknowledged.lock().unwrap().clone();
-    assert!(acknowledged.len() >= BUNDLES as usize);
-    let listed = loop {
-        if let Some(listed) = list(&client, &urls[0], &key).await {
-            break listed;
-        }
-    };
+    let acknowledged = std::mem::take(&mut *progress.acknowledged.lock().unwrap());
+    assert!(acknowledged.len() >= BUNDLES as usize, "{}", acknowledged.len());
+    let cut_off = progress.cut_off.load(SeqCst);
+    assert!(cut_off as usize >= KILLS, "{KILLS} kills cut off no more than {cut_off} tries");
+    let expected: BTreeSet<String> = acknowledged.values().cloned().collect();
+    assert_eq!(expected.len(), acknowledged.len(), "two bundles have one name");
+    for url in urls.iter() {
+        // Every upload was repeated until it was acknowledged, so nothing else is listed either.
+        let listed = list(&client, url, &key).await.expect("the list after the last start");
+        let missing: Vec<_> = expected.difference(&listed).collect();
+        assert!(missing.is_empty(), "acknowledged and not listed: {missing:?}");
+        let more: Vec<_> = listed.difference(&expected).collect();
+        assert!(more.is_empty(), "listed and never acknowledged: {more:?}");
+    }
     for (number, id) in &acknowledged {
-        assert!(listed.contains(id), "{number} was acknowledged and is not listed");
         let url = format!("{}/api/v1/bundles/{id}/download", urls[0]);
         let response = client.get(url).bearer_auth(&key).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{number}");
         assert!(response.bytes().await.unwrap() == bytes(*number), "{number} has other bytes");
-    }
-    for id in &listed {
-        assert_eq!(verify(&client, &urls[0], &key, id).await, Some(true), "{id}");
+        assert_eq!(verify(&client, &urls[0], &key, id).await, Some(true), "{number}");
     }
     println!(
-        "{}: {KILLS} kills, {} tries cut off, {} acknowledged, {} listed, {watched} verified on the way, {:.1} s",
+        "{}: {CLIENTS} clients with {AT_ONCE} uploads each at once; {KILLS} kills, up to {most_under_way} uploads under \
+         way at a kill; {cut_off} tries cut off, {} found nobody, {} told to wait; {} acknowledged, \
+         {acknowledged_before} of them before the last kill, {} known already; all listed, verified and byte-identical after one more kill; {watched} verified on the way; {:.1} s",
         home.name,
-        interrupted.load(SeqCst),
+        progress.nobody_there.load(SeqCst),
+        progress.told_to_wait.load(SeqCst),
         acknowledged.len(),
-        listed.len(),
+        progress.known_already.load(SeqCst),
         began.elapsed().as_secs_f64()
     );
+}
+
+async fn start(home: &Home, address: &str) -> Serving {
+    let (home, address) = (home.clone(), address.to_owned());
+    tokio::task::spawn_blocking(move || Serving::start(&home, &address)).await.unwrap()
+}
+
+/// Uploads one bundle after another, each until it is acknowledged by whichever server is there.
+async fn keep_uploading(client: reqwest::Client, urls: Arc<[String]>, key: String, progress: Arc<Progress>) {
+    loop {
+        let number = progress.next.fetch_add(1, SeqCst);
+        if number >= BUNDLES && progress.killed_enough.load(SeqCst) {
+            return;
+        }
+        let bytes = bytes(number);
+        for attempt in number as usize.. {
+            let which = attempt % urls.len();
+            progress.under_way[which].fetch_add(1, SeqCst);
+            let outcome = upload(&client, &urls[which], &key, &bytes).await;
+            progress.under_way[which].fetch_sub(1, SeqCst);
+            let count = match outcome {
+                Ok((status @ (200 | 201), id)) => {
+                    progress.acknowledged.lock().unwrap().insert(number, id);
+                    if status == 200 {
+                        progress.known_already.fetch_add(1, SeqCst);
+                    }
+                    break;
+                }
+                Ok((408 | 503, _)) => &progress.told_to_wait,
+                Ok(other) => panic!("{number}: {other:?}"),
+                Err(error) if error.is_connect() => &progress.nobody_there,
+                Err(_) => &progress.cut_off,
+            };
+            count.fetch_add(1, SeqCst);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+/// Whatever is listed, at any moment and by any server, is whole. Gives how many were verified.
+async fn watch(urls: Arc<[String]>, key: String, progress: Arc<Progress>) -> usize {
+    let (client, mut verified) = (client(), BTreeSet::new());
+    for url in urls.iter().cycle() {
+        if progress.killed_enough.load(SeqCst) {
+            break;
+        }
+        for id in list(&client, url, &key).await.unwrap_or_default() {
+            if verified.contains(&id) {
+                continue;
+            }
+            match verify(&client, url, &key, &id).await {
+                Some(true) => verified.insert(id),
+                Some(false) => panic!("{id} is listed and not whole"),
+                None => break,
+            };
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    verified.len()
 }
 
 async fn list(client: &reqwest::Client, url: &str, key: &str) -> Option<BTreeSet<String>> {

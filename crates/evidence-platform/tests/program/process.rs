@@ -8,17 +8,22 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::support::content_digest;
+
 /// Where a platform keeps its things, as variables of the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Home {
     pub(crate) name: String,
     pub(crate) variables: Vec<(String, String)>,
+    /// More arguments for `serve`.
+    pub(crate) serve: Vec<&'static str>,
 }
 
 impl Home {
     pub(crate) fn local(directory: &Path) -> Home {
         let data = directory.join("data").to_str().unwrap().to_owned();
-        Home { name: "SQLite, directory".into(), variables: vec![("EVIDENCE_PLATFORM_DATA".into(), data)] }
+        let variables = vec![("EVIDENCE_PLATFORM_DATA".into(), data)];
+        Home { name: "SQLite, directory".into(), variables, serve: Vec::new() }
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
@@ -67,6 +72,7 @@ impl Drop for Serving {
 impl Serving {
     pub(crate) fn start(home: &Home, listen: &str) -> Serving {
         let mut command = home.command(&["serve", "--listen", listen]);
+        command.args(&home.serve);
         let log = if listen.ends_with(":0") { Stdio::piped() } else { Stdio::null() };
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
@@ -74,6 +80,13 @@ impl Serving {
         said.read_line(&mut line).unwrap();
         let url = line.trim().strip_prefix("listening at ").unwrap_or_else(|| panic!("{line:?}")).to_owned();
         Serving { child, url, said }
+    }
+
+    /// The most memory that it has had so far, in kB.
+    pub(crate) fn most_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
     /// SIGKILL: nothing gets a chance to clean up.
@@ -109,13 +122,11 @@ pub(crate) async fn upload(
     url: &str,
     key: &str,
     bytes: &[u8],
-) -> Option<(u16, String)> {
-    use base64::Engine as _;
-    let digest = base64::engine::general_purpose::STANDARD.encode(crate::support::digest(bytes).0);
+) -> reqwest::Result<(u16, String)> {
     let request = client.post(format!("{url}/api/v1/bundles")).bearer_auth(key);
-    let request = request.header("content-digest", format!("sha-256=:{digest}:")).body(bytes.to_vec());
-    let response = request.send().await.ok()?;
+    let request = request.header("content-digest", content_digest(bytes)).body(bytes.to_vec());
+    let response = request.send().await?;
     let status = response.status().as_u16();
-    let json: serde_json::Value = response.json().await.ok()?;
-    Some((status, json["bundle_id"].as_str().unwrap_or_default().to_owned()))
+    let json: serde_json::Value = response.json().await?;
+    Ok((status, json["bundle_id"].as_str().unwrap_or_default().to_owned()))
 }

@@ -1,5 +1,7 @@
 //! Small bundles that differ, signed by test keys.
 
+use std::io::{Read as _, Write as _};
+
 use evidence_bundle::document::{
     ArtifactRecord, Category, Check, ConfigRecord, Counts, FileRecord, Hint, Hints, Manifest, Normalized,
     NormalizedControl, RequestRecord, RunRecord, Severity, SignerRecord, Summary, ToolRecord, write_json,
@@ -86,6 +88,23 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
     };
     unsigned.sign(key).unwrap().write(&mut out, None, open).unwrap();
     out
+}
+
+/// A bundle that begins like this good one, and says that its list of checksums is as large as a list may not be: 512
+/// MiB of zeros in half a megabyte.
+pub fn bomb(good: &[u8]) -> Vec<u8> {
+    let mut header = [0; 512];
+    flate2::read::GzDecoder::new(good).read_exact(&mut header).unwrap();
+    header[124..135].copy_from_slice(format!("{:011o}", 512 << 20).as_bytes());
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    bomb.write_all(&header).unwrap();
+    for _ in 0..512 {
+        bomb.write_all(&vec![0; 1 << 20]).unwrap();
+    }
+    bomb.finish().unwrap()
 }
 
 fn json<T: serde::Serialize>(document: &T) -> Vec<u8> {

@@ -164,6 +164,12 @@ pub fn digest(bytes: &[u8]) -> BlobDigest {
     BlobDigest(Sha256::digest(bytes).into())
 }
 
+/// The header of this name, for these bytes.
+pub fn content_digest(bytes: &[u8]) -> String {
+    use base64::Engine as _;
+    format!("sha-256=:{}:", base64::engine::general_purpose::STANDARD.encode(digest(bytes).0))
+}
+
 pub fn request() -> RequestId {
     RequestId("test-request".to_owned())
 }

@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# The platform on what large installations use: its tests with a real PostgreSQL and an S3-compatible service by
+# others, both started here on loopback ports and stopped at the end. Fails if a test says that it was skipped.
+# Needs python3 for its packages pgserver (or an installed PostgreSQL) and moto; without them it says so and checks
+# nothing. Works as root and as a user.
+#
+# Usage: ci/platform_stores.sh [command...]     by default: cargo test -p evidence-platform
+set -euo pipefail
+[ $# -gt 0 ] || set -- cargo test -p evidence-platform
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+postgres='' s3=''
+stop() {
+  # Nothing of it is needed any more, so PostgreSQL need not tidy up first.
+  [ -z "$postgres" ] || kill -QUIT "$postgres" 2>/dev/null || true
+  [ -z "$s3" ] || kill -TERM "$s3" 2>/dev/null || true
+  wait 2>/dev/null || true
+  rm -rf "$work"
+}
+trap stop EXIT
+trap 'exit 1' INT TERM
+
+skip() {
+  echo "SKIPPED: the platform on PostgreSQL and S3 needs $1"
+  [ ! -f "$work/log" ] || tail -n 3 "$work/log"
+  exit 0
+}
+fail() {
+  echo "FAILED: $1"
+  tail -n 20 "$work/$2"
+  exit 1
+}
+
+# The servers.
+if ! python3 -m venv "$work/venv" >"$work/log" 2>&1 ||
+  ! "$work/venv/bin/pip" install --quiet --no-compile 'moto[server]==5.2.5' >"$work/log" 2>&1; then
+  skip "python3 and the package moto, which does not install:"
+fi
+if "$work/venv/bin/pip" install --quiet --no-compile pgserver==0.1.4 >"$work/log" 2>&1; then
+  programs=$(echo "$work"/venv/lib/python3*/site-packages/pgserver/pginstall/bin)
+else
+  programs=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
+  [ -n "$programs" ] || programs=$(dirname "$(command -v initdb || true)")
+fi
+[ -x "$programs/initdb" ] || skip "PostgreSQL: the package pgserver does not install, and there is no other:"
+ports=$("$work/venv/bin/python" - <<'PYTHON'
+import socket
+open_ones = [socket.socket(), socket.socket()]
+for one in open_ones:
+    one.bind(("127.0.0.1", 0))
+print(*(one.getsockname()[1] for one in open_ones))
+PYTHON
+)
+read -r postgres_port s3_port <<<"$ports"
+
+# PostgreSQL does not run as root; then it runs as nobody.
+password=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
+mkdir -m 700 "$work/postgres"
+echo "$password" >"$work/postgres/password"
+as_owner=()
+if [ "$(id -u)" = 0 ]; then
+  chmod 755 "$work"
+  chown -R nobody "$work/postgres"
+  as_owner=(setpriv --reuid nobody --regid "$(id -g nobody)" --clear-groups)
+fi
+"${as_owner[@]}" "$programs/initdb" --pgdata "$work/postgres/data" --username evidence --auth scram-sha-256 \
+  --pwfile "$work/postgres/password" --encoding UTF8 --locale C >"$work/initdb" 2>&1 || fail "initdb" initdb
+"${as_owner[@]}" "$programs/postgres" -D "$work/postgres/data" -h 127.0.0.1 -p "$postgres_port" -k "" \
+  >"$work/postgres.log" 2>&1 &
+postgres=$!
+"$work/venv/bin/moto_server" -H 127.0.0.1 -p "$s3_port" >"$work/s3.log" 2>&1 &
+s3=$!
+
+export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
+export EVIDENCE_TEST_POSTGRES="postgres://evidence:$password@127.0.0.1:$postgres_port/postgres"
+export EVIDENCE_TEST_S3=s3://evidence AWS_ENDPOINT_URL="http://127.0.0.1:$s3_port"
+export AWS_REGION=us-east-1 AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test
+for _ in $(seq 300); do
+  if grep -q "ready to accept connections" "$work/postgres.log" &&
+    "$work/venv/bin/python" -c 'import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[1], method="PUT"))' \
+      "$AWS_ENDPOINT_URL/evidence" 2>/dev/null; then
+    ready=yes
+    break
+  fi
+  sleep 0.1
+done
+grep -q "ready to accept connections" "$work/postgres.log" || fail "PostgreSQL does not start" postgres.log
+[ -n "${ready:-}" ] || fail "the S3 service does not start" s3.log
+echo "$("$programs/postgres" --version) and moto's S3, ready after $SECONDS s"
+
+# What a test says that it skips goes past its captured output.
+code=0
+"$@" 2>&1 | tee "$work/said" || code=$?
+[ "$code" = 0 ] || { echo "FAILED: $* ($code)"; exit "$code"; }
+if grep -q "SKIPPED" "$work/said"; then
+  echo "FAILED: a test was skipped although both are there"
+  exit 1
+fi
+echo "ok   on PostgreSQL and S3, nothing skipped, in $SECONDS s"

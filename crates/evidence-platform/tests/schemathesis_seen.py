@@ -1,0 +1,33 @@
+"""Prints which statuses each route of the API was answered with, and fails if one is a 5xx or a route never succeeded.
+
+schemathesis_seen.py http://127.0.0.1:8321
+"""
+
+import collections
+import json
+import re
+import sys
+import urllib.request
+
+
+def get(path):
+    with urllib.request.urlopen(sys.argv[1] + path) as answer:
+        return answer.read().decode()
+
+
+seen = collections.defaultdict(dict)
+count = r'evidence_platform_requests_total\{route="(.*)",method="(.*)",status="(\d+)"\} (\d+)'
+for route, method, status, number in re.findall(count, get("/metrics")):
+    seen[method, route][int(status)] = int(number)
+
+wrong = []
+for route, operations in json.loads(get("/api/v1/openapi.json"))["paths"].items():
+    for method in operations:
+        statuses = seen[method.upper(), route]
+        print(f"{method.upper():6} {route}:", ", ".join(f"{status} x{n}" for status, n in sorted(statuses.items())))
+        if not any(200 <= status < 300 for status in statuses):
+            wrong.append(f"{method.upper()} {route} never succeeded")
+total = sum(sum(statuses.values()) for statuses in seen.values())
+wrong += [f"{key} was answered {status}" for key, statuses in seen.items() for status in statuses if status >= 500]
+print("\n".join(wrong) or f"ok   {total} requests; every route succeeded, none was answered 5xx")
+sys.exit(bool(wrong))
