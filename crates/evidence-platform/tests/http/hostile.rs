@@ -28,9 +28,7 @@ async fn what_is_wrong_is_refused_for_what_it_is() {
     let running = Running::at(Place::local(), small(), Limits::default()).await;
     let tenant = running.tenant("acme").await;
     let good = bundles::bundle(1);
-    let mut tampered = good.clone();
-    let middle = tampered.len() / 2;
-    tampered[middle] ^= 0x10;
+    let tampered = bundles::tampered(&good);
     let bomb = bundles::bomb(&good);
     assert!(bomb.len() < 1_000_000, "{}", bomb.len());
     let mut longer = good.clone();

@@ -90,6 +90,18 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
     out
 }
 
+/// This bundle with `false` in place of `true` in its artifact, packed again.
+pub fn tampered(good: &[u8]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    flate2::read::GzDecoder::new(good).read_to_end(&mut archive).unwrap();
+    let (truth, lie) = (b"enabled\":true}\n", b"enabled\":false");
+    let place = archive.windows(truth.len()).position(|bytes| bytes == truth).unwrap();
+    archive[place..place + lie.len()].copy_from_slice(lie);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(&archive).unwrap();
+    packed.finish().unwrap()
+}
+
 /// A bundle that begins like this good one, and says that its list of checksums is as large as a list may not be: 512
 /// MiB of zeros in half a megabyte.
 pub fn bomb(good: &[u8]) -> Vec<u8> {
