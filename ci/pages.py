@@ -21,6 +21,7 @@ BUNDLES = sys.argv[2:]
 PICTURES = pathlib.Path(os.environ["SCREENSHOTS"])
 AXE = os.environ["AXE"]
 PHONE = {"width": 390, "height": 844}
+PAPER = {"width": 794, "height": 1123}
 DESK = {"width": 1200, "height": 900}
 
 
@@ -110,7 +111,7 @@ def tour(visit, ids, checked=True):
     sign_in(visit, os.environ["READ_KEY"])
     # What was asked for at first.
     expect(page).to_have_url(f"{BASE}/bundles/{ids[-1]}")
-    expect(page.get_by_text("verified just now")).to_be_visible()
+    expect(page.get_by_text("verified to the last byte")).to_be_visible()
     expect(page.get_by_role("heading", name="What is missing")).to_be_visible()
     look("bundle")
 
@@ -177,11 +178,19 @@ def main():
         visit.page.goto(f"{BASE}/bundles/{ids[-1]}")
         sign_in(visit, os.environ["READ_KEY"])
         visit.page.emulate_media(media="print")
-        folded = visit.page.locator("details:not([open])").first.locator("table")
-        if folded.count() and folded.bounding_box()["height"] < 20:
+        folded = visit.page.locator("details:not([open]) table").first
+        if folded.bounding_box()["height"] < 20:
             visit.troubles.append("what is folded on the screen is missing on paper")
         visit.page.pdf(path=PICTURES / "bundle.pdf", format="A4")
         visit.picture("bundle")
+        visit.page.goto(f"{BASE}/bundles")
+        visit.page.set_viewport_size(PAPER)
+        for selector in ("svg.timeline", "table.bundles"):
+            box = visit.page.locator(selector).bounding_box()
+            if box["x"] + box["width"] > PAPER["width"]:
+                visit.troubles.append(f"{selector} is wider than the paper")
+        visit.page.pdf(path=PICTURES / "timeline.pdf", format="A4")
+        visit.picture("timeline")
         visit.end()
         browser.close()
 
