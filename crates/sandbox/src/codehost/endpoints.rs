@@ -95,7 +95,7 @@ fn listing(world: &World, organization: &Organization, who: &Who, call: &Call) -
             && !(thinned && listed.private)
             && who.sees_one(Some(organization), &organization.login, name, listed.private)
     });
-    let page = Page::of(call);
+    let page = Page::of(call, world.host.page_size);
     let range = page.range(slots.len(), call.shift);
     let new = version(call).is_ok_and(|version| version == VERSIONS[1]);
     let body = json::array(|a| {

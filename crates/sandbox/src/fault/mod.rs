@@ -5,6 +5,7 @@
 
 mod act;
 mod bodies;
+mod edits;
 
 pub(crate) use act::{Outcome, act, failure};
 pub(crate) use bodies::unicorn;
@@ -79,6 +80,12 @@ pub enum FaultKind {
     LoginPage,
     /// The true answer with bytes that are not UTF-8 inside its first string.
     InvalidUtf8,
+    /// The true answer with this in place of every number: `1e999`, `-1`.
+    Numbers(String),
+    /// The true answer, in which the first thing that has a name has this one: `..`, a line break.
+    Names(String),
+    /// The true answer by a clock that is off by so many seconds, the reset of a limit too.
+    Clock(i64),
     /// 200 with arrays nested this deep.
     DeepJson(usize),
     /// 200 with an honest body of this many bytes.
@@ -145,6 +152,9 @@ impl FaultKind {
             Self::Redirect(_) => "redirect",
             Self::LoginPage => "login-page",
             Self::InvalidUtf8 => "invalid-utf8",
+            Self::Numbers(_) => "numbers",
+            Self::Names(_) => "names",
+            Self::Clock(_) => "clock",
             Self::DeepJson(_) => "deep-json",
             Self::HugeBody(_) => "huge-body",
             Self::GzipBomb(_) => "gzip-bomb",

@@ -226,6 +226,42 @@ fn answers_that_are_something_else() {
 }
 
 #[test]
+fn answers_with_impossible_values() {
+    let answer = get(&with(FaultKind::Numbers("99999999999999999999".into())), TOKEN, PATH);
+    let reviews = &answer.json()["required_pull_request_reviews"]["required_approving_review_count"];
+    assert_eq!(reviews.as_f64(), Some(1e20));
+    let answer = get(&with(FaultKind::Numbers("1e999".into())), TOKEN, PATH);
+    assert!(answer.text().contains("\"required_approving_review_count\":1e999"), "{}", answer.text());
+
+    let listing = "/orgs/acme/repos";
+    for name in ["..", "/", "a\0b", "a\nb", "\u{1b}[2J", &"n".repeat(300)] {
+        let server = host()
+            .repository(Repository::new("acme", "zoo"))
+            .fault(Fault::on(listing).times(1).kind(FaultKind::Names(name.to_owned())))
+            .serve()
+            .unwrap();
+        let first = get(&server, TOKEN, listing).json();
+        assert_eq!(
+            (&first[0]["name"], &first[0]["full_name"]),
+            (&name.into(), &format!("acme/{name}").into())
+        );
+        assert_ne!(first[1]["name"], name, "one of them");
+        assert_ne!(get(&server, TOKEN, listing).json()[0]["name"], name);
+    }
+
+    let date = |answer: &crate::client::Answer| {
+        jiff::fmt::rfc2822::parse(answer.header("date").unwrap()).unwrap().timestamp().as_second()
+    };
+    for off in [7_200, -7_200] {
+        let server = with(FaultKind::Clock(off));
+        let (wrong, right) = (get(&server, TOKEN, PATH), get(&server, TOKEN, PATH));
+        assert!((date(&wrong) - date(&right) - off).abs() <= 5);
+        let resets = (wrong.number("x-ratelimit-reset"), right.number("x-ratelimit-reset"));
+        assert_eq!(resets.0 - resets.1, off);
+    }
+}
+
+#[test]
 fn too_much() {
     let (_, body) = wire(&with(FaultKind::HugeBody(5_000_000))).unwrap();
     assert_eq!(body.len(), 5_000_000);

@@ -142,3 +142,11 @@ fn conditional_requests() {
     server.update(|host| host.change_organization("acme", |acme| acme.two_factor(true)));
     assert_eq!(get_with(&server, TOKEN, "/orgs/acme", &[("If-None-Match", &etag)]).status, 200);
 }
+
+#[test]
+fn a_host_that_gives_fewer_than_are_asked_for() {
+    let server = host(10).page_size(4).serve().unwrap();
+    let first = get(&server, TOKEN, "/orgs/acme/repos?per_page=100");
+    assert_eq!(names(&first).len(), 4);
+    assert!(links(&first)["last"].ends_with("page=3"), "{:?}", links(&first));
+}
