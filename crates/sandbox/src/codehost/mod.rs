@@ -61,6 +61,7 @@ pub struct CodeHost {
     pub(crate) hands: Hands,
     pub(crate) page_size: u64,
     pub(crate) base_path: String,
+    pub(crate) public_url: Option<String>,
     pub(crate) compression: bool,
     pub(crate) log_limit: usize,
     pub(crate) port: u16,
@@ -90,6 +91,7 @@ impl CodeHost {
             hands: Hands::default(),
             page_size: MAXIMUM_PAGE_SIZE,
             base_path: String::new(),
+            public_url: None,
             compression: true,
             log_limit: 100_000,
             port: 0,
@@ -157,6 +159,13 @@ impl CodeHost {
     /// The API lives below this path, as on a self-hosted server: `/api/v3`.
     pub fn base_path(mut self, path: &str) -> Self {
         self.base_path = path.trim_end_matches('/').to_owned();
+        self
+    }
+
+    /// What the host calls itself in its bodies, as one behind a proxy does; links between pages are as they are asked
+    /// for. Two runs against it then see the same bytes, whatever their ports.
+    pub fn public_url(mut self, url: &str) -> Self {
+        self.public_url = Some(url.trim_end_matches('/').to_owned());
         self
     }
 

@@ -150,3 +150,11 @@ fn a_host_that_gives_fewer_than_are_asked_for() {
     assert_eq!(names(&first).len(), 4);
     assert!(links(&first)["last"].ends_with("page=3"), "{:?}", links(&first));
 }
+
+#[test]
+fn a_host_that_calls_itself_something_else() {
+    let server = host(3).page_size(2).public_url("https://code.example/").serve().unwrap();
+    let first = get(&server, TOKEN, "/orgs/acme/repos");
+    assert_eq!(first.json()[0]["url"], format!("https://code.example/repos/acme/{}", names(&first)[0]));
+    assert!(links(&first)["next"].starts_with(&server.url()), "{:?}", links(&first));
+}
