@@ -66,10 +66,14 @@ pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
     }
 }
 
-/// An answer of which only the existence matters.
+/// `GET /repos/{owner}/{repo}`, of which only the existence matters. It proves something, so it must be a repository.
 pub(super) fn exists(bytes: &[u8]) -> Result<(), ParseError> {
-    serde_json::from_slice::<IgnoredAny>(bytes)?;
-    Ok(())
+    let repository: Repository = object(bytes)?;
+    if repository.id.is_some() || repository.full_name.is_some() {
+        Ok(())
+    } else {
+        Err(ParseError::Shape("neither the id nor the name of a repository".to_string()))
+    }
 }
 
 /// `GET /repos/{owner}/{repo}/contents/{path}`
@@ -95,11 +99,15 @@ pub(super) struct File {
     submodule_git_url: Option<IgnoredAny>,
 }
 
+/// An entry of a directory, of which nothing is used. A list of anything else is no directory.
+#[derive(Deserialize)]
+struct Entry {}
+
 impl Contents {
     pub(super) fn parse(bytes: &[u8]) -> Result<Contents, ParseError> {
         let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
         if is_list {
-            serde_json::from_slice::<Vec<IgnoredAny>>(bytes)?;
+            serde_json::from_slice::<Vec<Object<Entry>>>(bytes)?;
             return Ok(Contents::Other("a directory".to_string()));
         }
         let file: File = object(bytes)?;
@@ -127,12 +135,15 @@ mod tests {
 
     #[test]
     fn what_is_not_the_setting_is_refused_rather_than_read_as_an_empty_one() {
-        let others = ["[]", "[1]", "{}", "{\"message\": \"Hello\"}", "null", "true", "7", "\"text\""];
+        let others =
+            ["[]", "[1]", "[[[]]]", "{}", "{\"message\": \"Hello\"}", "null", "true", "7", "\"text\""];
         for text in others {
             let bytes = text.as_bytes();
             assert!(is_shape(Organization::parse(bytes)), "organization {text}");
             assert!(is_shape(protection(bytes)), "protection {text}");
-            if !text.starts_with('[') {
+            assert!(is_shape(exists(bytes)), "repository {text}");
+            // An empty list is an empty directory.
+            if text != "[]" {
                 assert!(is_shape(Contents::parse(bytes)), "contents {text}");
             }
         }
