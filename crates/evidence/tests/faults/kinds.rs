@@ -36,6 +36,22 @@ pub(crate) enum Place {
     Listings,
 }
 
+/// How long a request may take where something takes longer.
+const SHORT: &str = "1";
+
+/// How long a request may take where nothing does.
+pub(crate) const LONG: &str = "30";
+
+/// Faults that pass: fewer than there are attempts.
+pub(crate) const PASSING: u64 = 2;
+
+impl Kind {
+    /// How long a request may take, in seconds.
+    pub(crate) fn timeout(&self) -> &'static str {
+        if self.slow { SHORT } else { LONG }
+    }
+}
+
 /// One line of the table.
 #[derive(Debug, Clone)]
 pub(crate) struct Kind {

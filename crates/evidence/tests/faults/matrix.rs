@@ -1,8 +1,6 @@
 //! All kinds of faults against all endpoints of the code host: those that pass, and those that stay.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use evidence::env::Clock;
 use evidence::evaluate::Status;
@@ -11,23 +9,8 @@ use jiff::Timestamp;
 use sandbox::codehost::{CodeHost, File, Organization, Protection, Repository, Role, Token};
 use sandbox::{DEMO_TOKEN, Fault, FaultKind, Server};
 
-use crate::kinds::{Again, Harm, Kind, Place, kinds};
-use crate::ran::{Ran, run};
-
-/// How long a request may take where something takes longer.
-const SHORT: &str = "1";
-
-/// How long a request may take where nothing does.
-const LONG: &str = "30";
-
-/// A run's failures that are told, of which there may be as many as cases.
-const TOLD: usize = 20;
-
-/// Faults that pass: fewer than there are attempts.
-const PASSING: u64 = 2;
-
-/// Runs side by side. Most of the time is spent on time-outs.
-const WORKERS: usize = 8;
+use crate::kinds::{Again, Harm, Kind, LONG, PASSING, Place, kinds};
+use crate::ran::{Ran, injected, run, side_by_side};
 
 /// An organization in which every look has another outcome, on three pages. The one that is asked for a file's own bytes
 /// has a file of more than a megabyte.
@@ -201,38 +184,16 @@ impl Endpoint {
     }
 }
 
-/// Runs `case` for every kind at every endpoint, some side by side, and tells of all that failed.
+/// Runs `case` for every kind at every endpoint.
 fn every(case: impl Fn(&Kind, &Endpoint) -> Result<(), String> + Sync) -> usize {
     let mut cases = Vec::new();
     for kind in kinds() {
-        for endpoint in ENDPOINTS {
-            if kind.place == Place::Everywhere || endpoint.is_listing() {
-                cases.push((kind.clone(), endpoint));
-            }
-        }
+        let places = ENDPOINTS.iter().filter(|one| kind.place == Place::Everywhere || one.is_listing());
+        cases.extend(places.map(|endpoint| (kind.clone(), endpoint)));
     }
-    // The slow ones first, so that nobody waits for the last of them.
-    cases.sort_by_key(|(kind, _)| !kind.slow);
-    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..WORKERS {
-            scope.spawn(|| {
-                while let Some((kind, endpoint)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Err(what) = case(kind, endpoint) {
-                        failed.lock().unwrap().push(format!("{} at {}: {what}", kind.name, endpoint.name));
-                    }
-                }
-            });
-        }
-    });
-    let failed = failed.into_inner().unwrap();
-    let told = failed.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
-    assert!(failed.is_empty(), "{} of {} cases:\n{told}", failed.len(), cases.len());
-    cases.len()
-}
-
-fn injected(server: &Server) -> u64 {
-    server.faults_injected().values().sum()
+    side_by_side(cases, |(kind, endpoint)| {
+        case(kind, endpoint).map_err(|what| format!("{} at {}: {what}", kind.name, endpoint.name))
+    })
 }
 
 /// What the run is without faults.
@@ -247,12 +208,6 @@ fn truths() -> Vec<(&'static str, Ran)> {
 
 fn of<'a>(truths: &'a [(&'static str, Ran)], endpoint: &Endpoint) -> &'a Ran {
     &truths.iter().find(|(name, _)| *name == endpoint.name).unwrap().1
-}
-
-impl Kind {
-    fn timeout(&self) -> &'static str {
-        if self.slow { SHORT } else { LONG }
-    }
 }
 
 /// The truth is one that faults could change.

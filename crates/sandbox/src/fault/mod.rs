@@ -178,6 +178,7 @@ pub struct Fault {
     times_per_path: Option<u64>,
     skip: u64,
     chance: Option<(f64, u64)>,
+    lasts: bool,
 }
 
 impl Fault {
@@ -196,6 +197,7 @@ impl Fault {
             times_per_path: None,
             skip: 0,
             chance: None,
+            lasts: false,
         }
     }
 
@@ -238,6 +240,12 @@ impl Fault {
     /// the same faults in whatever order its requests arrive.
     pub fn chance(mut self, share: f64, seed: u64) -> Self {
         self.chance = Some((share, seed));
+        self
+    }
+
+    /// A path that [`Self::chance`] has chosen once is struck whenever it is asked for, by the same kind.
+    pub fn lasting(mut self) -> Self {
+        self.lasts = true;
         self
     }
 
@@ -370,7 +378,8 @@ impl Active {
             }
             if let Some((share, seed)) = self.fault.chance {
                 let mut hasher = DefaultHasher::new();
-                (seed, &key, count.seen).hash(&mut hasher);
+                let attempt = if self.fault.lasts { 0 } else { count.seen };
+                (seed, &key, attempt).hash(&mut hasher);
                 let draw = hasher.finish();
                 // The upper half decides whether, the lower half which.
                 if (draw >> 32) as f64 / f64::from(u32::MAX) >= share {

@@ -361,6 +361,19 @@ fn chance_follows_the_seed_and_not_the_order() {
 }
 
 #[test]
+fn what_lasts_strikes_the_same_paths_with_the_same_kind() {
+    let kinds = [FaultKind::Status(500, Body::Json), FaultKind::Status(503, Body::Html)];
+    let server = host().fault(Fault::everywhere().chance(0.3, 7).lasting().kinds(kinds)).serve().unwrap();
+    let seen: Vec<Vec<u16>> = (0..60)
+        .map(|n| (0..3).map(|_| get(&server, TOKEN, &format!("/orgs/o{n}")).status).collect())
+        .collect();
+    assert!(seen.iter().all(|statuses| statuses.iter().all(|status| *status == statuses[0])), "{seen:?}");
+    for status in [500, 503, 404] {
+        assert!(seen.iter().any(|statuses| statuses[0] == status), "{status}");
+    }
+}
+
+#[test]
 fn faults_hold_for_connections_that_stay_open() {
     let server = with(FaultKind::Status(502, Body::Json));
     let mut stream = TcpStream::connect(server.address()).unwrap();
