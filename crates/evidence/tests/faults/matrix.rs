@@ -38,12 +38,21 @@ fn host(endpoint: &Endpoint) -> CodeHost {
 }
 
 fn collect(server: &Server, endpoint: &Endpoint, timeout: &str) -> Result<Ran, ConnectError> {
+    collect_by(Clock::manual(Timestamp::now()), server, endpoint, timeout)
+}
+
+fn collect_by(
+    clock: Clock,
+    server: &Server,
+    endpoint: &Endpoint,
+    timeout: &str,
+) -> Result<Ran, ConnectError> {
     let (url, repos) = (server.url(), endpoint.repos);
     let source = format!(
         "  codehost:\n    mode: token\n    org: acme\n    repos: {repos}\n    api_url: {url}\n    timeout_seconds: \
          {timeout}\n"
     );
-    run("[CC6.1, CC6.6, CC7.2]", &source, &[("CODEHOST_TOKEN", DEMO_TOKEN)], Clock::manual(Timestamp::now()))
+    run("[CC6.1, CC6.6, CC7.2]", &source, &[("CODEHOST_TOKEN", DEMO_TOKEN)], clock)
 }
 
 /// What lies behind an endpoint.
@@ -276,6 +285,44 @@ fn faults_that_stay_cost_what_they_hit() {
         stayed(&ran, truth, harm, endpoint)
     });
     println!("faults that stay: {cases} cases of kind and endpoint, 0 healthy artifacts lost, 0 lies");
+}
+
+/// A host that restarts refuses everybody for a while, and real time passes for it. By the machine's clock, then: the
+/// attempts of one request take a second and longer.
+#[test]
+fn a_host_that_restarts_leaves_no_trace() {
+    let all = &ENDPOINTS[0];
+    let truth = truth(all);
+    for pattern in ["/orgs/acme", "/orgs/acme/repos", "/repos/*"] {
+        let host = host(all).refused_for(std::time::Duration::from_millis(200));
+        let server = host.fault(Fault::on(pattern).times(1).kind(FaultKind::Refuse)).serve().unwrap();
+        let ran = collect_by(Clock::System, &server, all, LONG).unwrap();
+        assert_eq!((&ran.files, &ran.errors), (&truth.files, &truth.errors), "{pattern}");
+        assert!(ran.retries > 0, "{pattern}");
+    }
+}
+
+/// A host that goes down in the middle and does not come back.
+#[test]
+fn a_host_that_is_gone_costs_what_was_not_read() {
+    let all = &ENDPOINTS[0];
+    let truth = truth(all);
+    for read in 0..12 {
+        let host = host(all).refused_for(std::time::Duration::from_secs(3_600));
+        let server = host.fault(Fault::on("/repos/*").after(read).kind(FaultKind::Refuse)).serve().unwrap();
+        let ran = collect(&server, all, LONG).unwrap();
+        assert_eq!((ran.lies(&truth), ran.altered(&truth)), (Vec::new(), Vec::new()), "after {read}");
+        assert!(ran.artifacts().contains("sources/codehost/org_settings.json"), "after {read}");
+        assert!(
+            !ran.errors.is_empty() && ran.errors.iter().all(|(code, ..)| code == "host_error"),
+            "{:?}",
+            ran.errors
+        );
+        // Every look is there, as it was or as one that failed.
+        assert!(truth.checks.keys().eq(ran.checks.keys()), "after {read}: {:?}", ran.checks);
+        let unread = ran.checks.values().flatten().filter(|(_, reason)| reason == "host_error").count();
+        assert!(unread > 0, "after {read}");
+    }
 }
 
 fn stayed(ran: &Ran, truth: &Ran, harm: Harm, endpoint: &Endpoint) -> Result<(), String> {

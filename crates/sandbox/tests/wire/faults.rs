@@ -98,6 +98,18 @@ fn refused_and_back() {
     assert_eq!(back, Some(200), "refused {refused} times");
 }
 
+/// Otherwise this test would take an hour.
+#[test]
+fn a_host_that_refuses_can_be_stopped() {
+    let fault = Fault::on(PATH).times(1).kind(FaultKind::Refuse);
+    let server = host().fault(fault).refused_for(Duration::from_secs(3_600)).serve().unwrap();
+    assert_eq!(wire(&server).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
+    while TcpStream::connect(server.address()).is_ok() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(server);
+}
+
 #[test]
 fn bodies_that_are_cut_or_lie_about_their_length() {
     let whole = get(&host().serve().unwrap(), TOKEN, PATH).body.len();
