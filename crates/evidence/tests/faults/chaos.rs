@@ -37,7 +37,7 @@ const FULL: u32 = 4_300;
 
 fn seed() -> u64 {
     let set = std::env::var("EVIDENCE_CHAOS_SEED").ok();
-    set.map_or(20_261_121, |seed| seed.parse().expect("EVIDENCE_CHAOS_SEED is a number"))
+    set.map_or(20_261_121, |seed| seed.parse().unwrap_or_else(|_| panic!("{seed} is no seed: a number is")))
 }
 
 /// Runs against `host` as it is, by a clock that both go by.

@@ -12,6 +12,7 @@
     clippy::indexing_slicing,
     reason = "a test says with a panic that it failed"
 )]
+#![allow(clippy::print_stdout, reason = "figures are what a run of this size is for")]
 
 mod chaos;
 mod kinds;
