@@ -45,8 +45,26 @@ pub(super) struct Repository {
     pub(super) archived: Option<bool>,
 }
 
+/// What a page of the listing may weigh in memory. A hundred repositories with long names are 15 kB; pages of whoever is
+/// not the host may hold a million, and a thousand pages may be in memory at the same time.
+const PAGE_WEIGHT: usize = 128 * 1024;
+
+impl Repository {
+    fn weight(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
+        size_of::<Repository>() + text(&self.full_name) + text(&self.name)
+    }
+}
+
 pub(super) fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, ParseError> {
-    Ok(Object::all(serde_json::from_slice(bytes)?))
+    let page = Object::all(serde_json::from_slice(bytes)?);
+    if page.iter().map(Repository::weight).sum::<usize>() > PAGE_WEIGHT {
+        return Err(ParseError::Shape(format!(
+            "{} repositories, or names, too large for a page",
+            page.len()
+        )));
+    }
+    Ok(page)
 }
 
 /// `GET /repos/{owner}/{repo}/branches/{branch}/protection`
@@ -150,6 +168,19 @@ mod tests {
         assert!(matches!(protection(b""), Err(ParseError::Broken(_))));
         assert!(matches!(protection(b"{\"url\": \"u\""), Err(ParseError::Broken(_))));
         assert!(matches!(protection(b"["), Err(ParseError::Broken(_))));
+    }
+
+    #[test]
+    fn a_page_is_bounded_in_what_it_holds() {
+        let page = |count: usize, name: usize| {
+            let item = format!(r#"{{"id": 1, "name": "{0}", "full_name": "acme/{0}"}}"#, "n".repeat(name));
+            repositories(format!("[{}]", vec![item; count].join(",")).as_bytes())
+        };
+        assert_eq!(page(100, 100).unwrap().len(), 100, "as many as there are, with the longest names");
+        for (count, name) in [(10_000, 1), (1, 1_000_000), (0, 0)] {
+            assert_eq!(page(count, name).is_err(), count > 0, "{count} of {name}");
+        }
+        assert!(is_shape(page(10_000, 1)));
     }
 
     #[test]
