@@ -51,13 +51,12 @@ pub fn finish(plan: &Plan, now: Timestamp) -> Forecast {
     Forecast { after: seconds(after), windows: full_windows + 1 }
 }
 
-/// Seconds for `requests` in one go: a burst of a minute's worth is free, then the pace holds.
+/// Seconds for `requests` in one go: a minute's worth goes at the host's own speed, and the next when the minute is over.
 fn paced(requests: u64, per_minute: u64) -> u64 {
     let own_speed = requests.div_ceil(UNPACED_PER_SECOND);
-    if per_minute == 0 {
-        return own_speed;
-    }
-    own_speed.max(requests.saturating_sub(per_minute).saturating_mul(60) / per_minute)
+    let Some(minutes) = requests.saturating_sub(1).checked_div(per_minute) else { return own_speed };
+    let last = requests.saturating_sub(minutes.saturating_mul(per_minute));
+    own_speed.max(minutes.saturating_mul(60).saturating_add(last.div_ceil(UNPACED_PER_SECOND)))
 }
 
 fn seconds(seconds: u64) -> SignedDuration {
@@ -90,8 +89,8 @@ mod tests {
             (96, None, 900, 1, 0),
             (960, Some(5_000), 0, 10, 0),
             (900, Some(5_000), 900, 10, 0),
-            (1_800, Some(5_000), 900, 60, 0),
-            (4_900, Some(5_000), 900, 266, 0),
+            (1_800, Some(5_000), 900, 60 + 10, 0),
+            (4_900, Some(5_000), 900, 300 + 5, 0),
             (4_901, Some(5_000), 0, 1_801, 1),
             (4_900 * 2, Some(5_000), 0, 1_800 + 52, 1),
             (4_900 * 2 + 1, Some(5_000), 0, 1_800 + 3_600 + 1, 2),

@@ -1,20 +1,41 @@
 //! The host's own clock: the machine's, shifted. Tests move it; nothing here ever sleeps.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// A clock that can be wrong (a host two hours apart) or moved forward (a limit's window passing).
+/// A clock that can be wrong (a host two hours apart), moved forward (a limit's window passing), or a test's own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock {
+    hands: Hands,
     offset_seconds: Arc<AtomicI64>,
 }
 
+/// Where the time comes from: the machine, unless a test has hands of its own.
+#[derive(Clone, Default)]
+pub(crate) struct Hands(Option<Arc<dyn Fn() -> Timestamp + Send + Sync>>);
+
+impl Hands {
+    pub(crate) fn new(read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(read)))
+    }
+}
+
+impl std::fmt::Debug for Hands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "handed in" } else { "the machine's" })
+    }
+}
+
 impl Clock {
+    pub(crate) fn new(hands: Hands) -> Self {
+        Self { hands, offset_seconds: Arc::default() }
+    }
+
     pub(crate) fn now(&self) -> Timestamp {
-        let offset = self.offset_seconds.load(Ordering::Relaxed);
-        let now = Timestamp::now();
-        Timestamp::from_second(now.as_second().saturating_add(offset)).unwrap_or(now)
+        let offset = SignedDuration::from_secs(self.offset_seconds.load(Ordering::Relaxed));
+        let now = self.hands.0.as_ref().map_or_else(Timestamp::now, |read| read());
+        now.checked_add(offset).unwrap_or(now)
     }
 
     pub(crate) fn shift(&self, seconds: i64) {

@@ -224,13 +224,26 @@ impl Client {
         self.send_for(request, false, limit, parse).await
     }
 
-    /// Like [`Client::send`], for a file's own bytes, whatever they are.
+    /// Like [`Client::send`], for a file's own bytes, whatever they are: exactly `size` of them, where that is known.
+    /// Bytes have no form by which one could see that some are missing.
     ///
     /// # Errors
     ///
     /// A [`Failure`] if there is no answer.
-    pub async fn raw(&self, request: &Request, limit: usize) -> Result<Reply<Vec<u8>>, Failure> {
-        self.send_for(request, true, limit, &|bytes| Ok(bytes.to_vec())).await
+    pub async fn raw(
+        &self,
+        request: &Request,
+        limit: usize,
+        size: Option<u64>,
+    ) -> Result<Reply<Vec<u8>>, Failure> {
+        let parse = |bytes: &[u8]| {
+            let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+            match size.filter(|size| *size != length) {
+                Some(size) => Err(ParseError::Broken(format!("{length} bytes, where the host said {size}"))),
+                None => Ok(bytes.to_vec()),
+            }
+        };
+        self.send_for(request, true, limit, &parse).await
     }
 
     async fn send_for<T>(

@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 
 use super::client::Settings;
 use super::concurrency::{Concurrency, Ticket};
-use super::pace::Pace;
+use super::pace::{Blocked, Pace};
 use super::quota::{Admit, Quota};
 use super::reply::{Failure, FailureKind};
 use super::retry::Class;
@@ -20,6 +20,9 @@ use crate::report::{Event, Reporter, WaitReason};
 
 /// Fewer remaining requests than this, and the run waits for the reset (specification, "Pause threshold").
 pub(super) const PAUSE_THRESHOLD: u64 = 100;
+
+/// A pacing wait from which on it is shown: what stands still for seconds looks like a failure.
+const SHOWN_PACE: SignedDuration = SignedDuration::from_secs(3);
 
 /// How often a wait is shown again.
 const COUNTDOWN_STEP: SignedDuration = SignedDuration::from_secs(1);
@@ -107,7 +110,7 @@ impl Gate {
         }
     }
 
-    /// Waits for everybody, and shows it. A pacing wait is a fraction of a second, and showing it would be noise.
+    /// Waits for everybody, and shows it. Most pacing waits are a fraction of a second, and showing one would be noise.
     pub(super) async fn wait(
         &self,
         until: Timestamp,
@@ -115,10 +118,10 @@ impl Gate {
         clock: &Clock,
         reporter: &dyn Reporter,
     ) {
-        if reason == WaitReason::Pace {
+        let begun = clock.now();
+        if reason == WaitReason::Pace && until.duration_since(begun) < SHOWN_PACE {
             return clock.sleep_until(until).await;
         }
-        let begun = clock.now();
         loop {
             let now = clock.now();
             if now >= until {
@@ -133,13 +136,16 @@ impl Gate {
             }
         }
         reporter.event(Event::WaitOver(self.source));
-        self.lock().waited(begun, clock.now());
+        if reason != WaitReason::Pace {
+            self.lock().waited(begun, clock.now());
+        }
     }
 
     /// The request has an answer, or will have none.
     pub(super) fn leave(&self, ticket: Ticket, lesson: Option<&Lesson>, now: Timestamp) {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
+        state.pace.end(now);
         if let Some(lesson) = lesson {
             state.learn(ticket, lesson, now);
         }
@@ -186,8 +192,10 @@ impl State {
                 return Step::Refuse(Failure::local(FailureKind::RateLimited { limit, reset }));
             }
         }
-        if let Err(until) = self.pace.next(now) {
-            return Step::Wait(until, WaitReason::Pace);
+        match self.pace.start(now) {
+            Ok(()) => {}
+            Err(Blocked::Until(until)) => return Step::Wait(until, WaitReason::Pace),
+            Err(Blocked::Answer) => return Step::Full,
         }
         self.in_flight += 1;
         Step::Start(self.concurrency.start())

@@ -1,61 +1,92 @@
-//! The pace of requests: a token bucket, so that a fast host is not asked more often per minute than it tolerates.
+//! The pace of requests: a sliding window, so that in no minute more requests reach a host than it tolerates.
 //!
-//! Pure: it is told the time and answers when the next request may start. It never sleeps. It knows nothing of the
-//! primary limit (see `quota`) nor of how many requests may run at once (see `concurrency`).
+//! Pure: it is told when requests start and end, and answers when the next one may start. It never sleeps. It knows
+//! nothing of the primary limit (see `quota`) nor of how many requests may run at once (see `concurrency`).
+//!
+//! The host counts a request when it arrives, which is some time between its start and its answer. So a request counts
+//! from its start until a minute after its end: however long the way was, no minute of the host's has more.
+
+use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
 
-const MINUTE: i128 = 60_000_000_000;
+const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
-/// A token bucket that holds one minute's worth of requests and refills evenly.
+/// A window of a minute that holds so many requests and no more.
 #[derive(Debug, Clone)]
 pub struct Pace {
-    /// What one request costs, in nanoseconds; zero is a pace without limit.
-    cost: i128,
-    /// What may be spent, in nanoseconds; never more than a minute.
-    credit: i128,
-    updated: Option<Timestamp>,
+    /// Requests per minute; zero is a pace without limit.
+    most: usize,
+    /// Started, and not ended.
+    open: usize,
+    /// When the requests of the last minute ended, the oldest first.
+    ended: VecDeque<Timestamp>,
+}
+
+/// What the next request has to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blocked {
+    /// For this time; then ask again.
+    Until(Timestamp),
+    /// For the end of a request that has started.
+    Answer,
 }
 
 impl Pace {
-    /// At most `per_minute` requests at once, and that many per minute afterwards; 0 means no limit.
+    /// At most `per_minute` requests in any minute; 0 means no limit.
     pub fn new(per_minute: u32) -> Pace {
-        let cost = if per_minute == 0 { 0 } else { MINUTE / i128::from(per_minute) };
-        Pace { cost, credit: MINUTE, updated: None }
+        let most = usize::try_from(per_minute).unwrap_or(usize::MAX);
+        Pace { most, open: 0, ended: VecDeque::new() }
     }
 
     /// Stops pacing: for a host whose answers carry no rate-limit headers, which has no limits to respect.
     pub fn disable(&mut self) {
-        self.cost = 0;
+        *self = Pace::new(0);
     }
 
     /// Whether there is a limit at all.
     pub fn is_enabled(&self) -> bool {
-        self.cost > 0
+        self.most > 0
     }
 
-    /// Takes one request out of the bucket.
-    ///
-    /// A clock that goes backwards earns nothing and costs nothing: the wait it is told is never longer than the
-    /// time between two requests.
+    /// Starts a request, which must be told to end with [`Pace::end`].
     ///
     /// # Errors
     ///
-    /// The time at which to ask again, if the bucket is empty; nothing was taken then.
-    pub fn next(&mut self, now: Timestamp) -> Result<(), Timestamp> {
-        if self.cost == 0 {
+    /// What to wait for, if the window is full; nothing was started then.
+    pub fn start(&mut self, now: Timestamp) -> Result<(), Blocked> {
+        if self.most == 0 {
             return Ok(());
         }
-        let elapsed = self.updated.map_or(0, |updated| now.duration_since(updated).as_nanos().max(0));
-        self.updated = Some(now);
-        self.credit = self.credit.saturating_add(elapsed).min(MINUTE);
-        if self.credit >= self.cost {
-            self.credit -= self.cost;
+        self.forget_elapsed(now);
+        if self.open + self.ended.len() < self.most {
+            self.open += 1;
             return Ok(());
         }
-        let missing = i64::try_from(self.cost - self.credit).unwrap_or(i64::MAX);
-        Err(now.checked_add(SignedDuration::from_nanos(missing)).unwrap_or(Timestamp::MAX))
+        Err(self.ended.front().map_or(Blocked::Answer, |oldest| Blocked::Until(minute_after(*oldest))))
     }
+
+    /// A request that was started has ended, with an answer or without.
+    pub fn end(&mut self, now: Timestamp) {
+        // One that was started before the pace was disabled is not counted.
+        if self.open > 0 {
+            self.open -= 1;
+            self.ended.push_back(now);
+        }
+    }
+
+    /// Drops the requests that ended a minute ago. For a clock that was set back, what ended later than now has ended
+    /// now: no wait is ever longer than a minute.
+    fn forget_elapsed(&mut self, now: Timestamp) {
+        self.ended.iter_mut().rev().take_while(|ended| **ended > now).for_each(|ended| *ended = now);
+        while self.ended.front().is_some_and(|oldest| minute_after(*oldest) <= now) {
+            self.ended.pop_front();
+        }
+    }
+}
+
+fn minute_after(time: Timestamp) -> Timestamp {
+    time.checked_add(MINUTE).unwrap_or(Timestamp::MAX)
 }
 
 #[cfg(test)]
@@ -67,99 +98,166 @@ mod tests {
         Timestamp::from_millisecond(1_800_000_000_000 + milliseconds).unwrap()
     }
 
-    /// How many requests start between the two times, by a caller that always wants to.
-    fn started(pace: &mut Pace, from: i64, to: i64) -> usize {
-        let mut count = 0;
-        let mut now = at(from);
-        while now < at(to) {
-            match pace.next(now) {
-                Ok(()) => count += 1,
-                Err(when) => {
-                    assert!(when > now);
-                    now = when;
-                }
-            }
-        }
-        count
+    /// Requests that are answered at once.
+    fn burst(pace: &mut Pace, now: Timestamp) -> usize {
+        let started = (0..1_000_000).take_while(|_| pace.start(now).is_ok()).count();
+        (0..started).for_each(|_| pace.end(now));
+        started
     }
 
     #[test]
-    fn a_full_bucket_then_an_even_flow() {
+    fn a_full_window_then_nothing_for_a_minute() {
         for per_minute in [1, 7, 60, 900, 5_000, 100_000] {
             let mut pace = Pace::new(per_minute);
-            let burst = (0..200_000).take_while(|_| pace.next(at(0)).is_ok()).count();
-            assert_eq!(burst, per_minute as usize);
-            let minute = started(&mut pace, 0, 60_000);
-            assert!(minute.abs_diff(per_minute as usize) <= 1, "{per_minute}: {minute}");
+            let most = per_minute as usize;
+            assert_eq!(burst(&mut pace, at(0)), most);
+            assert_eq!(pace.start(at(0)), Err(Blocked::Until(at(60_000))));
+            assert_eq!(burst(&mut pace, at(59_999)), 0);
+            assert_eq!(burst(&mut pace, at(60_000)), most);
+            assert_eq!(burst(&mut pace, at(3_600_000)), most, "an idle hour saves nothing up");
         }
     }
 
     #[test]
-    fn tells_when_to_come_back() {
-        let mut pace = Pace::new(60);
-        while pace.next(at(0)).is_ok() {}
-        assert_eq!(pace.next(at(0)), Err(at(1_000)));
-        assert_eq!(pace.next(at(400)), Err(at(1_000)));
-        assert_eq!(pace.next(at(1_000)), Ok(()));
-        assert_eq!(pace.next(at(1_000)), Err(at(2_000)));
+    fn every_end_makes_room_a_minute_later() {
+        let mut pace = Pace::new(3);
+        for second in [0, 10, 20] {
+            assert_eq!(pace.start(at(second * 1_000)), Ok(()));
+            pace.end(at(second * 1_000 + 500));
+        }
+        assert_eq!(pace.start(at(30_000)), Err(Blocked::Until(at(60_500))));
+        assert_eq!(pace.start(at(60_500)), Ok(()));
+        assert_eq!(pace.start(at(60_500)), Err(Blocked::Until(at(70_500))));
     }
 
+    /// A request that is on its way may arrive at any time until its answer is here.
     #[test]
-    fn an_idle_hour_saves_up_one_minute() {
-        let mut pace = Pace::new(10);
-        while pace.next(at(0)).is_ok() {}
-        assert_eq!((0..100).take_while(|_| pace.next(at(3_600_000)).is_ok()).count(), 10);
+    fn a_request_counts_for_as_long_as_it_may_arrive() {
+        let mut pace = Pace::new(2);
+        assert_eq!((pace.start(at(0)), pace.start(at(0))), (Ok(()), Ok(())));
+        assert_eq!(pace.start(at(3_600_000)), Err(Blocked::Answer));
+        pace.end(at(3_600_000));
+        assert_eq!(pace.start(at(3_600_000)), Err(Blocked::Until(at(3_660_000))));
     }
 
     #[test]
     fn no_limit_is_no_limit() {
         let mut pace = Pace::new(0);
         assert!(!pace.is_enabled());
-        assert!((0..10_000).all(|_| pace.next(at(0)).is_ok()));
+        assert!((0..10_000).all(|_| pace.start(at(0)).is_ok()));
         let mut pace = Pace::new(1);
         assert!(pace.is_enabled());
+        assert_eq!(pace.start(at(0)), Ok(()));
         pace.disable();
-        assert!((0..10_000).all(|_| pace.next(at(0)).is_ok()));
+        pace.end(at(0));
+        assert!((0..10_000).all(|_| pace.start(at(0)).is_ok()));
     }
 
     #[test]
     fn a_clock_set_back_is_harmless() {
         let mut pace = Pace::new(60);
-        while pace.next(at(0)).is_ok() {}
+        burst(&mut pace, at(0));
         let day = 86_400_000;
-        assert_eq!(pace.next(at(-day)), Err(at(-day + 1_000)));
-        assert_eq!(pace.next(at(-day + 1_000)), Ok(()));
+        assert_eq!(pace.start(at(-day)), Err(Blocked::Until(at(-day + 60_000))));
+        assert_eq!(pace.start(at(-day + 60_000)), Ok(()));
     }
 
     #[test]
     fn the_ends_of_time_do_not_overflow() {
         let mut pace = Pace::new(1);
-        assert_eq!(pace.next(Timestamp::MIN), Ok(()));
-        assert_eq!(pace.next(Timestamp::MAX), Ok(()));
-        assert_eq!(pace.next(Timestamp::MAX), Err(Timestamp::MAX));
+        assert_eq!(pace.start(Timestamp::MIN), Ok(()));
+        pace.end(Timestamp::MIN);
+        assert_eq!(pace.start(Timestamp::MAX), Ok(()));
+        pace.end(Timestamp::MAX);
+        assert!(pace.start(Timestamp::MAX).is_ok_and(|()| true) || pace.open == 0);
+    }
+
+    /// What a caller does who always wants to start one more: it waits as it is told, and its requests arrive at any
+    /// time between their start and their end. Gives the arrivals.
+    fn arrivals(per_minute: u32, requests: usize, at_once: usize, ways: &[(i64, i64)]) -> Vec<i64> {
+        let mut pace = Pace::new(per_minute);
+        let (mut now, mut arrived) = (0, Vec::new());
+        // When each request in flight ends.
+        let mut flying: Vec<i64> = Vec::new();
+        let mut number = 0;
+        while number < requests {
+            flying.retain(|end| {
+                if *end <= now {
+                    pace.end(at(*end));
+                }
+                *end > now
+            });
+            let next_end = flying.iter().copied().min();
+            if flying.len() >= at_once {
+                now = next_end.unwrap();
+                continue;
+            }
+            match pace.start(at(now)) {
+                Ok(()) => {
+                    let (there, back) = ways[number % ways.len()];
+                    arrived.push(now + there);
+                    flying.push(now + there + back);
+                    number += 1;
+                }
+                Err(Blocked::Answer) => now = next_end.expect("somebody is on the way"),
+                Err(Blocked::Until(when)) => {
+                    let when = when.as_millisecond() - at(0).as_millisecond();
+                    assert!(when > now, "told to wait for what is over");
+                    now = next_end.map_or(when, |end| end.min(when));
+                }
+            }
+        }
+        arrived
     }
 
     proptest! {
-        /// Whatever the clock does, the wait is at most the time between two requests, and the bucket never lets
-        /// more through than it held plus what forward time earned.
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// No sliding minute of the host's sees more than the limit, however long the ways are; and a caller that
+        /// never rests gets what the limit allows.
         #[test]
-        fn bounded(per_minute in 1u32..2_000, steps in proptest::collection::vec(-120_000i64..120_000, 1..200)) {
+        fn no_minute_has_more(
+            per_minute in 1u32..1_000,
+            at_once in 1usize..100,
+            minutes in 1usize..4,
+            ways in proptest::collection::vec((0i64..20_000, 0i64..2_000), 1..20),
+        ) {
+            let most = per_minute as usize;
+            let mut arrived = arrivals(per_minute, most * minutes + most / 2 + 1, at_once, &ways);
+            arrived.sort_unstable();
+            for (first, beyond) in arrived.iter().zip(arrived.iter().skip(most)) {
+                prop_assert!(beyond - first >= 60_000, "{} requests in {} ms", most + 1, beyond - first);
+            }
+        }
+
+        /// Whatever the clock does, no wait is longer than a minute, and there is always an end to it.
+        #[test]
+        fn bounded(per_minute in 1u32..50, steps in proptest::collection::vec(-120_000i64..120_000, 1..200)) {
             let mut pace = Pace::new(per_minute);
             let mut now = 0;
-            let mut forward = 0;
-            let mut count = 0i64;
             for step in steps {
                 now += step;
-                forward += step.max(0);
-                match pace.next(at(now)) {
-                    Ok(()) => count += 1,
-                    Err(when) => {
-                        let wait = when.duration_since(at(now)).as_nanos();
-                        prop_assert!(wait > 0 && wait <= MINUTE / i128::from(per_minute));
+                match pace.start(at(now)) {
+                    Ok(()) => pace.end(at(now)),
+                    Err(Blocked::Until(when)) => {
+                        let wait = when.duration_since(at(now));
+                        prop_assert!(wait > SignedDuration::ZERO && wait <= MINUTE);
+                        prop_assert_eq!(pace.start(when), Ok(()));
+                        pace.end(when);
                     }
+                    Err(Blocked::Answer) => prop_assert!(false, "nothing is on its way"),
                 }
             }
-            prop_assert!(count <= i64::from(per_minute) + forward * i64::from(per_minute) / 60_000 + 1);
         }
+    }
+
+    /// The figure of the code host: the first 900 at once, and never more than 900 in a minute.
+    #[test]
+    fn the_first_minute_has_nine_hundred_and_not_more() {
+        let arrived = arrivals(900, 4_000, 32, &[(40, 40)]);
+        assert_eq!(arrived.iter().filter(|at| **at < 60_000).count(), 900);
+        assert!(arrived.iter().zip(arrived.iter().skip(900)).all(|(first, beyond)| beyond - first >= 60_000));
+        // It is no slower than it must be.
+        assert!(*arrived.last().unwrap() < 5 * 61_000, "{:?}", arrived.last());
     }
 }

@@ -209,7 +209,7 @@ pub enum WaitReason {
     HostFault,
     /// The host was asked too fast and said for how long to wait.
     Throttled,
-    /// The pace of requests; too short to show.
+    /// The pace of requests: this minute has as many as the host tolerates.
     Pace,
 }
 

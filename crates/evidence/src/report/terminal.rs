@@ -285,7 +285,7 @@ impl Terminal {
             WaitReason::SecondaryLimit => "the host asked for a rest",
             WaitReason::HostFault => "the host is down and asked for the time",
             WaitReason::Throttled => "the host asks for fewer requests",
-            WaitReason::Pace => return,
+            WaitReason::Pace => "this minute has had as many requests as the host tolerates",
         };
         let clock = until.strftime("%H:%M:%SZ");
         if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {

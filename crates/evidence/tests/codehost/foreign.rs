@@ -146,3 +146,79 @@ fn a_refusal_that_breaks_off_is_no_refusal() {
     let healed = seen(sandbox::demo_organization().fault(cut.times(2)));
     assert!(matches!(&healed, Seen::Denied { .. }), "{healed:?}");
 }
+
+/// A server of some years ago refuses large files without telling their size: whatever comes as the file's own bytes is
+/// then taken for it, except a page.
+#[test]
+fn a_page_is_no_file_even_where_bytes_were_asked_for() {
+    use sandbox::{Fault, FaultKind};
+    let path = "/repos/acme/storefront/contents/CODEOWNERS";
+    let text =
+        "This API returns blobs up to 1 MB in size. The requested blob is too large to fetch via the API";
+    let refusal = FaultKind::Json(403, Vec::new(), json!({"message": text}));
+    let seen = |page: Fault| {
+        let first = Fault::on(path).times(1).kind(refusal.clone());
+        let server = sandbox::demo_organization().fault(first).fault(page).serve().unwrap();
+        let collected = collect(&server.url(), &["controls: [CC6.6]"]).unwrap();
+        collected.observations.into_iter().find(|one| &*one.subject == "acme/storefront").unwrap().seen
+    };
+    let page = Fault::on(path).kind(FaultKind::LoginPage);
+    let stays = seen(page.clone());
+    assert!(matches!(&stays, Seen::Failed(failed) if *failed.reason == reason::HOST_ERROR), "{stays:?}");
+    let passes = seen(page.times(2));
+    assert!(matches!(&passes, Seen::Artifact { .. }), "{passes:?}");
+}
+
+/// That a file is not there is a finding only if the repository is. What is neither "it is" nor "Not Found" proves
+/// nothing.
+#[test]
+fn only_the_repository_itself_shows_that_it_is_there() {
+    let table = [
+        (200, json!({"id": 1, "full_name": "acme/web"}), "nothing"),
+        (200, json!({"ok": true}), "host_error"),
+        (200, json!([]), "host_error"),
+        (404, json!({"message": "Not Found"}), "not_found"),
+        (400, json!({"message": "Bad Request"}), "host_error"),
+        (410, json!({"message": "Gone"}), "host_error"),
+        (403, json!({"message": "Resource not accessible by personal access token"}), "permission_denied"),
+        (451, json!({"message": "Repository access blocked"}), "blocked"),
+    ];
+    for (status, body, expected) in table {
+        let repository = Recording::new("/repos/acme/web", status, body.clone());
+        let server = organization().recording(repository).serve().unwrap();
+        let collected = super::collect_of(&server.url(), "[acme/web]", &["controls: [CC6.6]"]).unwrap();
+        let seen = match &collected.observations[0].seen {
+            Seen::Nothing { .. } => "nothing",
+            Seen::Denied { reason, .. } => reason.code,
+            Seen::Failed(failed) => failed.reason.code,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(seen, expected, "{status} {body}");
+    }
+}
+
+/// Pages that shift while they are read show some repositories twice and others not at all.
+#[test]
+fn repositories_that_come_twice_while_others_are_missing_are_an_error() {
+    let told = |total: u32| json!({"login": "acme", "id": 1, "public_repos": total});
+    let listed = json!([{"id": 1, "full_name": "acme/a"}, {"id": 1, "full_name": "acme/a"}, {"id": 2, "full_name": "acme/b"}]);
+    for (total, errors) in [(2, 0), (3, 1)] {
+        let server = Replay::new()
+            .recording(Recording::new("/orgs/acme", 200, told(total)))
+            .recording(Recording::new(LISTING, 200, listed.clone()))
+            .otherwise(Recording::new("/", 404, json!({"message": "Branch not protected"})))
+            .serve()
+            .unwrap();
+        let collected = collect(&server.url(), &["controls: [CC7.2]"]).unwrap();
+        let failed = collected.observations.iter().filter_map(|one| match &one.seen {
+            Seen::Failed(failed) => Some((one.subject.to_string(), failed.message.clone())),
+            _ => None,
+        });
+        let failed: Vec<_> = failed.collect();
+        assert_eq!((failed.len(), collected.observations.len()), (errors, 2 + errors), "{failed:?}");
+        assert!(
+            failed.iter().all(|(subject, text)| subject == "acme" && text.contains("1 came twice")),
+            "{failed:?}"
+        );
+    }
+}

@@ -83,9 +83,14 @@ impl Reporter for Waits {
 
 /// Connects to `url` and collects everything.
 fn collect(url: &str, extra: &[&str]) -> Result<Collected, ConnectError> {
+    collect_of(url, "\"*\"", extra)
+}
+
+/// Connects to `url` and collects what is there of `repos`.
+fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, ConnectError> {
     provider();
     let env = environment(url);
-    let text = configuration("acme", "\"*\"", Path::new("key.pem"), extra);
+    let text = configuration("acme", repos, Path::new("key.pem"), extra);
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();
     let waits = Arc::new(Waits::default());
     let reporter: Arc<dyn Reporter> = waits.clone();

@@ -95,7 +95,7 @@ fn listing(world: &World, organization: &Organization, who: &Who, call: &Call) -
             && !(thinned && listed.private)
             && who.sees_one(Some(organization), &organization.login, name, listed.private)
     });
-    let page = Page::of(call);
+    let page = Page::of(call, world.host.page_size);
     let range = page.range(slots.len(), call.shift);
     let new = version(call).is_ok_and(|version| version == VERSIONS[1]);
     let body = json::array(|a| {
@@ -107,7 +107,7 @@ fn listing(world: &World, organization: &Organization, who: &Who, call: &Call) -
     });
     let mut reply = Reply::json(body);
     reply.worth_keeping = true;
-    let base = format!("{}/organizations/{}/repos", world.url, organization.number());
+    let base = format!("{}/organizations/{}/repos", world.own_url, organization.number());
     if let Some(link) = page.link(&base, &call.query, slots.len()) {
         reply = reply.header(header::LINK, link);
     }
@@ -130,7 +130,7 @@ fn find<'a>(
         Place::Id(id) => world.repository_by_id(id).ok_or_else(missing)?,
         Place::Name { owner, name } => match world.repository(owner, name) {
             Found::Here(repository) => repository,
-            Found::Moved(id) => return Err(Reply::moved(&format!("{}/repositories/{id}", world.url))),
+            Found::Moved(id) => return Err(Reply::moved(&format!("{}/repositories/{id}", world.own_url))),
             Found::Nothing => return Err(missing()),
         },
     };
@@ -161,7 +161,7 @@ fn part_of(world: &World, who: &Who, place: &Place, part: &Part, call: &Call) ->
             if let (Some(rest), Place::Name { owner, name }) = (rest.first(), place)
                 && let Found::Moved(id) = world.repository(owner, name)
             {
-                refusal = Reply::moved(&format!("{}/repositories/{id}/{rest}", world.url));
+                refusal = Reply::moved(&format!("{}/repositories/{id}/{rest}", world.own_url));
             }
             return Err(refusal);
         }

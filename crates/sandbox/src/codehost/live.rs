@@ -70,7 +70,8 @@ impl State<CodeHost> for Live {
         self.bad_logins.store(0, Ordering::Relaxed);
         let settings = host.settings();
         *lock(&self.kept) = Kept::default();
-        *self.world.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(World::new(host, &before.url));
+        *self.world.write().unwrap_or_else(PoisonError::into_inner) =
+            Arc::new(World::new(host, &before.own_url));
         settings
     }
 

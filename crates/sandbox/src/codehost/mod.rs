@@ -38,11 +38,15 @@ pub(crate) use reply::moved_body;
 pub use repository::{Repository, Visibility};
 pub use token::{Role, Selection, Token, TokenKind};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Hands};
 use crate::server::Settings;
+use jiff::Timestamp;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The most entries on a page that the real host gives.
+pub(crate) const MAXIMUM_PAGE_SIZE: u64 = 100;
 
 /// The state of a code host.
 #[derive(Clone, Debug)]
@@ -54,7 +58,10 @@ pub struct CodeHost {
     pub(crate) faults: Vec<Fault>,
     pub(crate) latency: Duration,
     pub(crate) clock_offset_seconds: i64,
+    pub(crate) hands: Hands,
+    pub(crate) page_size: u64,
     pub(crate) base_path: String,
+    pub(crate) public_url: Option<String>,
     pub(crate) compression: bool,
     pub(crate) log_limit: usize,
     pub(crate) port: u16,
@@ -81,7 +88,10 @@ impl CodeHost {
             faults: Vec::new(),
             latency: Duration::ZERO,
             clock_offset_seconds: 0,
+            hands: Hands::default(),
+            page_size: MAXIMUM_PAGE_SIZE,
             base_path: String::new(),
+            public_url: None,
             compression: true,
             log_limit: 100_000,
             port: 0,
@@ -134,9 +144,28 @@ impl CodeHost {
         self
     }
 
+    /// The host goes by this clock: windows and lock-outs pass when a test says so, and nobody sleeps.
+    pub fn clock(mut self, read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.hands = Hands::new(read);
+        self
+    }
+
+    /// Listings have at most this many entries on a page, however many are asked for: 100 unless set.
+    pub fn page_size(mut self, entries: u64) -> Self {
+        self.page_size = entries.clamp(1, MAXIMUM_PAGE_SIZE);
+        self
+    }
+
     /// The API lives below this path, as on a self-hosted server: `/api/v3`.
     pub fn base_path(mut self, path: &str) -> Self {
         self.base_path = path.trim_end_matches('/').to_owned();
+        self
+    }
+
+    /// What the host calls itself in its bodies, as one behind a proxy does; links between pages are as they are asked
+    /// for. Two runs against it then see the same bytes, whatever their ports.
+    pub fn public_url(mut self, url: &str) -> Self {
+        self.public_url = Some(url.trim_end_matches('/').to_owned());
         self
     }
 
@@ -182,7 +211,7 @@ impl CodeHost {
     /// # Errors
     /// When no port or thread can be had.
     pub fn serve(self) -> io::Result<Server> {
-        let clock = Clock::default();
+        let clock = Clock::new(self.hands.clone());
         clock.set_offset(self.clock_offset_seconds);
         Server::start(self.settings(), clock.clone(), move |url| {
             let live = Arc::new(Live::new(self, url, clock));

@@ -10,12 +10,12 @@ pub(super) struct Page {
 }
 
 impl Page {
-    pub(super) fn of(call: &Call) -> Self {
+    pub(super) fn of(call: &Call, most: u64) -> Self {
         let read = |name| {
             call.parameter(name).and_then(|value| value.parse::<u64>().ok()).filter(|value| *value > 0)
         };
-        // More than 100 is 100, and nonsense is the default: the host does not refuse either.
-        Self { number: read("page").unwrap_or(1), size: read("per_page").unwrap_or(30).min(100) }
+        // More than the host gives is what it gives, and nonsense is the default: the host does not refuse either.
+        Self { number: read("page").unwrap_or(1), size: read("per_page").unwrap_or(30).min(most) }
     }
 
     /// The part of a listing of this length that is on the page.

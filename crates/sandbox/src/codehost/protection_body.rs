@@ -273,7 +273,7 @@ pub(super) fn rules(repository: &Repository, branch: &str, who: &Who, call: &Cal
         return Err(Reply::error(403, UPGRADE, docs::RULES));
     }
     let rules = repository.rules.get(branch).map(Vec::as_slice).unwrap_or_default();
-    let page = Page::of(call);
+    let page = Page::of(call, super::MAXIMUM_PAGE_SIZE);
     let body = json::array(|a| {
         for rule in rules.get(page.range(rules.len(), 0)).unwrap_or_default() {
             a.raw(rule.to_string().as_bytes());

@@ -4,15 +4,15 @@ use super::limits::{Limits, Reset};
 use crate::clock::prose_date;
 use crate::json;
 use crate::server::{Call, lock};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
-use std::time::{Duration, Instant};
 
 /// The user a fault's limit message names.
 pub(crate) const USER_IN_LIMIT_MESSAGES: u64 = 583_231;
 
 const HOUR: i64 = 3600;
+const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 const ANONYMOUS_LIMIT: u64 = 60;
 const SUPPORT: &str = "If you reach out to GitHub Support for help, please include the request ID";
 const SCRAPING: &str = "For more on scraping GitHub and how it may affect your rights, please review our Terms of Service \
@@ -29,9 +29,9 @@ struct User {
     limit: u64,
     remaining: u64,
     reset: i64,
-    blocked_until: Option<Instant>,
+    blocked_until: Option<Timestamp>,
     /// Arrivals of the last minute, by endpoint.
-    recent: HashMap<&'static str, VecDeque<Instant>>,
+    recent: HashMap<&'static str, VecDeque<Timestamp>>,
 }
 
 /// What the headers say.
@@ -96,12 +96,12 @@ impl Quota {
         let mut users = lock(&self.users);
         let user = window(&mut users, login, limits, call.now);
         if limits.enforce {
-            let now = Instant::now();
+            let now = call.now;
             if user.blocked_until.is_some_and(|until| until > now) {
                 return Verdict::Secondary;
             }
             let recent = user.recent.entry(endpoint).or_default();
-            while recent.front().is_some_and(|at| now.duration_since(*at) >= Duration::from_secs(60)) {
+            while recent.front().is_some_and(|at| now.duration_since(*at) >= MINUTE) {
                 recent.pop_front();
             }
             recent.push_back(now);
@@ -109,7 +109,8 @@ impl Quota {
                 || call.in_flight > limits.secondary.concurrent
             {
                 let pause = limits.secondary.retry_after.unwrap_or(60);
-                user.blocked_until = Some(now + Duration::from_secs(pause));
+                let pause = SignedDuration::from_secs(i64::try_from(pause).unwrap_or(i64::MAX));
+                user.blocked_until = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
                 return Verdict::Secondary;
             }
         }

@@ -10,7 +10,10 @@ use std::sync::{Arc, Mutex};
 pub(super) struct World {
     pub(super) host: CodeHost,
     /// The base of the API: origin and base path.
+    /// What the host calls itself in its bodies.
     pub(super) url: String,
+    /// Where it is: what its links and redirects lead to.
+    pub(super) own_url: String,
     organizations: HashMap<String, usize>,
     made: Vec<Arc<Repository>>,
     by_name: HashMap<String, usize>,
@@ -53,8 +56,20 @@ impl World {
         let tokens =
             host.tokens.iter().map(|token| (token.secret.clone(), Arc::new(token.clone()))).collect();
         let made = host.repositories.iter().cloned().map(Arc::new).collect();
-        let url = url.to_owned();
-        Self { host, url, organizations, made, by_name, by_id, moved, tokens, listings: Mutex::default() }
+        let own_url = url.to_owned();
+        let url = host.public_url.clone().unwrap_or_else(|| own_url.clone());
+        Self {
+            host,
+            url,
+            own_url,
+            organizations,
+            made,
+            by_name,
+            by_id,
+            moved,
+            tokens,
+            listings: Mutex::default(),
+        }
     }
 
     pub(super) fn token(&self, secret: &str) -> Option<&Arc<Token>> {

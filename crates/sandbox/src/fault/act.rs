@@ -1,9 +1,11 @@
 //! Turning a fault into an answer, or into bytes that are not one.
 
-use super::{BadLink, Body, FaultKind, bodies};
+use super::{BadLink, Body, FaultKind, bodies, edits};
+use crate::clock::http_date;
 use crate::server::{Answer, Backend, Call, End, Plan, Step};
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use jiff::{SignedDuration, Timestamp};
 use std::fmt::Write as _;
 
 /// What the engine does with a request.
@@ -114,10 +116,16 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
             answer.set_static(header::CONTENT_TYPE, html);
             Outcome::Answer(answer)
         }
-        FaultKind::InvalidUtf8 => {
+        FaultKind::InvalidUtf8 => edited(call, backend, edits::spoil),
+        FaultKind::Numbers(number) => edited(call, backend, |body| edits::numbers(body, number)),
+        FaultKind::Names(name) => edited(call, backend, |body| edits::names(body, name)),
+        FaultKind::Clock(seconds) => {
             let mut answer = backend.answer(call);
-            answer.body = Bytes::from(spoil(&answer.body));
-            answer.gzip = None;
+            answer.set(header::DATE, &http_date(later(call.now, *seconds)));
+            let reset = answer.headers.get("x-ratelimit-reset").and_then(|reset| reset.to_str().ok());
+            if let Some(reset) = reset.and_then(|reset| reset.parse::<i64>().ok()) {
+                answer.headers.insert("x-ratelimit-reset", HeaderValue::from(reset.saturating_add(*seconds)));
+            }
             Outcome::Answer(answer)
         }
         FaultKind::DeepJson(depth) => made_up(call, backend, 200, json, bodies::nested(*depth).into()),
@@ -145,6 +153,18 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
             Outcome::Answer(answer)
         }
     }
+}
+
+/// The true answer with another body.
+fn edited(call: &Call, backend: &dyn Backend, edit: impl Fn(&[u8]) -> Vec<u8>) -> Outcome {
+    let mut answer = backend.answer(call);
+    answer.body = Bytes::from(edit(&answer.body));
+    answer.gzip = None;
+    Outcome::Answer(answer)
+}
+
+fn later(now: Timestamp, seconds: i64) -> Timestamp {
+    now.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(now)
 }
 
 fn made_up(
@@ -208,15 +228,6 @@ fn rate_headers(answer: &mut Answer, call: &Call, limit: u64, remaining: u64, re
     }
     answer.headers.insert("x-ratelimit-reset", HeaderValue::from(reset));
     answer.headers.insert("x-ratelimit-resource", HeaderValue::from_static("core"));
-}
-
-/// Bytes that no UTF-8 text has, inside the first string value, or the first element that has text.
-fn spoil(body: &[u8]) -> Vec<u8> {
-    let json = body.windows(3).position(|window| window == b"\":\"").map(|at| at + 3);
-    let xml = || body.windows(2).position(|window| window == b"</");
-    let at = json.or_else(xml).unwrap_or(body.len());
-    let (before, after) = body.split_at(at);
-    [before, &[0xff, 0xfe, 0xc0, 0x80], after].concat()
 }
 
 fn mislead(bad: &BadLink, call: &Call, backend: &dyn Backend) -> Answer {

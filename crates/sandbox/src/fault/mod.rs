@@ -5,6 +5,7 @@
 
 mod act;
 mod bodies;
+mod edits;
 
 pub(crate) use act::{Outcome, act, failure};
 pub(crate) use bodies::unicorn;
@@ -79,6 +80,12 @@ pub enum FaultKind {
     LoginPage,
     /// The true answer with bytes that are not UTF-8 inside its first string.
     InvalidUtf8,
+    /// The true answer with this in place of every number: `1e999`, `-1`.
+    Numbers(String),
+    /// The true answer, in which the first thing that has a name has this one: `..`, a line break.
+    Names(String),
+    /// The true answer by a clock that is off by so many seconds, the reset of a limit too.
+    Clock(i64),
     /// 200 with arrays nested this deep.
     DeepJson(usize),
     /// 200 with an honest body of this many bytes.
@@ -145,6 +152,9 @@ impl FaultKind {
             Self::Redirect(_) => "redirect",
             Self::LoginPage => "login-page",
             Self::InvalidUtf8 => "invalid-utf8",
+            Self::Numbers(_) => "numbers",
+            Self::Names(_) => "names",
+            Self::Clock(_) => "clock",
             Self::DeepJson(_) => "deep-json",
             Self::HugeBody(_) => "huge-body",
             Self::GzipBomb(_) => "gzip-bomb",
@@ -168,6 +178,7 @@ pub struct Fault {
     times_per_path: Option<u64>,
     skip: u64,
     chance: Option<(f64, u64)>,
+    lasts: bool,
 }
 
 impl Fault {
@@ -186,6 +197,7 @@ impl Fault {
             times_per_path: None,
             skip: 0,
             chance: None,
+            lasts: false,
         }
     }
 
@@ -228,6 +240,12 @@ impl Fault {
     /// the same faults in whatever order its requests arrive.
     pub fn chance(mut self, share: f64, seed: u64) -> Self {
         self.chance = Some((share, seed));
+        self
+    }
+
+    /// A path that [`Self::chance`] has chosen once is struck whenever it is asked for, by the same kind.
+    pub fn lasting(mut self) -> Self {
+        self.lasts = true;
         self
     }
 
@@ -360,7 +378,8 @@ impl Active {
             }
             if let Some((share, seed)) = self.fault.chance {
                 let mut hasher = DefaultHasher::new();
-                (seed, &key, count.seen).hash(&mut hasher);
+                let attempt = if self.fault.lasts { 0 } else { count.seen };
+                (seed, &key, attempt).hash(&mut hasher);
                 let draw = hasher.finish();
                 // The upper half decides whether, the lower half which.
                 if (draw >> 32) as f64 / f64::from(u32::MAX) >= share {

@@ -65,9 +65,12 @@ pub(super) async fn accept(
             _ = &mut stopped => return,
             Some(pause) = refusals.recv() => {
                 drop(listener);
-                match refuse_for(engine.address, pause).await {
-                    Ok(again) => listener = again,
-                    Err(_) => return,
+                tokio::select! {
+                    _ = &mut stopped => return,
+                    again = refuse_for(engine.address, pause) => match again {
+                        Ok(again) => listener = again,
+                        Err(_) => return,
+                    },
                 }
             }
             accepted = listener.accept() => match accepted {

@@ -98,6 +98,18 @@ fn refused_and_back() {
     assert_eq!(back, Some(200), "refused {refused} times");
 }
 
+/// Otherwise this test would take an hour.
+#[test]
+fn a_host_that_refuses_can_be_stopped() {
+    let fault = Fault::on(PATH).times(1).kind(FaultKind::Refuse);
+    let server = host().fault(fault).refused_for(Duration::from_secs(3_600)).serve().unwrap();
+    assert_eq!(wire(&server).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
+    while TcpStream::connect(server.address()).is_ok() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(server);
+}
+
 #[test]
 fn bodies_that_are_cut_or_lie_about_their_length() {
     let whole = get(&host().serve().unwrap(), TOKEN, PATH).body.len();
@@ -226,6 +238,42 @@ fn answers_that_are_something_else() {
 }
 
 #[test]
+fn answers_with_impossible_values() {
+    let answer = get(&with(FaultKind::Numbers("99999999999999999999".into())), TOKEN, PATH);
+    let reviews = &answer.json()["required_pull_request_reviews"]["required_approving_review_count"];
+    assert_eq!(reviews.as_f64(), Some(1e20));
+    let answer = get(&with(FaultKind::Numbers("1e999".into())), TOKEN, PATH);
+    assert!(answer.text().contains("\"required_approving_review_count\":1e999"), "{}", answer.text());
+
+    let listing = "/orgs/acme/repos";
+    for name in ["..", "/", "a\0b", "a\nb", "\u{1b}[2J", &"n".repeat(300)] {
+        let server = host()
+            .repository(Repository::new("acme", "zoo"))
+            .fault(Fault::on(listing).times(1).kind(FaultKind::Names(name.to_owned())))
+            .serve()
+            .unwrap();
+        let first = get(&server, TOKEN, listing).json();
+        assert_eq!(
+            (&first[0]["name"], &first[0]["full_name"]),
+            (&name.into(), &format!("acme/{name}").into())
+        );
+        assert_ne!(first[1]["name"], name, "one of them");
+        assert_ne!(get(&server, TOKEN, listing).json()[0]["name"], name);
+    }
+
+    let date = |answer: &crate::client::Answer| {
+        jiff::fmt::rfc2822::parse(answer.header("date").unwrap()).unwrap().timestamp().as_second()
+    };
+    for off in [7_200, -7_200] {
+        let server = with(FaultKind::Clock(off));
+        let (wrong, right) = (get(&server, TOKEN, PATH), get(&server, TOKEN, PATH));
+        assert!((date(&wrong) - date(&right) - off).abs() <= 5);
+        let resets = (wrong.number("x-ratelimit-reset"), right.number("x-ratelimit-reset"));
+        assert_eq!(resets.0 - resets.1, off);
+    }
+}
+
+#[test]
 fn too_much() {
     let (_, body) = wire(&with(FaultKind::HugeBody(5_000_000))).unwrap();
     assert_eq!(body.len(), 5_000_000);
@@ -322,6 +370,19 @@ fn chance_follows_the_seed_and_not_the_order() {
     assert_ne!(first, struck(8, false));
     assert!((15..70).contains(&first.len()), "{} of 400", first.len());
     assert!(first.iter().any(|(_, status)| *status == 500) && first.iter().any(|(_, status)| *status == 503));
+}
+
+#[test]
+fn what_lasts_strikes_the_same_paths_with_the_same_kind() {
+    let kinds = [FaultKind::Status(500, Body::Json), FaultKind::Status(503, Body::Html)];
+    let server = host().fault(Fault::everywhere().chance(0.3, 7).lasting().kinds(kinds)).serve().unwrap();
+    let seen: Vec<Vec<u16>> = (0..60)
+        .map(|n| (0..3).map(|_| get(&server, TOKEN, &format!("/orgs/o{n}")).status).collect())
+        .collect();
+    assert!(seen.iter().all(|statuses| statuses.iter().all(|status| *status == statuses[0])), "{seen:?}");
+    for status in [500, 503, 404] {
+        assert!(seen.iter().any(|statuses| statuses[0] == status), "{status}");
+    }
 }
 
 #[test]

@@ -120,3 +120,23 @@ fn a_clock_that_is_wrong() {
     assert!((7190..7210).contains(&(date - local)), "{}", date - local);
     assert!((answer.number("x-ratelimit-reset") - date - 3600).abs() < 5);
 }
+
+#[test]
+fn a_clock_of_the_tests_own() {
+    let seconds = std::sync::Arc::new(std::sync::atomic::AtomicI64::new(1_800_000_000));
+    let hands = seconds.clone();
+    let secondary = Secondary { per_minute: 3, retry_after: Some(60), ..Secondary::default() };
+    let server = host(Limits { secondary, enforce: true, ..Limits::primary(Primary::new(10, 10)) })
+        .clock(move || {
+            jiff::Timestamp::from_second(hands.load(std::sync::atomic::Ordering::Relaxed)).unwrap()
+        })
+        .serve()
+        .unwrap();
+    let seen = |pass: i64| {
+        seconds.fetch_add(pass, std::sync::atomic::Ordering::Relaxed);
+        get(&server, "t", "/orgs/acme").status
+    };
+    assert_eq!([seen(0), seen(10), seen(10), seen(0)], [200, 200, 200, 403], "four in a minute");
+    assert_eq!([seen(59), seen(1)], [403, 200], "locked out for a minute");
+    assert_eq!(get(&server, "t", "/orgs/acme").header("date"), Some("Fri, 15 Jan 2027 08:01:20 GMT"));
+}

@@ -142,3 +142,19 @@ fn conditional_requests() {
     server.update(|host| host.change_organization("acme", |acme| acme.two_factor(true)));
     assert_eq!(get_with(&server, TOKEN, "/orgs/acme", &[("If-None-Match", &etag)]).status, 200);
 }
+
+#[test]
+fn a_host_that_gives_fewer_than_are_asked_for() {
+    let server = host(10).page_size(4).serve().unwrap();
+    let first = get(&server, TOKEN, "/orgs/acme/repos?per_page=100");
+    assert_eq!(names(&first).len(), 4);
+    assert!(links(&first)["last"].ends_with("page=3"), "{:?}", links(&first));
+}
+
+#[test]
+fn a_host_that_calls_itself_something_else() {
+    let server = host(3).page_size(2).public_url("https://code.example/").serve().unwrap();
+    let first = get(&server, TOKEN, "/orgs/acme/repos");
+    assert_eq!(first.json()[0]["url"], format!("https://code.example/repos/acme/{}", names(&first)[0]));
+    assert!(links(&first)["next"].starts_with(&server.url()), "{:?}", links(&first));
+}

@@ -101,17 +101,18 @@ impl Api<'_> {
         self.client.send(&self.request(&url), CONTENTS_LIMIT, &wire::Contents::parse).await
     }
 
-    /// The file's own bytes, at most `limit` of them.
+    /// The file's own bytes: `size` of them where the host has told it, at most `limit`.
     pub(super) async fn raw(
         &self,
         owner: &str,
         name: &str,
         path: &str,
         limit: usize,
+        size: Option<u64>,
     ) -> Result<Reply<Vec<u8>>, Failure> {
         let url = self.contents_url(owner, name, path);
         let request = self.asked(&url, "application/vnd.github.raw+json");
-        self.client.raw(&request, limit).await
+        self.client.raw(&request, limit, size).await
     }
 
     fn contents_url(&self, owner: &str, name: &str, path: &str) -> Url {

@@ -87,6 +87,6 @@ fn is_json(answer: &Answer<'_>) -> bool {
     let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
     let may_be_json = answer.body.is_some() && answer.first_byte().is_none_or(|byte| b"{[".contains(&byte));
     content_type.contains("json")
-        || (answer.status == 200 && answer.raw)
+        || (answer.status == 200 && answer.raw && !content_type.contains("html"))
         || (!content_type.contains("html") && may_be_json)
 }

@@ -36,7 +36,7 @@ impl Look {
         Look { seen, warnings: Vec::new(), exists: true }
     }
 
-    fn failed(what: &str, failure: &Failure) -> Look {
+    pub(super) fn failed(what: &str, failure: &Failure) -> Look {
         let failed = Failed::of(failure);
         Look::new(Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed }))
     }
@@ -103,15 +103,15 @@ pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) 
 
 fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Look {
     let message = refused.message.as_deref().unwrap_or_default().trim();
+    if refused.class == Class::NotFound && refused.meta.redirected_to.is_some() {
+        return elsewhere(target, &refused.meta);
+    }
     if refused.class == Class::NotFound {
         let unprotected = message.eq_ignore_ascii_case("Branch not protected")
             || message
                 .trim_end_matches('.')
                 .eq_ignore_ascii_case("Branch protection has been disabled on this repository");
         let missing = message.eq_ignore_ascii_case("Branch not found");
-        if (unprotected || missing) && refused.meta.redirected_to.is_some() {
-            return elsewhere(target, &refused.meta);
-        }
         if unprotected || missing {
             let (reason, warning) = if missing {
                 (&rules::reason::BRANCH_MISSING, format!("branch {branch} does not exist"))
@@ -226,24 +226,15 @@ async fn file_found(api: &Api<'_>, target: Target<'_>, place: &str, file: File, 
 /// Reads the file's own bytes: for files of 1 to 3 MB, which the JSON form leaves out.
 async fn read_raw(api: &Api<'_>, target: Target<'_>, place: &str, file: Option<&File>, meta: &Meta) -> Look {
     let limit = usize::try_from(codeowners::MAXIMUM_SIZE).unwrap_or(usize::MAX);
-    match api.raw(target.owner, target.name, place, limit).await {
-        Ok(Reply::Good(raw)) => {
-            let length = u64::try_from(raw.value.len()).unwrap_or(u64::MAX);
-            match file.and_then(|file| file.size) {
-                Some(size) if size != length => {
-                    let text = format!("{place}: {length} bytes came where the host said {size}");
-                    Look::new(broken(&raw.meta, text))
-                }
-                _ => codeowners_artifact(target, place, file, raw.value, &raw.meta),
-            }
-        }
+    let size = file.and_then(|file| file.size);
+    match api.raw(target.owner, target.name, place, limit, size).await {
+        Ok(Reply::Good(raw)) => codeowners_artifact(target, place, file, raw.value, &raw.meta),
         Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => {
             Look::new(broken(meta, format!("{place} was there and then was not")))
         }
         Ok(Reply::Refused(refused)) => denied(target, "CODEOWNERS", &refused),
-        Err(Failure { kind: FailureKind::TooLarge { .. }, .. }) => {
-            too_large(place, file.and_then(|file| file.size))
-        }
+        // Of a file whose size the host has told, it is no answer.
+        Err(Failure { kind: FailureKind::TooLarge { .. }, .. }) if size.is_none() => too_large(place, None),
         Err(failure) => Look::failed("CODEOWNERS", &failure),
     }
 }

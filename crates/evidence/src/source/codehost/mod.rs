@@ -37,7 +37,8 @@ use self::scopes::Scopes;
 use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
 use crate::control::Control;
 use crate::evaluate::{Rule, reason};
-use crate::http::{Answered, Client, Failure, Meta, Reply};
+use crate::http::retry::Class;
+use crate::http::{Answered, Client, Meta, Reply};
 use crate::observation::{Failed, Observation, Seen, SourceName};
 use crate::report::format::counted;
 use crate::screen::Screen;
@@ -145,7 +146,7 @@ impl Repository {
 struct Witness {
     protection: OnceCell<Look>,
     codeowners: OnceCell<Look>,
-    visible: OnceCell<Result<bool, Failure>>,
+    visible: OnceCell<Result<bool, Look>>,
 }
 
 /// One look to make.
@@ -215,10 +216,11 @@ impl CodeHostSession {
         let owner: Arc<str> = self.config.org.as_str().into();
         let (mut ids, mut names) = (HashSet::new(), HashSet::new());
         let mut repositories = Vec::new();
-        let mut discovered = 0;
+        let (mut discovered, mut repeated) = (0, 0_u64);
         for repository in &listing.repositories {
             if repository.id.is_some_and(|id| !ids.insert(id)) {
                 // A page that shifted while it was read shows a repository twice.
+                repeated += 1;
                 continue;
             }
             discovered += 1;
@@ -230,7 +232,8 @@ impl CodeHostSession {
             match self.accept(full_name.as_deref(), &mut names) {
                 // Without an id, a name that comes twice is one repository on two pages that shifted.
                 Err(_) if repository.id.is_none() && self.is_known(full_name.as_deref(), &names) => {
-                    discovered -= 1
+                    discovered -= 1;
+                    repeated += 1;
                 }
                 Ok(name) => repositories.push(Repository {
                     owner: Arc::clone(&owner),
@@ -263,7 +266,14 @@ impl CodeHostSession {
                  {} are not in this bundle",
                 told - discovered
             );
-            found.push(Found::Warned(self.warning("incomplete_listing", text)));
+            if repeated > 0 {
+                // Where some come twice, others did not come: that is no matter of what the token may see.
+                let message = format!("repository discovery: {repeated} came twice, and {text}");
+                let problem = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
+                self.undiscovered(&mut found, &problem);
+            } else {
+                found.push(Found::Warned(self.warning("incomplete_listing", text)));
+            }
         }
         Population { discovered: Some(discovered), repositories, found }
     }
@@ -347,8 +357,9 @@ impl CodeHostSession {
         match witness.visible.get_or_init(|| self.visible(repository)).await {
             Ok(true) => return look,
             Ok(false) => {}
-            Err(failure) => {
-                look.seen = Seen::Failed(Failed::of(failure));
+            Err(other) => {
+                look.seen = other.seen.clone();
+                look.warnings.extend(other.warnings.iter().cloned());
                 return look;
             }
         }
@@ -357,11 +368,14 @@ impl CodeHostSession {
         look
     }
 
-    async fn visible(&self, repository: &Repository) -> Result<bool, Failure> {
-        Ok(match self.api().repository(&repository.owner, &repository.name).await? {
-            Reply::Good(_) => true,
-            Reply::Refused(refused) => refused.class != crate::http::retry::Class::NotFound,
-        })
+    /// Whether the host shows the repository. Where it says neither yes nor no, nothing follows for either.
+    async fn visible(&self, repository: &Repository) -> Result<bool, Look> {
+        match self.api().repository(&repository.owner, &repository.name).await {
+            Ok(Reply::Good(_)) => Ok(true),
+            Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => Ok(false),
+            Ok(Reply::Refused(refused)) => Err(look::denied(repository.target(), "repository", &refused)),
+            Err(failure) => Err(Look::failed("repository", &failure)),
+        }
     }
 
     fn organization_found(&self) -> Option<Found> {

@@ -45,8 +45,26 @@ pub(super) struct Repository {
     pub(super) archived: Option<bool>,
 }
 
+/// What a page of the listing may weigh in memory. A hundred repositories with long names are 15 kB; pages of whoever is
+/// not the host may hold a million, and a thousand pages may be in memory at the same time.
+const PAGE_WEIGHT: usize = 128 * 1024;
+
+impl Repository {
+    fn weight(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
+        size_of::<Repository>() + text(&self.full_name) + text(&self.name)
+    }
+}
+
 pub(super) fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, ParseError> {
-    Ok(Object::all(serde_json::from_slice(bytes)?))
+    let page = Object::all(serde_json::from_slice(bytes)?);
+    if page.iter().map(Repository::weight).sum::<usize>() > PAGE_WEIGHT {
+        return Err(ParseError::Shape(format!(
+            "{} repositories, or names, too large for a page",
+            page.len()
+        )));
+    }
+    Ok(page)
 }
 
 /// `GET /repos/{owner}/{repo}/branches/{branch}/protection`
@@ -66,10 +84,14 @@ pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
     }
 }
 
-/// An answer of which only the existence matters.
+/// `GET /repos/{owner}/{repo}`, of which only the existence matters. It proves something, so it must be a repository.
 pub(super) fn exists(bytes: &[u8]) -> Result<(), ParseError> {
-    serde_json::from_slice::<IgnoredAny>(bytes)?;
-    Ok(())
+    let repository: Repository = object(bytes)?;
+    if repository.id.is_some() || repository.full_name.is_some() {
+        Ok(())
+    } else {
+        Err(ParseError::Shape("neither the id nor the name of a repository".to_string()))
+    }
 }
 
 /// `GET /repos/{owner}/{repo}/contents/{path}`
@@ -95,11 +117,15 @@ pub(super) struct File {
     submodule_git_url: Option<IgnoredAny>,
 }
 
+/// An entry of a directory, of which nothing is used. A list of anything else is no directory.
+#[derive(Deserialize)]
+struct Entry {}
+
 impl Contents {
     pub(super) fn parse(bytes: &[u8]) -> Result<Contents, ParseError> {
         let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
         if is_list {
-            serde_json::from_slice::<Vec<IgnoredAny>>(bytes)?;
+            serde_json::from_slice::<Vec<Object<Entry>>>(bytes)?;
             return Ok(Contents::Other("a directory".to_string()));
         }
         let file: File = object(bytes)?;
@@ -127,18 +153,34 @@ mod tests {
 
     #[test]
     fn what_is_not_the_setting_is_refused_rather_than_read_as_an_empty_one() {
-        let others = ["[]", "[1]", "{}", "{\"message\": \"Hello\"}", "null", "true", "7", "\"text\""];
+        let others =
+            ["[]", "[1]", "[[[]]]", "{}", "{\"message\": \"Hello\"}", "null", "true", "7", "\"text\""];
         for text in others {
             let bytes = text.as_bytes();
             assert!(is_shape(Organization::parse(bytes)), "organization {text}");
             assert!(is_shape(protection(bytes)), "protection {text}");
-            if !text.starts_with('[') {
+            assert!(is_shape(exists(bytes)), "repository {text}");
+            // An empty list is an empty directory.
+            if text != "[]" {
                 assert!(is_shape(Contents::parse(bytes)), "contents {text}");
             }
         }
         assert!(matches!(protection(b""), Err(ParseError::Broken(_))));
         assert!(matches!(protection(b"{\"url\": \"u\""), Err(ParseError::Broken(_))));
         assert!(matches!(protection(b"["), Err(ParseError::Broken(_))));
+    }
+
+    #[test]
+    fn a_page_is_bounded_in_what_it_holds() {
+        let page = |count: usize, name: usize| {
+            let item = format!(r#"{{"id": 1, "name": "{0}", "full_name": "acme/{0}"}}"#, "n".repeat(name));
+            repositories(format!("[{}]", vec![item; count].join(",")).as_bytes())
+        };
+        assert_eq!(page(100, 100).unwrap().len(), 100, "as many as there are, with the longest names");
+        for (count, name) in [(10_000, 1), (1, 1_000_000), (0, 0)] {
+            assert_eq!(page(count, name).is_err(), count > 0, "{count} of {name}");
+        }
+        assert!(is_shape(page(10_000, 1)));
     }
 
     #[test]

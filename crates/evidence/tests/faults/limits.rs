@@ -1,0 +1,94 @@
+//! A host that enforces what it documents is never asked too fast: with the settings that nobody changed.
+//!
+//! The host goes by the run's own clock, so that minutes and hours pass as the run waits, and nobody sleeps.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use evidence::env::Clock;
+use jiff::{SignedDuration, Timestamp};
+use sandbox::codehost::{CodeHost, Limits, Server};
+use sandbox::{DEMO_TOKEN, Fault, FaultKind, large_organization};
+
+use crate::ran::{Ran, run};
+
+/// What the host documents: requests in any minute.
+const PER_MINUTE: usize = 900;
+
+/// What the host documents: requests in flight.
+const AT_ONCE: u64 = 100;
+
+fn collect(server: &Server, clock: Clock, extra: &str) -> Ran {
+    let url = server.url();
+    let source =
+        format!("  codehost:\n    mode: token\n    org: acme\n    repos: \"*\"\n    api_url: {url}\n{extra}");
+    run("[CC6.1, CC6.6, CC7.2]", &source, &[("CODEHOST_TOKEN", DEMO_TOKEN)], clock).unwrap()
+}
+
+/// More requests than an hour allows.
+#[test]
+fn the_documented_limits_are_never_met() {
+    const REPOSITORIES: u32 = 2_600;
+    let clock = Clock::manual("2026-11-21T09:00:00Z".parse().unwrap());
+    let arrivals: Arc<Mutex<Vec<Timestamp>>> = Arc::default();
+    let (hands, arrived) = (clock.clone(), Arc::clone(&arrivals));
+    let server = large_organization(REPOSITORIES)
+        .limits(Limits::documented())
+        .latency(Duration::from_millis(1))
+        .clock(move || {
+            let now = hands.now();
+            arrived.lock().unwrap().push(now);
+            now
+        })
+        .serve()
+        .unwrap();
+    let began = clock.now();
+    let ran = collect(&server, clock.clone(), "");
+
+    let refused = server
+        .requests()
+        .iter()
+        .filter(|request| request.status != Some(200) && request.status != Some(404))
+        .count();
+    assert_eq!((refused, ran.errors.len(), ran.retries), (0, 0, 0), "{:?}", ran.errors.first());
+    let requests = usize::try_from(server.request_count()).unwrap();
+    assert!(requests > 5_000, "{requests} requests do not fill an hour");
+    let mut arrivals = std::mem::take(&mut *arrivals.lock().unwrap());
+    assert!(arrivals.len() >= requests, "every request is in the list");
+    arrivals.sort_unstable();
+    let minute = SignedDuration::from_secs(60);
+    let (mut from, mut busiest) = (0, 0);
+    for (to, now) in arrivals.iter().enumerate() {
+        while now.duration_since(arrivals[from]) >= minute {
+            from += 1;
+        }
+        busiest = busiest.max(to + 1 - from);
+    }
+    assert!(busiest <= PER_MINUTE, "{busiest} requests in a minute");
+    assert!(server.highest_concurrency() <= AT_ONCE, "{} at once", server.highest_concurrency());
+    // The hour that the limit asks for, and some minutes of the pace on both sides of it.
+    let took = clock.now().duration_since(began);
+    assert!(took < SignedDuration::from_mins(66), "{took:#}");
+    println!(
+        "documented limits: {requests} requests, 0 refused, at most {busiest} in a minute and {} at once, {} minutes by \
+         the clock",
+        server.highest_concurrency(),
+        took.as_mins()
+    );
+}
+
+/// A secondary limit halves the requests in flight, and every 20 good answers add one.
+#[test]
+fn concurrency_halves_and_grows_back() {
+    let highest = |repositories: u32| {
+        let fault = FaultKind::SecondaryLimit { retry_after: Some(1), headers: true, status: 403 };
+        let host: CodeHost = large_organization(repositories).latency(Duration::from_millis(10));
+        let server = host.fault(Fault::on("/orgs/acme/repos").times(1).kind(fault)).serve().unwrap();
+        let ran = collect(&server, Clock::manual(Timestamp::now()), "    max_concurrency: 8\n");
+        assert_eq!((ran.errors.len(), ran.retries), (0, 1));
+        server.highest_concurrency()
+    };
+    // The listing is asked alone, and fewer than 20 answers follow.
+    assert_eq!(highest(8), 4);
+    assert_eq!(highest(120), 8);
+}

@@ -1,0 +1,257 @@
+//! A run up to its documents, and what two runs have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, Once};
+
+use clap::Parser as _;
+use evidence::assemble;
+use evidence::cli::Cli;
+use evidence::collection::{self, Connected};
+use evidence::config::Config;
+use evidence::env::{Clock, Env};
+use evidence::error::Exit;
+use evidence::evaluate::Status;
+use evidence::report::{Event, Reporter};
+use evidence::screen::Screen;
+use evidence::source::{ConnectError, Surroundings};
+use evidence::spool::Spool;
+use evidence_bundle::SigningKey;
+use evidence_bundle::document::{Document, Manifest, Normalized, RunRecord};
+use evidence_bundle::read::{Expectations, Limits, UntrustedBundle};
+use evidence_bundle::trust::TrustRoot;
+use sandbox::Server;
+
+/// TLS is not used here, but the client wants to know whose it would be.
+pub(crate) fn provider() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+/// Runs side by side. Much of the time is spent on time-outs.
+const WORKERS: usize = 8;
+
+/// Failures that are told, of which there may be as many as cases.
+const TOLD: usize = 20;
+
+/// Runs `case` for all of them, some at a time, and tells of those that failed. Gives their number.
+pub(crate) fn side_by_side<T: Sync>(cases: Vec<T>, case: impl Fn(&T) -> Result<(), String> + Sync) -> usize {
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                while let Some(one) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(what) = case(one) {
+                        failed.lock().unwrap().push(what);
+                    }
+                }
+            });
+        }
+    });
+    let failed = failed.into_inner().unwrap();
+    let told = failed.iter().take(TOLD).cloned().collect::<Vec<_>>().join("\n");
+    assert!(failed.is_empty(), "{} of {} cases:\n{told}", failed.len(), cases.len());
+    cases.len()
+}
+
+/// How many requests met a fault.
+pub(crate) fn injected<Host>(server: &Server<Host>) -> u64 {
+    server.faults_injected().values().sum()
+}
+
+/// One for all runs: making one takes longer than a run. No credential is in what these hosts show.
+static SCREEN: LazyLock<Arc<Screen>> = LazyLock::new(|| Arc::new(Screen::new(&[])));
+
+struct Silent;
+
+impl Reporter for Silent {
+    fn event(&self, _event: Event<'_>) {}
+
+    fn wants_debug(&self) -> bool {
+        false
+    }
+
+    fn screen(&self, _screen: &Arc<Screen>) {}
+}
+
+/// A check, without what it was read from: rule and subject.
+pub(crate) type Question = (String, String);
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ran {
+    /// `sources/` and `derived/`, byte for byte. No file of theirs holds a time or a request's id, so that nothing has
+    /// to be left out before two runs are compared.
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    /// A question may have several answers: each page of a listing that is missing is one.
+    pub(crate) checks: BTreeMap<Question, Vec<(Status, String)>>,
+    /// Code, subject, message.
+    pub(crate) errors: Vec<(String, String, String)>,
+    /// Codes.
+    pub(crate) warnings: BTreeSet<String>,
+    pub(crate) retries: u64,
+}
+
+impl Ran {
+    /// The artifacts' paths.
+    pub(crate) fn artifacts(&self) -> BTreeSet<&str> {
+        self.files.keys().map(String::as_str).filter(|path| path.starts_with("sources/")).collect()
+    }
+
+    /// Checks that say `pass`, `fail` or `not_applicable` and did not say so in `truth`: each is a lie.
+    pub(crate) fn lies(&self, truth: &Ran) -> Vec<String> {
+        let known = |question: &Question| truth.checks.get(question).map_or(&[][..], Vec::as_slice);
+        let mut lies = Vec::new();
+        for (question, verdicts) in &self.checks {
+            for (status, reason) in verdicts {
+                let told = known(question).iter().any(|(known, _)| known == status);
+                if *status != Status::NotVerifiable && !told {
+                    lies.push(format!(
+                        "{question:?} is {status:?} ({reason}), and was {:?}",
+                        known(question)
+                    ));
+                }
+            }
+        }
+        // A check that is nowhere says that all is well, unless something says why.
+        let missing = truth.checks.keys().filter(|question| !self.checks.contains_key(*question)).count();
+        let said = !self.errors.is_empty() || self.warnings.contains("incomplete_listing");
+        if missing > 0 && !said {
+            lies.push(format!("{missing} checks are missing, and nothing says so"));
+        }
+        lies
+    }
+
+    /// Artifacts with other bytes than in `truth`.
+    pub(crate) fn altered(&self, truth: &Ran) -> Vec<&str> {
+        self.artifacts()
+            .into_iter()
+            .filter(|path| self.files[*path] != *truth.files.get(*path).unwrap_or(&Vec::new()))
+            .collect()
+    }
+
+    /// Artifacts of `truth` that are not here.
+    pub(crate) fn lost<'a>(&self, truth: &'a Ran) -> BTreeSet<&'a str> {
+        truth.artifacts().into_iter().filter(|path| !self.files.contains_key(*path)).collect()
+    }
+}
+
+/// Connects, collects, judges, and writes the documents; `sources` is the text below `sources:`.
+pub(crate) fn run(
+    controls: &str,
+    sources: &str,
+    variables: &[(&str, &str)],
+    clock: Clock,
+) -> Result<Ran, ConnectError> {
+    provider();
+    let env = Env::new(variables.iter().copied(), clock);
+    let text = format!(
+        "framework: soc2_type1\ncontrols: {controls}\nsources:\n{sources}bundle:\n  signing:\n    private_key_path: \
+         key.pem\n"
+    );
+    let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env)
+        .unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
+    let surroundings = Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false };
+    let directory = tempfile::tempdir().unwrap();
+    let mut spool = Spool::new(directory.path()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let collection = runtime.block_on(async {
+        let source = evidence::source::from_config(&config, &surroundings).remove(0);
+        let screen = Arc::clone(&SCREEN);
+        let session = Connected::Session(source.connect(Arc::clone(&screen)).await?);
+        Ok(collection::gather(&[session], &screen, &mut spool, &env, &Silent).await.unwrap())
+    });
+    runtime.shutdown_background();
+    let collection = collection?;
+    let results = assemble::judge(&config, &collection);
+    assemble::normalized(&mut spool, &config, &collection, &results).unwrap();
+    assemble::hints(&mut spool, &collection).unwrap();
+    let reader = spool.reader().unwrap();
+    let mut files = BTreeMap::new();
+    for item in reader.items() {
+        let mut bytes = Vec::new();
+        reader.content(item).read_to_end(&mut bytes).unwrap();
+        assert!(files.insert(item.path.to_string(), bytes).is_none(), "{} twice", item.path);
+    }
+    let mut checks: BTreeMap<Question, Vec<(Status, String)>> = BTreeMap::new();
+    for check in &collection.checks {
+        let question = (check.rule.code.to_string(), check.subject.to_string());
+        let verdict = (check.verdict.status, check.verdict.reason.code.to_string());
+        // A verdict that rests on nothing is one that says so.
+        if check.verdict.status == Status::Pass {
+            assert!(!check.evidence.numbers().is_empty(), "{question:?} passes without evidence");
+        }
+        checks.entry(question).or_default().push(verdict);
+    }
+    let errors = collection.errors.iter();
+    Ok(Ran {
+        files,
+        checks,
+        errors: errors
+            .map(|error| (error.code.clone(), error.subject.clone(), error.message.clone()))
+            .collect(),
+        warnings: collection.warnings.iter().map(|warning| warning.code.clone()).collect(),
+        retries: collection.sources.iter().map(|source| source.retries).sum(),
+    })
+}
+
+/// A run of the whole command, with the bundle that it leaves, verified.
+pub(crate) fn whole(source: &str, variables: &[(&str, &str)], clock: Clock) -> (Exit, Ran) {
+    provider();
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let (config, key, out) = (path("evidence.yaml"), path("key.pem"), path("out"));
+    let text = format!(
+        "framework: soc2_type1\ncontrols: [CC6.1, CC6.6, CC7.2]\nsources:\n{source}bundle:\n  signing:\n    \
+         private_key_path: {}\n",
+        key.display()
+    );
+    std::fs::write(&config, text).unwrap();
+    let signing = SigningKey::from_seed(&[7; 32]);
+    std::fs::write(&key, signing.to_pkcs8_v1_pem().unwrap().as_bytes()).unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let arguments =
+        ["evidence", "collect", "-q", "-c", config.to_str().unwrap(), "-o", out.to_str().unwrap()];
+    let arguments = arguments.map(str::to_string);
+    let env = Env::new(variables.iter().copied(), clock);
+    let exit = evidence::commands::run(Cli::parse_from(&arguments), &env, &arguments);
+    let bundle = std::fs::read_dir(&out).unwrap().next().unwrap().unwrap().path();
+    (exit, opened(&bundle, &signing))
+}
+
+/// What is in a bundle, which must verify.
+fn opened(bundle: &Path, signing: &SigningKey) -> Ran {
+    let mut trust = TrustRoot::new();
+    trust.add_key("the tests' key", signing.public_key());
+    let mut files = BTreeMap::new();
+    UntrustedBundle::new(File::open(bundle).unwrap())
+        .verify_with(&trust, &Expectations::default(), &Limits::default(), &mut |path, content| {
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes)?;
+            files.insert(path.to_string(), bytes);
+            Ok(())
+        })
+        .unwrap();
+    let normalized: Normalized = serde_json::from_slice(&files[Document::Normalized.path()]).unwrap();
+    let manifest: Manifest = serde_json::from_slice(&files[Document::Manifest.path()]).unwrap();
+    let record: RunRecord = serde_json::from_slice(&files[Document::Run.path()]).unwrap();
+    assert_eq!(manifest.complete, manifest.errors.is_empty(), "nothing is left out here");
+    let mut checks: BTreeMap<Question, Vec<(Status, String)>> = BTreeMap::new();
+    for check in normalized.controls.into_iter().flat_map(|control| control.checks) {
+        checks.entry((check.rule, check.subject)).or_default().push((check.status, check.reason));
+    }
+    files.retain(|path, _| path.starts_with("sources/") || path.starts_with("derived/"));
+    Ran {
+        files,
+        checks,
+        errors: manifest.errors.into_iter().map(|error| (error.code, error.subject, error.message)).collect(),
+        warnings: manifest.warnings.into_iter().map(|warning| warning.code).collect(),
+        retries: record.sources.iter().map(|source| source.retries).sum(),
+    }
+}
