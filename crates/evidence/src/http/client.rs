@@ -47,6 +47,8 @@ pub struct Settings {
     pub max_concurrency: NonZeroUsize,
     /// Requests per minute; 0 is unpaced.
     pub requests_per_minute: u32,
+    /// Whether the host tells its limits in its answers, so that one whose answers tell none has none to keep to.
+    pub tells_limits: bool,
     /// Wait for the reset when the limit is nearly used up.
     pub rate_limit_pause: bool,
     /// Further root certificates, PEM.

@@ -53,6 +53,7 @@ struct State {
     /// Until when waits are in `paused`.
     paused_until: Timestamp,
     answered: bool,
+    tells_limits: bool,
 }
 
 enum Step {
@@ -83,6 +84,7 @@ impl Gate {
                 paused: SignedDuration::ZERO,
                 paused_until: Timestamp::MIN,
                 answered: false,
+                tells_limits: settings.tells_limits,
             }),
             turn: tokio::sync::Mutex::new(()),
             free: Notify::new(),
@@ -226,12 +228,46 @@ impl State {
             Class::Success | Class::NotModified | Class::NotFound => self.concurrency.succeeded(ticket),
             _ => {}
         }
-        // A host that counts nothing in its first good answer has no limits, and pacing it would only cost time.
+        // A host that could tell its limits, and tells none in its first good answer, has none: pacing it would only
+        // cost time.
         if !self.answered && matches!(lesson.class, Class::Success | Class::NotFound) {
             self.answered = true;
-            if !self.quota.is_limited() {
+            if self.tells_limits && !self.quota.is_limited() {
                 self.pace.disable();
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroUsize;
+
+    /// A host that could tell its limits and tells none has none; one that never tells them has them all the same.
+    #[test]
+    fn only_a_host_that_could_tell_its_limits_is_taken_to_have_none() {
+        for (tells_limits, paced) in [(true, false), (false, true)] {
+            let gate = Gate::new(&Settings {
+                source: crate::source::altcloud::NAME,
+                timeout: std::time::Duration::from_secs(1),
+                max_concurrency: NonZeroUsize::new(10).unwrap(),
+                requests_per_minute: 2,
+                tells_limits,
+                rate_limit_pause: true,
+                roots: Vec::new(),
+                plain: true,
+            });
+            let now = Timestamp::UNIX_EPOCH;
+            for _ in 0..2 {
+                let Step::Start(ticket) = gate.lock().step(now, true) else {
+                    panic!("the first two may start")
+                };
+                let reading = super::super::quota::Reading::default();
+                gate.leave(ticket, Some(&Lesson { class: Class::Success, reading, rest: None }), now);
+            }
+            let waits = matches!(gate.lock().step(now, true), Step::Wait(_, WaitReason::Pace));
+            assert_eq!(waits, paced, "tells_limits: {tells_limits}");
         }
     }
 }

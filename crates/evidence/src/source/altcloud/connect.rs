@@ -91,6 +91,7 @@ fn access(
             timeout: config.timeout,
             max_concurrency: CONCURRENCY,
             requests_per_minute: REQUESTS_PER_MINUTE,
+            tells_limits: false,
             rate_limit_pause: !surroundings.dry_run,
             roots: Vec::new(),
             plain,

@@ -145,6 +145,7 @@ impl Hosts {
             timeout: config.timeout,
             max_concurrency: NonZeroUsize::new(MAXIMUM_CONCURRENCY).unwrap_or(NonZeroUsize::MIN),
             requests_per_minute: 0,
+            tells_limits: false,
             rate_limit_pause: false,
             roots: Vec::new(),
             plain: config.endpoint_url.as_ref().is_some_and(|url| url.scheme() == "http"),

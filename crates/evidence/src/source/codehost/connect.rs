@@ -80,6 +80,7 @@ fn client(
         timeout: config.timeout,
         max_concurrency: config.max_concurrency,
         requests_per_minute: config.requests_per_minute,
+        tells_limits: true,
         rate_limit_pause: config.rate_limit_pause && !surroundings.dry_run,
         roots,
         plain: config.api_url.scheme() == "http",
