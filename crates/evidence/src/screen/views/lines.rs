@@ -1,0 +1,72 @@
+//! Lines that may be one word cut in two: put together, without what begins a line of a comment.
+
+use super::View;
+
+/// What begins a line of a comment or of a quotation.
+const LEADERS: &[&[u8]] = &[b"#", b"//", b"*", b">", b"--", b";"];
+
+pub(super) fn view(text: &[u8]) -> View {
+    let mut view = View { joined: true, ..View::default() };
+    let mut before: Option<Line> = None;
+    // Whether `before` is in the view already.
+    let mut open = false;
+    let mut at = 0;
+    for raw in text.split(|byte| *byte == b'\n') {
+        let line = Line { at, whole: raw };
+        at += raw.len() + 1;
+        if let Some(before) = before
+            && before.goes_on()
+            && line.content().first().is_some_and(|byte| is_inside(*byte))
+        {
+            if !open {
+                view.part(before.at);
+                before.push(before.trimmed(), &mut view);
+            }
+            line.push(line.content(), &mut view);
+            open = true;
+        } else {
+            open = false;
+        }
+        before = Some(line);
+    }
+    view
+}
+
+/// What a credential can have on both sides of a cut.
+fn is_inside(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'/' | b'=' | b'.' | b'~' | b'-' | b'%')
+}
+
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    at: usize,
+    whole: &'a [u8],
+}
+
+impl<'a> Line<'a> {
+    /// Without spaces and a sign of continuation at its end.
+    fn trimmed(self) -> &'a [u8] {
+        let line = self.whole.trim_ascii_end();
+        line.strip_suffix(b"\\").unwrap_or(line).trim_ascii_end()
+    }
+
+    fn goes_on(self) -> bool {
+        self.trimmed().last().is_some_and(|byte| is_inside(*byte))
+    }
+
+    /// Without what begins it and what ends it.
+    fn content(self) -> &'a [u8] {
+        let mut line = self.trimmed().trim_ascii_start();
+        while let Some(rest) = LEADERS.iter().find_map(|leader| line.strip_prefix(*leader)) {
+            line = rest;
+        }
+        line.trim_ascii_start()
+    }
+
+    /// Adds a part of this line to the view.
+    fn push(self, part: &[u8], view: &mut View) {
+        let end = self.trimmed().len();
+        let from = self.at + end.saturating_sub(part.len());
+        view.push(part, from, part.len());
+    }
+}
