@@ -135,7 +135,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "cloud-api-key",
         title: "Cloud: API key (`AIza`)",
         keywords: &["AIza"],
-        pattern: after_start!(r"(?<span>AIza(?<value>[0-9A-Za-z_-]{35}))(?:[^0-9A-Za-z_-]|\z)"),
+        pattern: after_start!(r"(?<span>AIza(?<value>[0-9A-Za-z_-]{35}))(?:[^0-9A-Za-z]|\z)"),
         mixed_case: true,
         examples: &[concat!("AI", "za0123456789abcdefghijABCDEFGHIJklmno")],
         counter_examples: &[
@@ -170,7 +170,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Cloud: client secret of an application (a digit and `Q~` after three characters)",
         keywords: &["Q~"],
         pattern: after_start!(
-            r"(?<span>[0-9A-Za-z_~.]{3}[0-9]Q~(?<value>[0-9A-Za-z_~.-]{31,34}))(?:[^0-9A-Za-z_~.-]|\z)"
+            r"(?<span>[0-9A-Za-z_~.]{3}[0-9]Q~(?<value>[0-9A-Za-z_~.-]{31,34}))(?:[^0-9A-Za-z]|\z)"
         ),
         mixed_case: true,
         examples: &[
@@ -188,7 +188,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Private key in PEM form; the first line alone is enough",
         // In the query of a URL a space is a plus.
         keywords: &["PRIVATE KEY", "PRIVATE+KEY"],
-        pattern: r"-----BEGIN[ +][0-9A-Z +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)?(?:-----(?:[0-9A-Za-z+/=:,\s]|\\[nr/]|-[0-9A-Za-z])*(?:-----END[ +][0-9A-Z +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----)?)?",
+        pattern: r"-----BEGIN[ +][0-9A-Z +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)?(?:-----(?:[0-9A-Za-z+/=:,#*>\s]|\\[nr/\\]|\\u\{[0-9a-f]{1,6}\}|-[0-9A-Za-z])*(?:-----END[ +][0-9A-Z +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----)?)?",
         minimum_entropy: 0.0,
         examples: &[
             concat!("-----BEGIN ", "PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"),
@@ -197,6 +197,7 @@ pub(super) const RULES: &[Rule] = &[
             concat!("-----BEGIN PGP ", "PRIVATE KEY BLOCK-----"),
             concat!("-----BEGIN EC ", "PRIVATE KEY-----"),
             concat!("-----BEGIN+EC+", "PRIVATE+KEY-----"),
+            concat!("-----BEGIN ", "PRIVATE KEY-----\\u{a}AAAA\\u{a}# AAAA\\u{a}"),
             concat!("-----BEGIN ENCRYPTED ", "PRIVATE KEY"),
         ],
         counter_examples: &[

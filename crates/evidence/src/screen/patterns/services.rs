@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "bot-token",
         title: "Chat: token of a bot (digits, `:A` and 34 characters)",
         keywords: &[":A"],
-        pattern: after_start!(r"(?<span>[0-9]{8,10}:A(?<value>[0-9A-Za-z_-]{34}))(?:[^0-9A-Za-z_-]|\z)"),
+        pattern: after_start!(r"(?<span>[0-9]{8,10}:A(?<value>[0-9A-Za-z_-]{34}))(?:[^0-9A-Za-z]|\z)"),
         mixed_case: true,
         examples: &[
             concat!("12345678", ":A0123456789abcdefghijABCDEFGHIJklmn"),

@@ -1,4 +1,4 @@
-//! Escapes of JSON strings and of URLs: `\u0067`, `\n`, `\/`, `\x67`, `%67`.
+//! Escapes of JSON strings, of URLs and of what this tool prints: `\u0067`, `\n`, `\/`, `\x67`, `%67`, `\u{67}`.
 //!
 //! Only the surroundings of escapes are copied: most of a text has none, and was searched already.
 
@@ -104,6 +104,11 @@ fn read(rest: &[u8]) -> Option<(Plain, usize)> {
     match rest {
         [b'%', digits @ ..] => Some((Plain::byte(number(digits, 2)?.try_into().ok()?), 3)),
         [b'\\', b'x', digits @ ..] => Some((Plain::byte(number(digits, 2)?.try_into().ok()?), 4)),
+        [b'\\', b'u', b'{', digits @ ..] => {
+            let count = digits.iter().take(7).position(|digit| *digit == b'}')?;
+            let code = number(digits, count)?;
+            Some((Plain::character(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)), count + 4))
+        }
         // Half of a pair stands for no character that a credential has.
         [b'\\', b'u', digits @ ..] => {
             let code = number(digits, 4)?;

@@ -34,7 +34,8 @@ pub(super) fn view(text: &[u8]) -> View {
 
 /// What a credential can have on both sides of a cut.
 fn is_inside(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'+' | b'/' | b'=' | b'.' | b'~' | b'-' | b'%')
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'_' | b'+' | b'/' | b'=' | b'.' | b':' | b'~' | b'-' | b'%')
 }
 
 #[derive(Clone, Copy)]

@@ -40,6 +40,7 @@ fn escapes_of_json_and_urls() {
         (r"x \u00e9\/\n", "\u{e9}/\n", r"\u00e9\/\n"),
         ("q=%67%68p", "ghp", "%67%68p"),
         (r"\x67hp", "ghp", r"\x67hp"),
+        (r"a\u{a}b\u{67}", "\nbg", r"\u{a}b\u{67}"),
         (r"%5Cu0067", r"\u0067", "%5Cu0067"),
         (r"%zz%2", "none", ""),
     ] {

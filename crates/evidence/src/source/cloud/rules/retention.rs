@@ -2,8 +2,8 @@
 
 use super::super::record::LogGroup;
 use super::reason::{LOG_RETENTION_TOO_SHORT, NO_LOG_GROUPS};
-use super::shown;
 use crate::evaluate::{Facts, Verdict, reason};
+use crate::http::one_line;
 use crate::observation::Field;
 use crate::report::format::counted;
 
@@ -47,7 +47,7 @@ impl Retention {
                     if days < MINIMUM_DAYS {
                         facts.short += 1;
                         if facts.named.len() < NAMED {
-                            facts.named.push((shown(&group.log_group_name), days));
+                            facts.named.push((one_line(&group.log_group_name), days));
                         }
                     }
                 }
