@@ -15,8 +15,7 @@ pub(super) fn view(text: &[u8]) -> View {
         let line = Line { at, whole: raw };
         at += raw.len() + 1;
         if let Some(before) = before
-            && before.goes_on()
-            && line.content().first().is_some_and(|byte| is_inside(*byte))
+            && may_be_cut(before.trimmed(), line.content())
         {
             if !open {
                 view.part(before.at);
@@ -30,6 +29,21 @@ pub(super) fn view(text: &[u8]) -> View {
         before = Some(line);
     }
     view
+}
+
+/// The least length of a word that is put together.
+const SHORTEST: usize = 8;
+
+/// Whether the end of one line and the beginning of the next can be a credential together: a word with a digit or a
+/// capital. Most lines end and begin with names that have neither.
+fn may_be_cut(before: &[u8], after: &[u8]) -> bool {
+    let end = before.iter().rev().take_while(|byte| is_inside(**byte));
+    let start = after.iter().take_while(|byte| is_inside(**byte));
+    let (mut left, mut right, mut random) = (0, 0, false);
+    let is_random = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
+    end.for_each(|byte| (left, random) = (left + 1, random || is_random(byte)));
+    start.for_each(|byte| (right, random) = (right + 1, random || is_random(byte)));
+    left > 0 && right > 0 && left + right >= SHORTEST && random
 }
 
 /// What a credential can have on both sides of a cut.
@@ -49,10 +63,6 @@ impl<'a> Line<'a> {
     fn trimmed(self) -> &'a [u8] {
         let line = self.whole.trim_ascii_end();
         line.strip_suffix(b"\\").unwrap_or(line).trim_ascii_end()
-    }
-
-    fn goes_on(self) -> bool {
-        self.trimmed().last().is_some_and(|byte| is_inside(*byte))
     }
 
     /// Without what begins it and what ends it.

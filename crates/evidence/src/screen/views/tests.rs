@@ -63,17 +63,19 @@ fn only_the_surroundings_of_escapes_are_copied() {
 #[test]
 fn a_word_that_is_cut_into_lines() {
     for text in [
-        "# one\n# two",
-        "one\r\n  two",
-        "one \\\ntwo",
-        "// one\n// two",
-        "> one\n> two",
-        "x\n\n# one\n# two\n\n",
+        "# one1\n# two2",
+        "one1\r\n  two2",
+        "one1 \\\ntwo2",
+        "// one1\n// two2",
+        "> one1\n> two2",
+        "x\n\n# one1\n# two2\n\n",
     ] {
-        assert!(shown(text, "onetwo").is_some(), "{text}: {:?}", views(text));
+        assert!(shown(text, "one1two2").is_some(), "{text}: {:?}", views(text));
     }
-    assert_eq!(shown("one\n# two\n# three", "onetwothree"), Some("one\n# two\n# three"));
-    assert_eq!(shown("one.\n\n# two", "one.two"), None);
+    assert_eq!(shown("oneA\n# two2\n# three", "oneAtwo2three"), Some("oneA\n# two2\n# three"));
+    // An empty line ends a word, and names are none.
+    assert_eq!(shown("one1.\n\n# two2", "one1.two2"), None);
+    assert_eq!(views("* @acme/everyone\n/services/payments/ @acme/web\n"), Vec::<String>::new());
 }
 
 #[test]

@@ -158,8 +158,11 @@ mod tests {
         groups.push(group("/forever", Field::Absent));
         groups[1].log_group_name = "\u{1b}[31m".repeat(10_000);
         let actual = Retention::of(&groups).judge().actual.unwrap();
-        assert!(actual.starts_with("1,200 of 1,201 log groups below 90 days: /0 (1 day), \\u"), "{actual}");
-        assert!(actual.ends_with("… (2 days), /2 (1 day), and 1197 more") && actual.len() < 300, "{actual}");
+        // A name that cannot be one is not shown in part.
+        assert_eq!(
+            actual,
+            "1,200 of 1,201 log groups below 90 days: /0 (1 day), … (2 days), /2 (1 day), and 1197 more"
+        );
         let actual = |groups: &[LogGroup]| Retention::of(groups).judge().actual.unwrap();
         assert_eq!(actual(&[group("/a", Field::Absent)]), "1 log group, kept forever");
         assert_eq!(
