@@ -5,30 +5,42 @@ use super::View;
 /// What begins a line of a comment or of a quotation.
 const LEADERS: &[&[u8]] = &[b"#", b"//", b"*", b">", b"--", b";"];
 
+/// Every two lines that may be one word, and every longer chain of such lines: what follows a cut word must not make
+/// it longer than it is, where that can be helped.
 pub(super) fn view(text: &[u8]) -> View {
     let mut view = View { joined: true, ..View::default() };
-    let mut before: Option<Line> = None;
-    // Whether `before` is in the view already.
-    let mut open = false;
+    let mut chain: Vec<Line> = Vec::new();
     let mut at = 0;
     for raw in text.split(|byte| *byte == b'\n') {
         let line = Line { at, whole: raw };
         at += raw.len() + 1;
-        if let Some(before) = before
-            && may_be_cut(before.trimmed(), line.content())
-        {
-            if !open {
-                view.part(before.at);
-                before.push(before.trimmed(), &mut view);
+        match chain.last() {
+            Some(before) if may_be_cut(before.trimmed(), line.content()) => {
+                put(&[*before, line], &mut view);
             }
-            line.push(line.content(), &mut view);
-            open = true;
-        } else {
-            open = false;
+            _ => {
+                put_long(&chain, &mut view);
+                chain.clear();
+            }
         }
-        before = Some(line);
+        chain.push(line);
     }
+    put_long(&chain, &mut view);
     view
+}
+
+/// Adds a chain that is more than two lines.
+fn put_long(chain: &[Line], view: &mut View) {
+    if chain.len() > 2 {
+        put(chain, view);
+    }
+}
+
+fn put(chain: &[Line], view: &mut View) {
+    let Some((first, rest)) = chain.split_first() else { return };
+    view.part(first.at);
+    first.push(first.trimmed(), view);
+    rest.iter().for_each(|line| line.push(line.content(), view));
 }
 
 /// The least length of a word that is put together.
