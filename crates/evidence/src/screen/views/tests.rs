@@ -74,7 +74,7 @@ fn a_word_that_is_cut_into_lines() {
     }
     assert_eq!(shown("oneA\n# two2\n# three", "oneAtwo2three"), Some("oneA\n# two2\n# three"));
     // What follows is not part of a word of two lines, and can be of one of three.
-    assert_eq!(views("one1\n# two2\n# three3"), ["one1two2\"\n\"two2three3\"\n\"one1two2three3"]);
+    assert_eq!(views("one1\n# two2\n# three3"), ["one1two2\"\n\"# two2three3\"\n\"one1two2three3"]);
     // An empty line ends a word, and names are none.
     assert_eq!(shown("one1.\n\n# two2", "one1.two2"), None);
     assert_eq!(views("* @acme/everyone\n/services/payments/ @acme/web\n"), Vec::<String>::new());
