@@ -5,7 +5,7 @@
 //! of the whole table is run; `EVIDENCE_FORBIDDEN=full` runs all of it, and `EVIDENCE_FORBIDDEN_SEED` changes the
 //! secrets. Each test prints its figures (`--nocapture`).
 
-// The helpers here are tests too, which the lints see only in functions marked so.
+// What the tests share is a test too, and the lints see only functions marked so.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
