@@ -2,8 +2,8 @@
 //!
 //! [`Screen::check`] tells where in a text something looks like a credential, by the rules of [`RULES`] and by the
 //! collector's own credentials, which are looked for literally. It never reports, stores or prints what it found,
-//! only where and by which rule, and it never decodes: whoever holds base64 passes the decoded bytes too, since text
-//! that is cut into lines cannot be searched otherwise.
+//! only where and by which rule. What is written in another form (escapes, base64, a word cut into lines) is looked at
+//! in its readable form too, down to [`LAYERS`] layers.
 //!
 //! One pass looks for key words; only around them the patterns are tried. The time is linear in the length of the
 //! text, whatever it holds.
@@ -11,17 +11,19 @@
 mod credible;
 mod own;
 mod patterns;
+mod views;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
 pub use own::SHORTEST_OWN_SECRET;
 pub use patterns::{Confidence, RULES, Rule};
+use views::View;
 
 /// The rule by which the collector's own credentials are found.
 pub const OWN_CREDENTIAL: &str = "own-credential";
@@ -36,6 +38,9 @@ const WINDOW: usize = 1024;
 
 /// How often a text is searched again after something in it was redacted.
 const ROUNDS: usize = 16;
+
+/// How many layers of escapes, line breaks and base64 are taken away, one above the other.
+const LAYERS: usize = 3;
 
 /// Where something looks like a credential. Holds no part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,13 +135,10 @@ impl Screen {
     }
 
     /// Everything in the text that looks like a credential, in the order of the text. A guess inside a certain
-    /// finding is left out.
+    /// finding is left out; in what had to be decoded there are no guesses.
     pub fn check(&self, text: &[u8]) -> Vec<Finding> {
-        let mut findings = match &self.0.prefilter {
-            Some(prefilter) => self.0.search_near(prefilter, text),
-            None => self.0.search_everywhere(text),
-        };
-        self.0.search_learned(text, &mut findings);
+        let mut findings = self.0.search(text);
+        self.0.search_views(text, LAYERS, &mut findings);
         findings.sort_by_key(|finding| {
             (finding.start, Reverse(finding.confidence), Reverse(finding.end), finding.rule)
         });
@@ -190,6 +192,13 @@ impl Screen {
     }
 }
 
+/// A screen that knows the rules and no credential of its own: for texts that are cut short before the run's screen
+/// sees them.
+pub fn by_rules() -> &'static Screen {
+    static SCREEN: LazyLock<Screen> = LazyLock::new(|| Screen::new(&[]));
+    &SCREEN
+}
+
 /// Says how much it looks for, never what: it holds the collector's own credentials.
 impl fmt::Debug for Screen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -198,6 +207,37 @@ impl fmt::Debug for Screen {
 }
 
 impl Inner {
+    /// What the text shows as it is.
+    fn search(&self, text: &[u8]) -> Vec<Finding> {
+        let mut findings = match &self.prefilter {
+            Some(prefilter) => self.search_near(prefilter, text),
+            None => self.search_everywhere(text),
+        };
+        self.search_learned(text, &mut findings);
+        findings
+    }
+
+    /// Adds what the text hides in up to `layers` layers and is not found already.
+    fn search_views(&self, text: &[u8], layers: usize, findings: &mut Vec<Finding>) {
+        let Some(below) = layers.checked_sub(1) else { return };
+        for view in View::of(text) {
+            let mut hidden = self.search(&view.bytes);
+            if view.joined {
+                hidden.retain(|finding| patterns::may_be_cut(finding.rule));
+            }
+            self.search_views(&view.bytes, below, &mut hidden);
+            for finding in hidden.iter().filter(|finding| finding.confidence == Confidence::High) {
+                let (start, end) = view.back(finding.start, finding.end);
+                let known = |known: &Finding| {
+                    known.confidence == Confidence::High && known.start <= start && end <= known.end
+                };
+                if start < end && !findings.iter().any(known) {
+                    findings.push(Finding { start, end, ..*finding });
+                }
+            }
+        }
+    }
+
     fn search_near(&self, prefilter: &AhoCorasick, text: &[u8]) -> Vec<Finding> {
         let mut findings = Vec::new();
         let mut areas: Vec<Area> = Vec::new();

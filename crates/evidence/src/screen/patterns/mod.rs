@@ -27,6 +27,9 @@ pub struct Rule {
     /// Whether the varying part must have letters of both cases, as random ones have and names such as
     /// `sk_test_integration` have not.
     pub mixed_case: bool,
+    /// Whether it can be told when it is cut into lines. Where only what stands around it makes it a credential, the
+    /// lines of any text put together would do.
+    pub may_be_cut: bool,
     /// How sure a match is.
     pub confidence: Confidence,
     /// Texts in which the rule must find something.
@@ -63,6 +66,7 @@ const TOKEN: Rule = Rule {
     pattern: "",
     minimum_entropy: 3.0,
     mixed_case: false,
+    may_be_cut: true,
     confidence: Confidence::High,
     examples: &[],
     counter_examples: &[],
@@ -79,4 +83,9 @@ const fn joined() -> [Rule; COUNT] {
     first.copy_from_slice(platforms::RULES);
     second.copy_from_slice(services::RULES);
     rules
+}
+
+/// Whether what the rule of this name finds is believed in lines that were put together.
+pub(super) fn may_be_cut(id: &str) -> bool {
+    RULES.iter().find(|rule| rule.id == id).is_none_or(|rule| rule.may_be_cut)
 }

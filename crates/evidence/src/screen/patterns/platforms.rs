@@ -8,6 +8,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Code host: classic, application, user or refresh token (`ghp_`, `gho_`, `ghu_`, `ghr_`)",
         keywords: &["ghp_", "gho_", "ghu_", "ghr_"],
         pattern: r"gh[pour]_(?<value>[0-9A-Za-z]{36}(?:[0-9A-Za-z]{40})?)",
+        mixed_case: true,
         examples: &[
             concat!("gh", "p_0123456789abcdefghijABCDEFGHIJklmnop"),
             concat!("gh", "o_0123456789abcdefghijABCDEFGHIJklmnop"),
@@ -27,6 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Code host: fine-grained personal token (`github_pat_`)",
         keywords: &["github_pat_"],
         pattern: r"github_pat_(?<value>[0-9A-Za-z_]{82,})",
+        mixed_case: true,
         examples: &[concat!(
             "github",
             "_pat_0123456789abcdefghijAB_0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST012345678"
@@ -48,6 +50,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Code host: installation or workflow token (`ghs_`), also the long form that holds a JSON web token",
         keywords: &["ghs_"],
         pattern: r"ghs_(?<value>[0-9A-Za-z._-]{36,})",
+        mixed_case: true,
         examples: &[
             concat!("gh", "s_0123456789abcdefghijABCDEFGHIJklmnop"),
             concat!(
@@ -79,6 +82,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Work management: API token (`ATATT3`)",
         keywords: &["ATATT3"],
         pattern: r"ATATT3(?<value>[0-9A-Za-z_=-]{186,})",
+        mixed_case: true,
         examples: &[concat!(
             "AT",
             "ATT30123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcdefghijABCDEFGHIJklmnop"
@@ -93,7 +97,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "cloud-access-key-id",
         title: "Cloud: access key id (`AKIA`, `ASIA`, `ABIA`, `ACCA`)",
         keywords: &["AKIA", "ASIA", "ABIA", "ACCA"],
-        pattern: after_start!(r"(?<span>(?:AKIA|ASIA|ABIA|ACCA)(?<value>[A-Z2-7]{16}))\b"),
+        pattern: after_start!(r"(?<span>(?:AKIA|ASIA|ABIA|ACCA)(?<value>[A-Z2-7]{16}))(?:[^0-9A-Za-z]|\z)"),
         minimum_entropy: 2.5,
         examples: &[
             concat!("AK", "IAABCDEFGHIJKLMNOP"),
@@ -131,7 +135,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "cloud-api-key",
         title: "Cloud: API key (`AIza`)",
         keywords: &["AIza"],
-        pattern: after_start!(r"(?<span>AIza(?<value>[0-9A-Za-z_-]{35}))(?:[^0-9A-Za-z_-]|\z)"),
+        pattern: after_start!(r"(?<span>AIza(?<value>[0-9A-Za-z_-]{35}))(?:[^0-9A-Za-z]|\z)"),
+        mixed_case: true,
         examples: &[concat!("AI", "za0123456789abcdefghijABCDEFGHIJklmno")],
         counter_examples: &[
             concat!("AI", "za0123456789abcdefghijABCDEFGHIJklmn"),
@@ -143,7 +148,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "cloud-account-key-id",
         title: "Cloud: account key id (`LTAI`)",
         keywords: &["LTAI"],
-        pattern: after_start!(r"(?<span>LTAI(?<value>[0-9A-Za-z]{20}))\b"),
+        pattern: after_start!(r"(?<span>LTAI(?<value>[0-9A-Za-z]{20}))(?:[^0-9A-Za-z]|\z)"),
         examples: &[concat!("LT", "AI0123456789abcdefghij")],
         counter_examples: &[concat!("LT", "AI0123456789abcdefghi"), concat!("LT", "AI0123456789abcdefghijA")],
         ..TOKEN
@@ -165,8 +170,9 @@ pub(super) const RULES: &[Rule] = &[
         title: "Cloud: client secret of an application (a digit and `Q~` after three characters)",
         keywords: &["Q~"],
         pattern: after_start!(
-            r"(?<span>[0-9A-Za-z_~.]{3}[0-9]Q~(?<value>[0-9A-Za-z_~.-]{31,34}))(?:[^0-9A-Za-z_~.-]|\z)"
+            r"(?<span>[0-9A-Za-z_~.]{3}[0-9]Q~(?<value>[0-9A-Za-z_~.-]{31,34}))(?:[^0-9A-Za-z]|\z)"
         ),
+        mixed_case: true,
         examples: &[
             concat!("abc8", "Q~0123456789abcdefghijABCDEFGHIJklmn"),
             concat!("a.~1", "Q~0123456789abcdefghijABCDEFGHIJk"),
@@ -180,8 +186,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "private-key",
         title: "Private key in PEM form; the first line alone is enough",
-        keywords: &["PRIVATE KEY"],
-        pattern: r"-----BEGIN [0-9A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?(?:-----(?:[0-9A-Za-z+/=:,\s]|\\[nr/]|-[0-9A-Za-z])*(?:-----END [0-9A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?)?",
+        // In the query of a URL a space is a plus.
+        keywords: &["PRIVATE KEY", "PRIVATE+KEY"],
+        pattern: r"-----BEGIN[ +][0-9A-Z +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)?(?:-----(?:[0-9A-Za-z+/=:,#*>\s]|\\[nr/\\]|\\u\{[0-9a-f]{1,6}\}|-[0-9A-Za-z])*(?:-----END[ +][0-9A-Z +]{0,40}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----)?)?",
         minimum_entropy: 0.0,
         examples: &[
             concat!("-----BEGIN ", "PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"),
@@ -189,6 +196,8 @@ pub(super) const RULES: &[Rule] = &[
             concat!("-----BEGIN OPENSSH ", "PRIVATE KEY-----\nb3BlbnNzaC1rZXk"),
             concat!("-----BEGIN PGP ", "PRIVATE KEY BLOCK-----"),
             concat!("-----BEGIN EC ", "PRIVATE KEY-----"),
+            concat!("-----BEGIN+EC+", "PRIVATE+KEY-----"),
+            concat!("-----BEGIN ", "PRIVATE KEY-----\\u{a}AAAA\\u{a}# AAAA\\u{a}"),
             concat!("-----BEGIN ENCRYPTED ", "PRIVATE KEY"),
         ],
         counter_examples: &[

@@ -47,6 +47,9 @@ pub(super) const RULES: &[Rule] = &[
         title: "Mail: API key (`SG.`)",
         keywords: &["SG."],
         pattern: after_start!(r"(?<span>SG\.(?<value>[0-9A-Za-z_-]{22}\.[0-9A-Za-z_-]{43}))"),
+        // Names with a digest behind them stay below.
+        minimum_entropy: 4.7,
+        mixed_case: true,
         examples: &[concat!("S", "G.0123456789abcdefghijAB.0123456789abcdefghijABCDEFGHIJklmnopqrstKLM")],
         counter_examples: &[concat!(
             "S",
@@ -59,6 +62,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Mail: sending key (`key-`) beside the name of its service",
         keywords: &["mailgun"],
         pattern: r"(?i)mailgun[^\n]{0,60}?(?<span>key-(?<value>[0-9a-f]{32}))",
+        minimum_entropy: 2.5,
         examples: &[concat!("mailgun_api = ke", "y-0123456789abcdef0123456789abcdef")],
         counter_examples: &[
             concat!("mailgun_api = ke", "y-0123456789abcdef0123456789abcde"),
@@ -70,7 +74,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "bot-token",
         title: "Chat: token of a bot (digits, `:A` and 34 characters)",
         keywords: &[":A"],
-        pattern: after_start!(r"(?<span>[0-9]{8,10}:A(?<value>[0-9A-Za-z_-]{34}))(?:[^0-9A-Za-z_-]|\z)"),
+        pattern: after_start!(r"(?<span>[0-9]{8,10}:A(?<value>[0-9A-Za-z_-]{34}))(?:[^0-9A-Za-z]|\z)"),
+        mixed_case: true,
         examples: &[
             concat!("12345678", ":A0123456789abcdefghijABCDEFGHIJklmn"),
             concat!("1234567890", ":A0123456789abcdefghijABCDEFGHIJklmn"),
@@ -86,6 +91,8 @@ pub(super) const RULES: &[Rule] = &[
         title: "Payment: secret or restricted key (`sk_live_`, `sk_test_`, `rk_live_`, `rk_test_`)",
         keywords: &["sk_live_", "sk_test_", "rk_live_", "rk_test_"],
         pattern: after_start!(r"(?<span>[sr]k_(?:live|test)_(?<value>[0-9A-Za-z]{10,99}))"),
+        // A short one, of ten characters, can have few different ones.
+        minimum_entropy: 1.5,
         mixed_case: true,
         examples: &[
             concat!("rk", "_test_0123456789abcdefghijABCD"),
@@ -115,7 +122,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "package-token-npm",
         title: "Package registry: access token (`npm_`)",
         keywords: &["npm_"],
-        pattern: after_start!(r"(?<span>npm_(?<value>[0-9A-Za-z]{36}))\b"),
+        pattern: after_start!(r"(?<span>npm_(?<value>[0-9A-Za-z]{36}))(?:[^0-9A-Za-z]|\z)"),
         mixed_case: true,
         examples: &[concat!("np", "m_0123456789abcdefghijABCDEFGHIJklmnop")],
         counter_examples: &[concat!("np", "m_0123456789abcdefghijABCDEFGHIJklmno"), "npm_config_registry"],
@@ -126,6 +133,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Package registry: upload token (`pypi-`)",
         keywords: &["pypi-AgEIcHlwaS5vcmc"],
         pattern: r"pypi-AgEIcHlwaS5vcmc(?<value>[0-9A-Za-z_-]{50,})",
+        mixed_case: true,
         examples: &[concat!("py", "pi-AgEIcHlwaS5vcmc0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST")],
         counter_examples: &[concat!(
             "py",
@@ -163,6 +171,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "AI service: API key (`sk-ant-`)",
         keywords: &["sk-ant-"],
         pattern: r"sk-ant-[a-z]{3,8}[0-9]{2}-(?<value>[0-9A-Za-z_-]{93}AA)",
+        mixed_case: true,
         examples: &[concat!(
             "sk",
             "-ant-api03-0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcdefghijABCDEFGHIJklmnopqrstKLMAA"
@@ -177,7 +186,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "ai-model-hub-token",
         title: "AI service: token of a model hub (`hf_`)",
         keywords: &["hf_"],
-        pattern: after_start!(r"(?<span>hf_(?<value>[A-Za-z]{34}))\b"),
+        pattern: after_start!(r"(?<span>hf_(?<value>[A-Za-z]{34}))(?:[^0-9A-Za-z]|\z)"),
         mixed_case: true,
         examples: &[concat!("hf", "_abcdefghijklmnopqrstABCDEFGHIJKLMN")],
         counter_examples: &[
@@ -207,6 +216,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Infrastructure: token with `.atlasv1.` inside",
         keywords: &[".atlasv1."],
         pattern: r"[0-9A-Za-z]{14}\.atlasv1\.(?<value>[0-9A-Za-z=_-]{60,})",
+        mixed_case: true,
         examples: &[concat!(
             "0123456789abcd",
             ".atlasv1.0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcd"
@@ -221,7 +231,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "data-platform-token",
         title: "Data platform: token (`dapi`)",
         keywords: &["dapi"],
-        pattern: after_start!(r"(?<span>dapi(?<value>[0-9a-f]{32})(?:-[0-9])?)\b"),
+        pattern: after_start!(r"(?<span>dapi(?<value>[0-9a-f]{32})(?:-[0-9])?)(?:[^0-9A-Za-z]|\z)"),
+        minimum_entropy: 2.5,
         examples: &[
             concat!("da", "pi0123456789abcdef0123456789abcdef"),
             concat!("da", "pi0123456789abcdef0123456789abcdef-2"),
@@ -237,6 +248,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Secret manager: personal token (`dp.pt.`)",
         keywords: &["dp.pt."],
         pattern: r"dp\.pt\.(?<value>[0-9A-Za-z]{43})",
+        mixed_case: true,
         examples: &[concat!("dp", ".pt.0123456789abcdefghijABCDEFGHIJklmnopqrstKLM")],
         counter_examples: &[concat!("dp", ".pt.0123456789abcdefghijABCDEFGHIJklmnopqrstKL")],
         ..TOKEN
@@ -246,6 +258,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Monitoring: service account token (`glsa_`)",
         keywords: &["glsa_"],
         pattern: r"glsa_(?<value>[0-9A-Za-z]{32}_[0-9A-Fa-f]{8})",
+        mixed_case: true,
         examples: &[concat!("gl", "sa_0123456789abcdefghijABCDEFGHIJkl_01234567")],
         counter_examples: &[concat!("gl", "sa_0123456789abcdefghijABCDEFGHIJk_01234567")],
         ..TOKEN
@@ -276,6 +289,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Application platform: API key (`HRKU-AA`)",
         keywords: &["HRKU-AA"],
         pattern: r"HRKU-AA(?<value>[0-9A-Za-z_-]{58})",
+        mixed_case: true,
         examples: &[concat!("HR", "KU-AA0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST01234567")],
         counter_examples: &[concat!("HR", "KU-AA0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456")],
         ..TOKEN
@@ -285,6 +299,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Shop: access token (`shpat_`)",
         keywords: &["shpat_"],
         pattern: r"shpat_(?<value>[0-9A-Fa-f]{32})",
+        minimum_entropy: 2.5,
         examples: &[concat!("sh", "pat_0123456789abcdef0123456789abcdef")],
         counter_examples: &[concat!("sh", "pat_0123456789abcdef0123456789abcde")],
         ..TOKEN
@@ -294,6 +309,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Issue tracker: API key (`lin_api_`)",
         keywords: &["lin_api_"],
         pattern: r"lin_api_(?<value>[0-9A-Za-z]{40})",
+        mixed_case: true,
         examples: &[concat!("lin", "_api_0123456789abcdefghijABCDEFGHIJklmnopqrst")],
         counter_examples: &[concat!("lin", "_api_0123456789abcdefghijABCDEFGHIJklmnopqrs")],
         ..TOKEN
@@ -312,6 +328,7 @@ pub(super) const RULES: &[Rule] = &[
         title: "Password manager: service account token (`ops_eyJ`)",
         keywords: &["ops_eyJ"],
         pattern: r"ops_eyJ(?<value>[0-9A-Za-z+/=_-]{250,})",
+        mixed_case: true,
         examples: &[concat!(
             "ops",
             "_eyJ0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST0123456789abcdefghijABCDEFGHIJklmnopqrstKLMNOPQRST"
@@ -328,6 +345,7 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["@"],
         pattern: r"[A-Za-z]:\\*/\\*/[^\s/?#@\x22'`<>:\\,;()|]*:(?<span>(?<value>[^\s/?#@\x22'`<>\\,;()|]{3,}))@[0-9A-Za-z\[]",
         minimum_entropy: 0.0,
+        may_be_cut: false,
         examples: &[
             concat!("https://user:", "hunter2@host/path"),
             concat!("https:\\/\\/user:", "hunter2@host\\/path"),
@@ -351,6 +369,7 @@ pub(super) const RULES: &[Rule] = &[
         keywords: &["token="],
         pattern: r"(?:[?&]|\\u0026|&amp;)(?:(?:access|auth|id|private|refresh)_)?token=(?<span>(?<value>[^\s&#\x22'`<>\\,;()]{8,}))",
         minimum_entropy: 2.5,
+        may_be_cut: false,
         examples: &[
             concat!("https://raw.host/org/repo/main/CODEOWNERS?tok", "en=0123456789abcdefghijABCDEFGHI"),
             concat!("https://host/x?a=b&access_tok", "en=0123456789abcdefghij"),

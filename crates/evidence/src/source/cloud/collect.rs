@@ -20,7 +20,7 @@ use super::look::{self, Look, Policy, Unread};
 use super::record::{AuditTrailsRecord, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
 use super::rules::reason::PASSWORD_POLICY_MISSING;
 use super::rules::trail::{AuditTrail, Logging, TrailFacts};
-use super::rules::{AUDIT_TRAIL, PASSWORD_POLICY, shown};
+use super::rules::{AUDIT_TRAIL, PASSWORD_POLICY};
 use super::trails::{self, Known};
 use super::{CloudSession, NAME};
 use crate::control::Control;
@@ -211,8 +211,8 @@ impl CloudSession {
                     if let Some(error) = error {
                         let text = format!(
                             "the latest delivery of the trail {} failed: {}",
-                            shown(known.name()),
-                            shown(error)
+                            one_line(known.name()),
+                            one_line(error)
                         );
                         warnings.push(warning("trail_delivery_failed", text, &subject));
                         facts.delivery_error = Some(error.clone());

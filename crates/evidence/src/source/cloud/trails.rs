@@ -101,7 +101,7 @@ impl Known {
     }
 
     fn shown(&self) -> String {
-        super::rules::shown(self.name())
+        one_line(self.name())
     }
 }
 

@@ -54,15 +54,3 @@ pub static LOG_RETENTION: Rule = Rule {
         remediation: "Set the retention of the log groups to 365 days or more, or let them never expire.",
     }),
 };
-
-/// How much of a stranger's name is shown in a sentence.
-const SHOWN: usize = 80;
-
-/// A stranger's name within a sentence: one line, bounded.
-pub(super) fn shown(name: &str) -> String {
-    let printable = evidence_bundle::text::Printable(name).to_string();
-    match printable.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", printable.get(..end).unwrap_or_default()),
-        None => printable,
-    }
-}

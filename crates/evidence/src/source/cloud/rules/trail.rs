@@ -1,8 +1,8 @@
 //! CC7.2: at least one trail that covers all regions is logging.
 
 use super::reason::{AUDIT_TRAIL_MISSING, AUDIT_TRAIL_NOT_LOGGING, AUDIT_TRAIL_NOT_MULTI_REGION};
-use super::shown;
 use crate::evaluate::{Facts, Reason, Verdict, reason};
+use crate::http::one_line;
 
 /// How many trails are named in a sentence.
 const NAMED: usize = 3;
@@ -45,9 +45,9 @@ impl Facts for AuditTrail {
         let good =
             |trail: &&TrailFacts| trail.multi_region == Some(true) && matches!(trail.logging, Logging::On);
         if let Some(trail) = self.trails.iter().find(good) {
-            let mut actual = format!("the trail {} covers all regions and is logging", shown(&trail.name));
+            let mut actual = format!("the trail {} covers all regions and is logging", one_line(&trail.name));
             if let Some(error) = &trail.delivery_error {
-                actual.push_str(&format!("; its latest delivery failed: {}", shown(error)));
+                actual.push_str(&format!("; its latest delivery failed: {}", one_line(error)));
             }
             return Verdict::pass(actual);
         }
@@ -98,7 +98,7 @@ impl AuditTrail {
 }
 
 fn names(trails: &[&TrailFacts]) -> String {
-    let mut names: Vec<String> = trails.iter().take(NAMED).map(|trail| shown(&trail.name)).collect();
+    let mut names: Vec<String> = trails.iter().take(NAMED).map(|trail| one_line(&trail.name)).collect();
     if trails.len() > NAMED {
         names.push(format!("and {} more", trails.len() - NAMED));
     }

@@ -1,0 +1,122 @@
+//! Base64 of either alphabet that holds plain text, wherever it begins.
+//!
+//! Where the encoding begins cannot be seen when other letters stand before it, so each of the four possibilities is
+//! tried. What it would say is text only if every byte of it is below 128, which random letters are not for long.
+
+use super::View;
+
+/// Groups of four letters that must in a row say plain text: twelve bytes, less than any credential has.
+const GROUPS: usize = 4;
+
+/// Which places of a group a letter can have if the group says bytes below 128.
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
+const THIRD: u8 = 4;
+const FOURTH: u8 = 8;
+
+/// The places a letter can have, in the upper half; zero for what is no letter of base64.
+static PLACES: [u8; 256] = places();
+/// What a letter stands for.
+static VALUES: [u8; 256] = values();
+
+#[allow(clippy::indexing_slicing, reason = "computed by the compiler, which checks it")]
+const fn values() -> [u8; 256] {
+    let mut values = [u8::MAX; 256];
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut value = 0;
+    while value < 64 {
+        values[letters[value] as usize] = value as u8;
+        value += 1;
+    }
+    values[b'-' as usize] = 62;
+    values[b'_' as usize] = 63;
+    values
+}
+
+#[allow(clippy::indexing_slicing, reason = "computed by the compiler, which checks it")]
+const fn places() -> [u8; 256] {
+    let values = values();
+    let mut places = [0; 256];
+    let mut letter = 0;
+    while letter < 256 {
+        let value = values[letter];
+        if value != u8::MAX {
+            // The highest bit of the three bytes is in the first, second and third letter.
+            let first = if value & 0b10_0000 == 0 { FIRST } else { 0 };
+            let second = if value & 0b00_1000 == 0 { SECOND } else { 0 };
+            let third = if value & 0b00_0010 == 0 { THIRD } else { 0 };
+            places[letter] = first | second | third | FOURTH;
+        }
+        letter += 1;
+    }
+    places
+}
+
+fn value(letter: u8) -> Option<u32> {
+    VALUES.get(usize::from(letter)).copied().filter(|value| *value != u8::MAX).map(u32::from)
+}
+
+/// Whether the group at `at` says three bytes below 128.
+fn is_plain(text: &[u8], at: usize) -> bool {
+    let Some([a, b, c, d]) = text.get(at..).and_then(|rest| rest.first_chunk::<4>()) else { return false };
+    let place = |letter: &u8| PLACES.get(usize::from(*letter)).copied().unwrap_or(0);
+    let fits = (place(a) & FIRST) | (place(b) & SECOND) | (place(c) & THIRD) | (place(d) & FOURTH);
+    fits == FIRST | SECOND | THIRD | FOURTH
+}
+
+pub(super) fn view(text: &[u8]) -> View {
+    let mut view = View::default();
+    for phase in 0..4 {
+        let mut at = phase;
+        // Looks at the last group of a stretch first: where it is not plain, the ones before it need no look.
+        while at + 4 * GROUPS <= text.len() {
+            let stretch = (0..GROUPS).rev().find(|group| !is_plain(text, at + 4 * group));
+            match stretch {
+                Some(group) => at += 4 * (group + 1),
+                None => at = take(text, at, &mut view),
+            }
+        }
+    }
+    // One phase after the other is not the order of the text, and `back` does not need it to be.
+    view
+}
+
+/// Decodes all around the stretch at `at`, and returns where it ends.
+fn take(text: &[u8], at: usize, view: &mut View) -> usize {
+    let mut end = at + 4 * GROUPS;
+    while is_plain(text, end) {
+        end += 4;
+    }
+    view.part(at);
+    // The groups at both ends, where a byte of something else is beside the text.
+    if let Some(before) = at.checked_sub(4)
+        && let Some(bytes) = decoded(text, before)
+    {
+        view.push(&bytes, before, 4);
+    }
+    let groups = (at..end).step_by(4);
+    let bytes: Vec<u8> = groups.flat_map(|group| decoded(text, group).unwrap_or_default()).collect();
+    view.push(&bytes, at, end - at);
+    match decoded(text, end) {
+        Some(bytes) => view.push(&bytes, end, 4),
+        None => {
+            // The last one or two bytes, in two or three letters.
+            let letters = text.get(end..).unwrap_or_default().iter().map_while(|letter| value(*letter));
+            let letters: Vec<u32> = letters.take(3).collect();
+            let bits = letters.iter().fold(0, |bits, value| (bits << 6) | value);
+            match letters.len() {
+                2 => view.push(&[(bits >> 4) as u8], end, 2),
+                3 => view.push(&[(bits >> 10) as u8, (bits >> 2) as u8], end, 3),
+                _ => {}
+            }
+        }
+    }
+    end
+}
+
+fn decoded(text: &[u8], at: usize) -> Option<[u8; 3]> {
+    let [a, b, c, d] = text.get(at..)?.first_chunk::<4>()?;
+    let bits = (value(*a)? << 18) | (value(*b)? << 12) | (value(*c)? << 6) | value(*d)?;
+    let [_, first, second, third] = bits.to_be_bytes();
+    Some([first, second, third])
+}

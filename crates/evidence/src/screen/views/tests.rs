@@ -1,0 +1,127 @@
+use ::base64::Engine as _;
+use ::base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use proptest::prelude::*;
+
+use super::*;
+
+fn views(text: &str) -> Vec<String> {
+    View::of(text.as_bytes()).map(|view| String::from_utf8_lossy(&view.bytes).into_owned()).collect()
+}
+
+/// Whether a view shows `hidden`, and the place in the text from which it comes.
+fn shown<'a>(text: &'a str, hidden: &str) -> Option<&'a str> {
+    View::of(text.as_bytes()).find_map(|view| {
+        let at = view.bytes.windows(hidden.len()).position(|window| window == hidden.as_bytes())?;
+        let (start, end) = view.back(at, at + hidden.len());
+        text.get(start..end)
+    })
+}
+
+#[test]
+fn what_hides_nothing_has_no_view() {
+    for text in [
+        "",
+        "nothing here",
+        "100% of it, 5 %, C:\\path",
+        "{\n  \"login\": \"acme\",\n  \"size\": 5\n}\n",
+        "da39a3ee5e6b4b0d3255bfef95601890afd80709",
+        "https://host/repos/acme/service/branches/main/protection/required_pull_request_reviews",
+        "* @acme/all\n@acme/web\n",
+    ] {
+        assert_eq!(views(text), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn escapes_of_json_and_urls() {
+    for (text, hidden, from) in [
+        (r"a\u0067hp b", "a", "a"),
+        (r"a\u0067hp b", "g", r"\u0067"),
+        (r"x \u00e9\/\n", "\u{e9}/\n", r"\u00e9\/\n"),
+        ("q=%67%68p", "ghp", "%67%68p"),
+        (r"\x67hp", "ghp", r"\x67hp"),
+        (r"a\u{a}b\u{67}", "\nbg", r"\u{a}b\u{67}"),
+        (r"%5Cu0067", r"\u0067", "%5Cu0067"),
+        (r"%zz%2", "none", ""),
+    ] {
+        assert_eq!(shown(text, hidden).unwrap_or_default(), from, "{text}");
+    }
+}
+
+/// Surroundings that are far apart are parts of their own; words are never cut.
+#[test]
+fn only_the_surroundings_of_escapes_are_copied() {
+    let far = " far".repeat(2_000);
+    let word = "w".repeat(3_000);
+    let text = format!("{far} one%2Ftwo {far} {word}%2F{word} {far}");
+    let view = View::of(text.as_bytes()).next().unwrap();
+    assert!(view.bytes.len() < 6_000 + 4 * 600, "{}", view.bytes.len());
+    assert_eq!(shown(&text, "one/two"), Some("one%2Ftwo"));
+    assert_eq!(shown(&text, &format!("{word}/{word}")), Some(format!("{word}%2F{word}").as_str()));
+}
+
+#[test]
+fn a_word_that_is_cut_into_lines() {
+    for text in [
+        "# one1\n# two2",
+        "one1\r\n  two2",
+        "one1 \\\ntwo2",
+        "// one1\n// two2",
+        "> one1\n> two2",
+        "x\n\n# one1\n# two2\n\n",
+    ] {
+        assert!(shown(text, "one1two2").is_some(), "{text}: {:?}", views(text));
+    }
+    assert_eq!(shown("oneA\n# two2\n# three", "oneAtwo2three"), Some("oneA\n# two2\n# three"));
+    // What follows is not part of a word of two lines, and can be of one of three.
+    assert_eq!(views("one1\n# two2\n# three3"), ["one1two2\"\n\"# two2three3\"\n\"one1two2three3"]);
+    // An empty line ends a word, and names are none.
+    assert_eq!(shown("one1.\n\n# two2", "one1.two2"), None);
+    assert_eq!(views("* @acme/everyone\n/services/payments/ @acme/web\n"), Vec::<String>::new());
+}
+
+#[test]
+fn base64_wherever_it_begins() {
+    let text = "a plain text of some length";
+    for before in ["", "x", "xy", "xyz", "KEY_", "a/b/c="] {
+        for padding in 0..3 {
+            for bytes in [text.to_string(), format!("{}{text}\u{e9}\u{e9}", "\u{ff}".repeat(padding))] {
+                for encoded in [STANDARD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
+                    let whole = format!("{before}{encoded} and more");
+                    let from = shown(&whole, text).unwrap_or_else(|| panic!("{whole}: {:?}", views(&whole)));
+                    assert!(
+                        from.len() >= text.len() * 4 / 3 && from.len() <= text.len() * 4 / 3 + 2,
+                        "{from}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever the text, every byte of a view is from a place in it.
+    #[test]
+    fn back_stays_inside(text in "(\\PC|[A-Za-z0-9+/%\\\\\n# \"]){0,400}") {
+        for view in View::of(text.as_bytes()) {
+            for at in 0..view.bytes.len() {
+                let (start, end) = view.back(at, at + 1);
+                prop_assert!(start <= end && end <= text.len(), "{} {} {:?}", start, end, view);
+            }
+        }
+    }
+
+    #[test]
+    fn percent_encoding_is_read(text in "[ -~]{1,60}") {
+        let encoded: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        prop_assert_eq!(shown(&encoded, &text), Some(encoded.as_str()));
+    }
+
+    #[test]
+    fn base64_is_read(text in "[ -~]{15,90}") {
+        let encoded = STANDARD.encode(&text);
+        prop_assert!(shown(&encoded, &text).is_some());
+    }
+}
