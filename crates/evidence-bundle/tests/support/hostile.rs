@@ -181,6 +181,22 @@ fn wrong_contents() -> Vec<Case> {
             "manifest-format",
             manifest(|manifest| manifest["surprise"] = json!(true)),
         ),
+        // A list with the values of the fields in their order.
+        fail(
+            "manifest-format_list_fail",
+            "manifest-format",
+            manifest(|m| {
+                let signer = &m["signer"];
+                m["signer"] = json!([signer["algorithm"], signer["public_key"], signer["key_id"]]);
+            }),
+        ),
+        fail("unsupported-format_list_fail", "unsupported-format", {
+            let mut files = with_documents(Vec::new());
+            let mut run: Value = serde_json::from_slice(&files[0].1).unwrap();
+            run["tool"] = json!(["evidence", "0.1.0", null]);
+            files[0].1 = serde_json::to_vec_pretty(&run).unwrap();
+            pack(&raw::entries(&with_manifest(files, &key()), &key()))
+        }),
         fail(
             "unsupported-format_fail",
             "unsupported-format",
