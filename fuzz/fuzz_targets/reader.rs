@@ -1,0 +1,4 @@
+//! Runs the target `reader` of the library.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| _ = evidence_fuzz::reader::run(data));
