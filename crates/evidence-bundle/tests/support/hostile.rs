@@ -146,6 +146,15 @@ fn wrong_signature() -> Vec<Case> {
             let files = with_manifest(with_documents(Vec::new()), &other_key());
             pack(&raw::entries(&files, &key()))
         }),
+        // Either of the two names of the key alone.
+        fail("key-id-mismatch_id_fail", "key-id-mismatch", {
+            let id = other_key().public_key().key_id().to_string();
+            manifest(|manifest| manifest["signer"]["key_id"] = json!(id))
+        }),
+        fail("key-id-mismatch_key_fail", "key-id-mismatch", {
+            let other = other_key().public_key().to_spki_base64();
+            manifest(|manifest| manifest["signer"]["public_key"] = json!(other))
+        }),
     ]
 }
 
@@ -202,6 +211,13 @@ fn wrong_contents() -> Vec<Case> {
             "unsupported-format",
             manifest(|m| m["bundle_version"] = json!("2.0")),
         ),
+        // A later version may have fields that this one does not know: that is no malformed manifest.
+        fail("unsupported-format_fields_fail", "unsupported-format", {
+            manifest(|m| {
+                m["bundle_version"] = json!("2.0");
+                m["surprise"] = json!(true);
+            })
+        }),
         fail("checksums-format_fail", "checksums-format", list(|list| list.replacen("  ", " *", 1))),
         fail("path_carriage-return_fail", "path", list(|list| list.replace('\n', "\r\n"))),
         fail("checksums-format_unended_fail", "checksums-format", list(|list| list.trim_end().to_owned())),
