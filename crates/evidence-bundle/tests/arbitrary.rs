@@ -32,6 +32,19 @@ fn verify(bundle: &[u8], trust: &TrustRoot) -> Result<VerifiedBundle, Failure> {
     UntrustedBundle::new(bundle).verify(trust, &Expectations::default(), &limits)
 }
 
+/// Gives so many bytes at a time.
+struct Pieces<'a> {
+    bytes: &'a [u8],
+    size: usize,
+}
+
+impl io::Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let size = self.size.min(buffer.len());
+        self.bytes.read(&mut buffer[..size])
+    }
+}
+
 fn paths() -> impl Strategy<Value = Vec<String>> {
     let artifact = "sources/[a-z]{1,4}/[a-z][A-Za-z0-9_%-]{0,20}";
     proptest::collection::btree_set(artifact, 0..12).prop_map(|artifacts| {
@@ -72,6 +85,33 @@ proptest! {
         let bundle = raw::gzip(&changed);
         prop_assert_eq!(verify(&bundle, &trusting()).is_ok(), changed == tar);
         _ = verify(&bundle, &TrustRoot::new());
+    }
+
+    /// Of several faults the first one is told, whether the bundle comes from a file or a slow pipe.
+    #[test]
+    fn the_reason_does_not_depend_on_how_the_bytes_come(
+        faults in proptest::collection::vec((any::<prop::sample::Index>(), 1_u8..), 1..4),
+        fault in any::<prop::sample::Index>(),
+        limit in any::<prop::sample::Index>(),
+        size in 1_usize..200,
+    ) {
+        let mut tar = support::tar(&support::small_files());
+        let position = fault.index(tar.len());
+        tar[position] ^= 1;
+        let limits = Limits { inflated_bytes: limit.index(2 * tar.len()) as u64, ..Limits::DEFAULT };
+        let mut bundle = raw::gzip(&tar);
+        for (position, bits) in faults {
+            let position = position.index(bundle.len());
+            bundle[position] ^= bits;
+        }
+        let reason = |size| {
+            let reader = Pieces { bytes: &bundle, size };
+            match UntrustedBundle::new(reader).verify(&trusting(), &Expectations::default(), &limits) {
+                Err(Failure::NotWhatWasSigned(error)) => error,
+                other => panic!("{other:?}"),
+            }
+        };
+        prop_assert_eq!(reason(usize::MAX), reason(size));
     }
 
     /// Behind a signature that holds, any manifest may stand: it is judged, and never crashes the judge.

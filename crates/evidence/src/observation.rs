@@ -162,6 +162,15 @@ impl<T> Field<T> {
             Field::Absent | Field::Null => None,
         }
     }
+
+    /// The same with another value, if there is one.
+    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Field<U> {
+        match self {
+            Field::Absent => Field::Absent,
+            Field::Null => Field::Null,
+            Field::Value(value) => Field::Value(change(value)),
+        }
+    }
 }
 
 impl<T: Serialize> Serialize for Field<T> {

@@ -66,9 +66,10 @@ pub(super) struct Inflater<R> {
     source: BufReader<Source<R>>,
     inflate: Decompress,
     crc: Crc,
-    total: u64,
     limit: u64,
     ended: bool,
+    /// What is wrong behind the bytes that were given out last.
+    behind: Option<StreamError>,
 }
 
 impl<R: Read> Inflater<R> {
@@ -88,9 +89,9 @@ impl<R: Read> Inflater<R> {
             source,
             inflate: Decompress::new(false),
             crc: Crc::new(),
-            total: 0,
             limit,
             ended: false,
+            behind: None,
         })
     }
 
@@ -130,25 +131,34 @@ impl<R: Read> Read for Inflater<R> {
         if buffer.is_empty() {
             return Ok(0);
         }
+        if let Some(error) = self.behind.take() {
+            return Err(io::Error::other(error));
+        }
         while !self.ended {
             let input = self.source.fill_buf()?;
             let at_end = input.is_empty();
             let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
-            let status = self
-                .inflate
-                .decompress(input, buffer, FlushDecompress::None)
-                .map_err(|_| damaged("the compressed data are damaged"))?;
+            let status = self.inflate.decompress(input, buffer, FlushDecompress::None);
             let consumed = usize::try_from(self.inflate.total_in() - before_in).unwrap_or(usize::MAX);
-            let produced = usize::try_from(self.inflate.total_out() - before_out).unwrap_or(usize::MAX);
+            let mut produced = usize::try_from(self.inflate.total_out() - before_out).unwrap_or(usize::MAX);
             self.source.consume(consumed);
-            self.ended = status == Status::StreamEnd;
+            self.ended = matches!(status, Ok(Status::StreamEnd));
+            if status.is_err() {
+                self.behind = Some(StreamError::Damaged("the compressed data are damaged"));
+            }
+            let over = self.inflate.total_out().saturating_sub(self.limit);
+            if over > 0 {
+                produced = produced.saturating_sub(usize::try_from(over).unwrap_or(usize::MAX));
+                self.behind = Some(StreamError::Limit(self.limit));
+            }
+            // What came before the damage is given out first: which of two faults is told must not depend on how many
+            // bytes the reader gave at a time.
             if produced > 0 {
-                self.total = self.inflate.total_out();
-                if self.total > self.limit {
-                    return Err(io::Error::other(StreamError::Limit(self.limit)));
-                }
                 self.crc.update(buffer.get(..produced).unwrap_or_default());
                 return Ok(produced);
+            }
+            if let Some(error) = self.behind.take() {
+                return Err(io::Error::other(error));
             }
             if !self.ended && at_end {
                 return Err(damaged("the compressed data are cut off"));

@@ -89,6 +89,7 @@ pub(super) fn judge(manifest: &[u8], list: &ChecksumList) -> Result<Facts, Verif
     if raw.bundle_version != crate::BUNDLE_VERSION {
         return Err(unsupported(&raw.bundle_version));
     }
+    super::shape::check(manifest).map_err(malformed)?;
     let created_at = crate::time::parse(&raw.created_at)
         .ok_or_else(|| malformed("created_at is no RFC 3339 time in whole seconds of UTC"))?;
     let mut artifacts = Artifacts { sizes: vec![None; list.len()], sources: &raw.sources, list };

@@ -8,6 +8,7 @@ mod inflate;
 mod manifest;
 mod pass;
 mod reason;
+mod shape;
 
 use std::fmt;
 use std::io::{self, Read};

@@ -138,7 +138,7 @@ fn twice(path: &str) -> VerifyError {
 }
 
 fn parse_run(contents: &[u8]) -> Result<RunRecord, VerifyError> {
-    serde_json::from_slice(contents).map_err(|error| {
+    super::shape::check(contents).and_then(|()| serde_json::from_slice(contents)).map_err(|error| {
         let detail = format!("{RUN} is not one of bundle version {}: {error}", crate::BUNDLE_VERSION);
         VerifyError::at(Reason::UnsupportedFormat, RUN, detail)
     })

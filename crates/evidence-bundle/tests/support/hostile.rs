@@ -146,6 +146,15 @@ fn wrong_signature() -> Vec<Case> {
             let files = with_manifest(with_documents(Vec::new()), &other_key());
             pack(&raw::entries(&files, &key()))
         }),
+        // Either of the two names of the key alone.
+        fail("key-id-mismatch_id_fail", "key-id-mismatch", {
+            let id = other_key().public_key().key_id().to_string();
+            manifest(|manifest| manifest["signer"]["key_id"] = json!(id))
+        }),
+        fail("key-id-mismatch_key_fail", "key-id-mismatch", {
+            let other = other_key().public_key().to_spki_base64();
+            manifest(|manifest| manifest["signer"]["public_key"] = json!(other))
+        }),
     ]
 }
 
@@ -181,11 +190,34 @@ fn wrong_contents() -> Vec<Case> {
             "manifest-format",
             manifest(|manifest| manifest["surprise"] = json!(true)),
         ),
+        // A list with the values of the fields in their order.
+        fail(
+            "manifest-format_list_fail",
+            "manifest-format",
+            manifest(|m| {
+                let signer = &m["signer"];
+                m["signer"] = json!([signer["algorithm"], signer["public_key"], signer["key_id"]]);
+            }),
+        ),
+        fail("unsupported-format_list_fail", "unsupported-format", {
+            let mut files = with_documents(Vec::new());
+            let mut run: Value = serde_json::from_slice(&files[0].1).unwrap();
+            run["tool"] = json!(["evidence", "0.1.0", null]);
+            files[0].1 = serde_json::to_vec_pretty(&run).unwrap();
+            pack(&raw::entries(&with_manifest(files, &key()), &key()))
+        }),
         fail(
             "unsupported-format_fail",
             "unsupported-format",
             manifest(|m| m["bundle_version"] = json!("2.0")),
         ),
+        // A later version may have fields that this one does not know: that is no malformed manifest.
+        fail("unsupported-format_fields_fail", "unsupported-format", {
+            manifest(|m| {
+                m["bundle_version"] = json!("2.0");
+                m["surprise"] = json!(true);
+            })
+        }),
         fail("checksums-format_fail", "checksums-format", list(|list| list.replacen("  ", " *", 1))),
         fail("path_carriage-return_fail", "path", list(|list| list.replace('\n', "\r\n"))),
         fail("checksums-format_unended_fail", "checksums-format", list(|list| list.trim_end().to_owned())),

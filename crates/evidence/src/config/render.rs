@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use evidence_bundle::text::Printable;
 
 use super::problem::{ConfigError, Problem};
 
@@ -93,13 +94,18 @@ fn excerpt(text: &str, bytes: Range<usize>) -> Option<Excerpt> {
     if cut_left.is_some() {
         shown.push_str("...");
     }
-    shown.push_str(left.get(cut_left.unwrap_or(0)..)?);
+    shown.push_str(&printable(left.get(cut_left.unwrap_or(0)..)?));
     let start = shown.len();
-    shown.push_str(marked.get(..underlined)?);
+    shown.push_str(&printable(marked.get(..underlined)?));
     let underline = start..shown.len();
-    shown.push_str(right.get(..cut_right.unwrap_or(right.len()))?);
+    shown.push_str(&printable(right.get(..cut_right.unwrap_or(right.len()))?));
     if cut_right.is_some() {
         shown.push_str("...");
     }
     Some(Excerpt { text: shown, underline, cut_left: cut_left.is_some() })
+}
+
+/// The text without anything that a terminal would obey or hide. Tabs stay: the renderer makes columns of them.
+fn printable(text: &str) -> String {
+    text.split('\t').map(|part| Printable(part).to_string()).collect::<Vec<_>>().join("\t")
 }

@@ -11,6 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::ParseError;
+use crate::observation::Field;
 
 /// Reads an answer that must be an object.
 ///
@@ -55,4 +56,28 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 
         deserializer.deserialize_map(ObjectsOnly(PhantomData)).map(Object)
     }
+}
+
+/// For `deserialize_with`: a field that must be an object.
+///
+/// # Errors
+///
+/// If it is something else.
+pub fn section<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Field<T>, D::Error> {
+    let section: Field<Object<T>> = Field::deserialize(deserializer)?;
+    Ok(section.map(|Object(section)| section))
+}
+
+/// For `deserialize_with`: a field that must be a list of objects.
+///
+/// # Errors
+///
+/// If it is something else.
+pub fn sections<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Field<Vec<T>>, D::Error> {
+    let sections: Field<Vec<Object<T>>> = Field::deserialize(deserializer)?;
+    Ok(sections.map(Object::all))
 }

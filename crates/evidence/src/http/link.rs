@@ -1,10 +1,12 @@
 //! The `Link` header field of RFC 8288, by which a host tells where the next page is.
 //!
 //! Tolerant in what it reads: a damaged link does not hide the sound ones around it, except behind a `<` or a quote
-//! that is never closed. It never resolves a target against a base, never follows one and never decides whether one may be
-//! followed: the address of a page is the host's word, and the client checks it.
+//! that is never closed. The address of a page is the host's word: [`within`] refuses one that leads away from the host.
+//! Nothing here follows a link.
 
 use std::fmt;
+
+use url::Url;
 
 /// One link of a `Link` header (RFC 8288, section 3).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,6 +79,26 @@ pub fn target<'a>(headers: impl Iterator<Item = &'a str>, rel: &str) -> Option<S
             link.param("anchor").is_none() && link.rels.iter().any(|known| known.eq_ignore_ascii_case(rel))
         })
         .map(|link| link.target)
+}
+
+/// The target as [`target`] finds it, resolved against `base`. It must stay within the origin of `base`, since the
+/// credentials go there too, and must not bring credentials of its own.
+///
+/// # Errors
+///
+/// The target, if it leads elsewhere or is no address.
+pub fn within<'a>(
+    base: &Url,
+    headers: impl Iterator<Item = &'a str>,
+    rel: &str,
+) -> Result<Option<Url>, String> {
+    let Some(target) = target(headers, rel) else { return Ok(None) };
+    match base.join(&target) {
+        Ok(url) if url.origin() == base.origin() && url.username().is_empty() && url.password().is_none() => {
+            Ok(Some(url))
+        }
+        _ => Err(target),
+    }
 }
 
 /// Reads `; name=value` pairs, and returns the link and what follows it.
@@ -245,6 +267,45 @@ mod tests {
         for (headers, rel, expected) in table {
             assert_eq!(target(headers.iter().copied(), rel).as_deref(), *expected, "{headers:?} {rel}");
         }
+    }
+
+    #[test]
+    fn a_page_is_within_the_host() {
+        let base = Url::parse("https://api.example.com/api/v3/").unwrap();
+        let within = |target: &str| {
+            let header = format!("<{target}>; rel=next");
+            within(&base, [header.as_str()].into_iter(), "next").map(|url| url.unwrap().to_string())
+        };
+        for (target, url) in [
+            ("https://api.example.com/x?page=2", "https://api.example.com/x?page=2"),
+            ("https://API.example.com:443/x", "https://api.example.com/x"),
+            ("/x?page=2", "https://api.example.com/x?page=2"),
+            ("?page=2", "https://api.example.com/api/v3/?page=2"),
+            // A scheme without slashes is relative to a base of the same scheme.
+            ("https:evil.example", "https://api.example.com/api/v3/evil.example"),
+            ("//api.example.com/x", "https://api.example.com/x"),
+            ("https:/\\api.example.com/x", "https://api.example.com/x"),
+        ] {
+            assert_eq!(within(target).as_deref(), Ok(url), "{target}");
+        }
+        for target in [
+            "http://api.example.com/x",
+            "https://api.example.com:8443/x",
+            "https://example.com/x",
+            "https://api.example.com.evil.example/x",
+            "https://api.example.com@evil.example/x",
+            "//evil.example/x",
+            "\\\\evil.example/x",
+            "data:,x",
+            "https://[/x",
+            // The HTTP client would make a header of these, beside the token's.
+            "https://user@api.example.com/x",
+            "https://:word@api.example.com/x",
+            "//user:word@api.example.com/x",
+        ] {
+            assert_eq!(within(target), Err(target.to_string()), "{target}");
+        }
+        assert_eq!(super::within(&base, ["<x>; rel=last"].into_iter(), "next"), Ok(None));
     }
 
     #[test]

@@ -28,6 +28,7 @@ use crate::config::decode::{Decoder, Fields};
 use crate::control::Control;
 use crate::env::Env;
 use crate::evaluate::{Facts, Reason, Rule, reason};
+use crate::http::ParseError;
 use crate::observation::{Observation, Seen, SourceName};
 use crate::report::Reporter;
 use crate::screen::Screen;
@@ -55,8 +56,19 @@ pub struct Kind {
     pub rules: &'static [&'static Rule],
     /// The reasons that only its checks have.
     pub reasons: &'static [&'static Reason],
+    /// The answers that it reads.
+    pub answers: &'static [Answer],
     /// Reads its section of the configuration; the list is the top-level `controls`, if it is good.
     pub(crate) decode: Decode,
+}
+
+/// One of the answers that a source reads, as if the host had nothing else to say. For recorded answers and the fuzzer:
+/// a run reads answers in the session that asked for them.
+pub struct Answer {
+    /// The call that brings it.
+    pub call: &'static str,
+    /// What it comes to.
+    pub read: fn(&[u8]) -> Result<Vec<Found>, ParseError>,
 }
 
 /// See [`Kind::decode`].

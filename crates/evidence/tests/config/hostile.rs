@@ -118,6 +118,21 @@ fn a_column_counts_characters() {
     assert_eq!((alias.line, alias.column), (Some(3), Some(20)));
 }
 
+/// U+009B begins an escape sequence just as the two characters ESC and [ do.
+#[test]
+fn a_line_is_shown_without_what_a_terminal_obeys() {
+    for character in ['\u{1b}', '\u{8a}', '\u{9b}', '\u{7f}', '\u{200b}', '\u{202e}'] {
+        for text in [
+            format!("*{character}31m\n"),
+            format!("framework: *{character}\n"),
+            format!("frame: \"{character}\" # {character}\n"),
+        ] {
+            let rendered = refuse(&text).render(false);
+            assert!(!rendered.contains(character), "{rendered:?}");
+        }
+    }
+}
+
 #[test]
 fn an_alias_bomb_is_refused_before_it_is_built() {
     let mut bomb = String::from("a: &a [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n");

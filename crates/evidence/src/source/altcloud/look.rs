@@ -270,8 +270,9 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
     for (name, listing) in parts {
         let read = listing.extent();
         // Whole activities: one may have several events that are alike, such as a role that is assigned twice.
-        let activities =
-            distinct(&listing.items, |activity| activity.id.unique_qualifier.value().map(String::as_str));
+        let activities = distinct(&listing.items, |activity| {
+            activity.id.value()?.unique_qualifier.value().map(String::as_str)
+        });
         let of_name: Vec<Event> = activities.into_iter().flat_map(|activity| of(name, activity)).collect();
         let count = u64::try_from(of_name.len()).unwrap_or(u64::MAX);
         event_names.push(EventListing { name, read, events: count });
@@ -291,12 +292,14 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
 
 /// The events called `name` of an activity, which may have others.
 fn of(name: &'static str, activity: &Activity) -> Vec<Event> {
-    let actor = activity.actor.clone().unwrap_or_default();
-    let wanted = activity.events.iter().flatten().filter(|event| event.name.as_deref() == Some(name));
+    let id = activity.id.value().cloned().unwrap_or_default();
+    let actor = activity.actor.value().cloned().unwrap_or_default();
+    let wanted =
+        activity.events.value().into_iter().flatten().filter(|event| event.name.as_deref() == Some(name));
     wanted
         .map(|event| Event {
-            time: activity.id.time.clone(),
-            unique_qualifier: activity.id.unique_qualifier.clone(),
+            time: id.time.clone(),
+            unique_qualifier: id.unique_qualifier.clone(),
             name,
             actor: actor.clone(),
             parameters: Parameters {

@@ -7,6 +7,7 @@
 
 mod access;
 mod advice;
+mod alone;
 mod api;
 mod assertion;
 pub mod config;
@@ -49,6 +50,7 @@ pub static KIND: Kind = Kind {
     served: config::SERVED,
     rules: rules::RULES,
     reasons: rules::REASONS,
+    answers: alone::ANSWERS,
     decode: config::decode,
 };
 

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::record::{Actor, Assignment, Role, User};
 use crate::http::ParseError;
-use crate::http::json::{Object, object};
+use crate::http::json::{Object, object, section, sections};
 use crate::observation::Field;
 
 /// A page of a listing.
@@ -88,12 +88,12 @@ fn page<T>(
 /// One item of `activities.list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct Activity {
-    #[serde(default)]
-    pub(super) id: ActivityId,
-    #[serde(default)]
-    pub(super) actor: Option<Actor>,
-    #[serde(default)]
-    pub(super) events: Option<Vec<ActivityEvent>>,
+    #[serde(default, deserialize_with = "section")]
+    pub(super) id: Field<ActivityId>,
+    #[serde(default, deserialize_with = "section")]
+    pub(super) actor: Field<Actor>,
+    #[serde(default, deserialize_with = "sections")]
+    pub(super) events: Field<Vec<ActivityEvent>>,
 }
 
 /// By what an activity is known.
@@ -110,7 +110,8 @@ pub(super) struct ActivityId {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Deserialize)]
 pub(super) struct ActivityEvent {
     pub(super) name: Option<String>,
-    pub(super) parameters: Option<Vec<Parameter>>,
+    #[serde(default, deserialize_with = "sections")]
+    pub(super) parameters: Field<Vec<Parameter>>,
 }
 
 /// One parameter of an event. Values of other types than text are not kept.
@@ -123,7 +124,7 @@ pub(super) struct Parameter {
 impl ActivityEvent {
     /// The value of the parameter of this name.
     pub(super) fn parameter(&self, name: &str) -> Option<&str> {
-        let mut all = self.parameters.iter().flatten();
+        let mut all = self.parameters.value().into_iter().flatten();
         all.find(|parameter| parameter.name.as_deref() == Some(name))?.value.as_deref()
     }
 }
@@ -233,10 +234,24 @@ mod tests {
                 ["x"]}, {"name": "ROLE_NAME", "value": "r"}]}]}, {}]}"#,
         )
         .unwrap();
-        let event = &page.items[0].events.as_ref().unwrap()[0];
+        let event = &page.items[0].events.value().unwrap()[0];
         assert_eq!(event.parameter("ROLE_NAME"), Some("r"));
         assert_eq!((event.parameter("N"), event.parameter("USER_EMAIL")), (None, None));
         assert_eq!(page.items[1], Activity::default());
+    }
+
+    #[test]
+    fn what_is_a_list_in_place_of_an_object_is_refused() {
+        for item in [
+            r#"{"id": ["t", "-7"]}"#,
+            r#"{"actor": ["a@x"]}"#,
+            r#"{"events": [["CREATE_USER", []]]}"#,
+            r#"{"events": [{"parameters": [["USER_EMAIL", "b@x"]]}]}"#,
+        ] {
+            assert!(is_shape(activities(format!("{{\"items\": [{item}]}}").as_bytes())), "{item}");
+        }
+        let page = activities(br#"{"items": [{"id": null, "actor": null, "events": null}]}"#).unwrap();
+        assert_eq!((&page.items[0].id, &page.items[0].events), (&Field::Null, &Field::Null));
     }
 
     #[test]

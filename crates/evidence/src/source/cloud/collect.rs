@@ -202,11 +202,7 @@ impl CloudSession {
             let mut warnings: Vec<Warning> = Vec::new();
             let seen = match look {
                 Ok((status, meta)) => {
-                    facts.logging = match status.is_logging.value() {
-                        Some(true) => Logging::On,
-                        Some(false) => Logging::Off,
-                        None => Logging::NotTold,
-                    };
+                    facts.logging = logging(&status);
                     let error = status.latest_delivery_error.value().filter(|error| !error.trim().is_empty());
                     if let Some(error) = error {
                         let text = format!(
@@ -259,6 +255,15 @@ impl CloudSession {
     /// The regions that are looked at.
     pub(super) fn regions_in_words(&self) -> String {
         self.config.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether a trail with this status is logging.
+pub(super) fn logging(status: &TrailStatus) -> Logging {
+    match status.is_logging.value() {
+        Some(true) => Logging::On,
+        Some(false) => Logging::Off,
+        None => Logging::NotTold,
     }
 }
 

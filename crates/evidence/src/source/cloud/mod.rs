@@ -8,6 +8,7 @@
 //! It only gets and describes: it never changes anything in the account, and never reads an event, a log line or what
 //! lies in a bucket.
 
+mod alone;
 pub mod api;
 mod collect;
 pub mod config;
@@ -53,6 +54,7 @@ pub static KIND: Kind = Kind {
     served: config::SERVED,
     rules: rules::ALL,
     reasons: rules::reason::ALL,
+    answers: alone::ANSWERS,
     decode: config::decode,
 };
 

@@ -238,18 +238,15 @@ impl Api<'_> {
         url
     }
 
-    /// The target of a `Link` of `meta`, which must lie within the API's own origin: the token goes there.
+    /// The target of a `Link` of `meta`, which must lie within the API's own origin.
     fn link(&self, meta: &Meta, rel: &str) -> Result<Option<Url>, Failure> {
         let links = meta.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
-        let Some(target) = link::target(links, rel) else { return Ok(None) };
-        match self.base.join(&target) {
-            Ok(url) if url.origin() == self.base.origin() => Ok(Some(url)),
-            _ => {
-                let target = crate::http::one_line(&target);
-                let text = format!("refused to follow a link to another origin: {target}");
-                Err(failure(FailureKind::Redirect(text)))
-            }
-        }
+        link::within(self.base, links, rel).map_err(|target| {
+            let target = crate::http::one_line(&target);
+            let text =
+                format!("refused to follow a link to another origin, or with credentials in it: {target}");
+            failure(FailureKind::Redirect(text))
+        })
     }
 }
 

@@ -8,9 +8,10 @@ use serde::Deserialize;
 
 use super::answer::{self, classify};
 use super::token::Token;
+use crate::http::json::object;
 use crate::http::quota::Reading;
 use crate::http::retry::http_date;
-use crate::http::{Answer, Dialect, Meaning, Request, one_line};
+use crate::http::{Answer, Dialect, Meaning, ParseError, Request, one_line};
 
 /// The version of the API that is asked for: the one every server speaks, public and self-hosted.
 const API_VERSION: &str = "2022-11-28";
@@ -47,10 +48,10 @@ impl Dialect for CodeHostDialect {
         let mut document = ErrorDocument::default();
         if let Some(bytes) = answer.body.filter(|bytes| answer.status != 200 && is_json && !bytes.is_empty())
         {
-            match serde_json::from_slice(bytes) {
+            match object(bytes) {
                 Ok(read) => document = read,
                 // Broken JSON is no more the host's answer than a page is, whatever its name.
-                Err(error) => is_json = error.is_data(),
+                Err(error) => is_json = matches!(error, ParseError::Shape(_)),
             }
         }
         let message = document
@@ -89,4 +90,34 @@ fn is_json(answer: &Answer<'_>) -> bool {
     content_type.contains("json")
         || (answer.status == 200 && answer.raw && !content_type.contains("html"))
         || (!content_type.contains("html") && may_be_json)
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::HeaderMap;
+
+    use super::*;
+
+    /// The message decides whether there is nothing or nothing was shown: a list is no message.
+    #[test]
+    fn the_words_of_a_refusal_are_an_object_s() {
+        let dialect = CodeHostDialect::new(&Token::new("made-up").unwrap()).unwrap();
+        let headers = HeaderMap::new();
+        for (body, message) in [
+            (r#"{"message": "Branch not protected"}"#, Some("Branch not protected")),
+            (r#"["Branch not protected", null, null]"#, None),
+            (r#""Branch not protected""#, None),
+        ] {
+            let answer = Answer {
+                status: 404,
+                headers: &headers,
+                body: Some(body.as_bytes()),
+                raw: false,
+                sent: &headers,
+                sent_at: Timestamp::UNIX_EPOCH,
+                now: Timestamp::UNIX_EPOCH,
+            };
+            assert_eq!(dialect.understand(&answer).message.as_deref(), message, "{body}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use evidence_bundle::document::Warning;
 
 use super::api::Api;
 use super::codeowners::{self, CodeOwners};
-use super::record::{CodeownersFile, OrganizationSettings};
+use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
 use super::wire::{Contents, File};
 use super::{NAME, rules};
 use crate::evaluate::reason;
@@ -88,17 +88,19 @@ pub(super) fn organization(settings: &OrganizationSettings, meta: &Meta) -> Seen
 pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) -> Look {
     match api.protection(target.owner, target.name, branch).await {
         Err(failure) => Look::failed("branch protection", &failure),
-        Ok(Reply::Good(Answered { value, meta })) => {
-            let url = value.url.value().map(String::as_str);
-            if let Some(look) = foreign(target, &meta, url) {
-                return look;
-            }
-            let warnings = moved(target, &meta);
-            let seen = target.artifact("branch_protection", value, &meta);
-            Look { seen, warnings, exists: true }
-        }
+        Ok(Reply::Good(Answered { value, meta })) => protection_shown(target, value, &meta),
         Ok(Reply::Refused(refused)) => protection_refused(target, branch, &refused),
     }
+}
+
+pub(super) fn protection_shown(target: Target<'_>, value: BranchProtection, meta: &Meta) -> Look {
+    let url = value.url.value().map(String::as_str);
+    if let Some(look) = foreign(target, meta, url) {
+        return look;
+    }
+    let warnings = moved(target, meta);
+    let seen = target.artifact("branch_protection", value, meta);
+    Look { seen, warnings, exists: true }
 }
 
 fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Look {
@@ -197,30 +199,40 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
 }
 
 async fn file_found(api: &Api<'_>, target: Target<'_>, place: &str, file: File, meta: &Meta) -> Look {
+    match file_shown(target, place, &file, meta) {
+        Some(look) => look,
+        None => read_raw(api, target, place, Some(&file), meta).await,
+    }
+}
+
+/// What a file's record comes to by itself; `None` if it came without the content.
+pub(super) fn file_shown(target: Target<'_>, place: &str, file: &File, meta: &Meta) -> Option<Look> {
     if file.size.is_some_and(codeowners::is_too_large) {
-        return too_large(place, file.size);
+        return Some(too_large(place, file.size));
     }
     let content = file.content.as_deref().unwrap_or_default();
     let is_base64 = file.encoding.as_deref().is_none_or(|encoding| encoding.eq_ignore_ascii_case("base64"));
     if !is_base64 || (content.is_empty() && file.size.is_some_and(|size| size > 0)) {
         // Over 1 MB the record comes without the content.
-        return read_raw(api, target, place, Some(&file), meta).await;
+        return None;
     }
     // The host breaks the text every 60 characters; a strict decoder would refuse every one of them.
     let stripped: Vec<u8> = content.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let decoded = match BASE64.decode(&stripped) {
         Ok(decoded) => decoded,
-        Err(error) => return Look::new(broken(meta, format!("{place}: the content is not base64: {error}"))),
+        Err(error) => {
+            return Some(Look::new(broken(meta, format!("{place}: the content is not base64: {error}"))));
+        }
     };
     let length = u64::try_from(decoded.len()).unwrap_or(u64::MAX);
     let said = file.size.filter(|size| *size != length);
-    let mut look = codeowners_artifact(target, place, Some(&file), decoded, meta);
+    let mut look = codeowners_artifact(target, place, Some(file), decoded, meta);
     if let Some(size) = said {
         // The answer was whole, or it would be no JSON: what was read is judged, and the difference is told.
         let text = format!("{place}: {length} bytes came where the host said {size}");
         look.warnings.push(target.warning("codeowners_size_differs", text));
     }
-    look
+    Some(look)
 }
 
 /// Reads the file's own bytes: for files of 1 to 3 MB, which the JSON form leaves out.

@@ -5,6 +5,7 @@
 //! what the token may do, `connect` the connection test. This file is the collection: what is looked at, and in which order it comes out.
 //! It never writes to the host and never asks for code, diffs, commits or secrets.
 
+mod alone;
 pub mod answer;
 mod api;
 mod backlog;
@@ -52,6 +53,7 @@ pub static KIND: Kind = Kind {
     served: config::SERVED,
     rules: rules::ALL,
     reasons: rules::reason::ALL,
+    answers: alone::ANSWERS,
     decode: config::decode,
 };
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rules::{branch_protection, default_owners, two_factor};
 use crate::evaluate::Verdict;
+use crate::http::json::{section, sections};
 use crate::observation::{Field, Record};
 
 /// `org_settings.json`: exactly the specification's fields.
@@ -41,13 +42,13 @@ pub struct BranchProtection {
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub url: Field<String>,
     /// The review rule; absent if no review is required.
-    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub required_pull_request_reviews: Field<RequiredReviews>,
     /// The status-check rule; absent if no check is required.
-    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub required_status_checks: Field<RequiredStatusChecks>,
     /// Whether the rule holds for administrators.
-    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub enforce_admins: Field<EnforceAdmins>,
 }
 
@@ -55,7 +56,7 @@ pub struct BranchProtection {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct RequiredReviews {
     /// Who may dismiss reviews.
-    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
     pub dismissal_restrictions: Field<DismissalRestrictions>,
     /// Whether a new commit dismisses reviews.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
@@ -72,13 +73,13 @@ pub struct RequiredReviews {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DismissalRestrictions {
     /// Users.
-    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
     pub users: Field<Vec<UserName>>,
     /// Teams.
-    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
     pub teams: Field<Vec<SlugName>>,
     /// Apps.
-    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
     pub apps: Field<Vec<SlugName>>,
 }
 
@@ -107,7 +108,7 @@ pub struct RequiredStatusChecks {
     pub contexts: Field<Vec<String>>,
     /// The newer form of the same list. Not a field of the artifact; a rule whose checks stand only here is
     /// configured all the same, and the check's `actual` names them.
-    #[serde(default, skip_serializing)]
+    #[serde(default, deserialize_with = "sections", skip_serializing)]
     pub checks: Field<Vec<StatusCheck>>,
 }
 

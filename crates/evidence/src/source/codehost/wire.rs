@@ -170,6 +170,23 @@ mod tests {
         assert!(matches!(protection(b"["), Err(ParseError::Broken(_))));
     }
 
+    /// A list would be taken for the fields of the section in their order: a rule that nobody has set.
+    #[test]
+    fn a_section_that_is_a_list_is_refused() {
+        let sections = [
+            r#""required_pull_request_reviews": [null, true, true, 2]"#,
+            r#""required_pull_request_reviews": []"#,
+            r#""required_pull_request_reviews": {"dismissal_restrictions": [[], [], []]}"#,
+            r#""required_pull_request_reviews": {"dismissal_restrictions": {"users": [["auditor"]]}}"#,
+            r#""required_status_checks": [true, ["build"], []]"#,
+            r#""required_status_checks": {"checks": [["build"]]}"#,
+            r#""enforce_admins": ["u", true]"#,
+        ];
+        for section in sections {
+            assert!(is_shape(protection(format!("{{\"url\": \"u\", {section}}}").as_bytes())), "{section}");
+        }
+    }
+
     #[test]
     fn a_page_is_bounded_in_what_it_holds() {
         let page = |count: usize, name: usize| {

@@ -1,0 +1,51 @@
+//! The targets of the fuzzer, run over the committed seeds: what a fuzzer once found stays found.
+//!
+//! `ci/fuzz.sh` runs the same functions with the fuzzer itself, which needs a nightly toolchain; this needs nothing.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
+
+#[path = "../../../fuzz/src/lib.rs"]
+mod targets;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use targets::TARGETS;
+
+fn fuzz() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+}
+
+/// The names in a directory, without what follows a dot.
+fn names(directory: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_target_holds_for_its_seeds() {
+    for (name, target) in TARGETS {
+        let directory = fuzz().join("seeds").join(name);
+        let mut verdicts = BTreeSet::new();
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            println!("{}", path.display());
+            verdicts.insert(target(&fs::read(&path).unwrap()));
+        }
+        // Seeds of which all are accepted, or none, show only half of what the target asserts.
+        assert_eq!(verdicts, BTreeSet::from([false, true]), "{name}");
+    }
+}
+
+#[test]
+fn every_target_has_seeds_and_an_executable() {
+    let targets: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(names(&fuzz().join("seeds")), targets);
+    assert_eq!(names(&fuzz().join("fuzz_targets")), targets);
+}

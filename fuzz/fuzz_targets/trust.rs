@@ -1,0 +1,6 @@
+//! Runs the target `trust` of the library.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| {
+    evidence_fuzz::trust::run(data);
+});

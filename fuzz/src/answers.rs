@@ -1,0 +1,144 @@
+//! Any answer of a host, to each call of each source: refused, or an artifact of JSON that is judged by what it says.
+//!
+//! The first byte picks the call. The judgements are compared with the specification's sentences, written once more
+//! over the JSON that came (or, for XML, over the artifact that will be signed).
+
+use evidence::evaluate::{Evidence, Status, Verdict, check};
+use evidence::observation::Seen;
+use evidence::source::{Answer, Found, KINDS};
+use serde_json::Value;
+
+pub fn run(input: &[u8]) -> bool {
+    let Some((call, bytes)) = input.split_first() else { return false };
+    let answers: Vec<&Answer> = KINDS.iter().flat_map(|kind| kind.answers).collect();
+    let answer = answers[usize::from(*call) % answers.len()];
+    let read = (answer.read)(bytes);
+    let again = (answer.read)(bytes);
+    let padded = (answer.read)(&[bytes, b"\n "].concat());
+    assert_eq!(format!("{read:?}"), format!("{again:?}"), "the same answer, read twice");
+    // How long an answer was is no part of what it says.
+    assert_eq!(read.is_ok(), padded.is_ok());
+    let Ok(found) = read else { return false };
+    assert_eq!(
+        format!("{found:?}"),
+        format!("{:?}", padded.unwrap()),
+        "the same answer with white space behind"
+    );
+    let mut artifact = None;
+    for found in found {
+        match found {
+            Found::Observed(observation, _) => {
+                if let Seen::Artifact { artifact: seen, .. } = &observation.seen {
+                    artifact = Some(json(seen.bytes()));
+                }
+                if let Some(check) = check(&observation, Evidence::None) {
+                    judged(check.rule.code, answer.call, bytes, artifact.as_ref(), &check.verdict);
+                }
+            }
+            Found::Asked(question) => {
+                judged(question.rule.code, answer.call, bytes, artifact.as_ref(), &question.facts.judge());
+            }
+            Found::Population { .. } | Found::Warned(_) => {}
+        }
+    }
+    true
+}
+
+/// An artifact: one JSON object in the form of the format.
+fn json(bytes: &[u8]) -> Value {
+    let text = std::str::from_utf8(bytes).expect("an artifact is text");
+    assert!(text.starts_with('{') && text.ends_with("}\n"), "{text}");
+    assert!(!text.contains(|character: char| character < ' ' && character != '\n'), "{text:?}");
+    serde_json::from_str(text).expect("an artifact is JSON")
+}
+
+fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdict: &Verdict) {
+    assert!(verdict.actual.as_ref().is_some_and(|actual| !actual.is_empty()), "{verdict:?}");
+    assert!(!verdict.improvable || verdict.status == Status::Pass, "{verdict:?}");
+    // Numbers beyond all bounds are skipped in fields that nobody reads, and no `Value`.
+    let answer = serde_json::from_slice::<Value>(bytes).ok();
+    let Some(said) = (if call == "GetAccountPasswordPolicy" { artifact } else { answer.as_ref() }) else {
+        return;
+    };
+    let expected = match call {
+        "GET /orgs/{org}" => match said["two_factor_requirement_enabled"].as_bool() {
+            Some(true) => Status::Pass,
+            Some(false) => Status::Fail,
+            None => Status::NotVerifiable,
+        },
+        "GET /repos/{owner}/{repo}/branches/{branch}/protection" => protection(said),
+        "GetAccountPasswordPolicy" => password(&said["PasswordPolicy"]),
+        // Whether a trail is logging was not asked.
+        "DescribeTrails" if said["trailList"] == Value::Array(Vec::new()) => Status::Fail,
+        "DescribeTrails" => Status::NotVerifiable,
+        "GetTrailStatus" => match said["IsLogging"].as_bool() {
+            Some(true) => Status::Pass,
+            Some(false) => Status::Fail,
+            None => Status::NotVerifiable,
+        },
+        "DescribeLogGroups" => log_groups(said),
+        "users.list" if rule == "two-step-verification" => two_step(said),
+        _ => return,
+    };
+    assert_eq!(verdict.status, expected, "{call}: {said}: {verdict:?}");
+}
+
+fn all(criteria: &[Option<bool>]) -> Status {
+    match criteria {
+        criteria if criteria.contains(&Some(false)) => Status::Fail,
+        criteria if criteria.contains(&None) => Status::NotVerifiable,
+        _ => Status::Pass,
+    }
+}
+
+/// A section that is not there is not configured; one that is there without its number or switch does not tell.
+fn protection(said: &Value) -> Status {
+    let reviews = match &said["required_pull_request_reviews"] {
+        Value::Null => Some(false),
+        section => section["required_approving_review_count"].as_u64().map(|count| count > 0),
+    };
+    let checks = &said["required_status_checks"];
+    let named = |list: &str| checks[list].as_array().is_some_and(|names| !names.is_empty());
+    all(&[reviews, Some(named("contexts") || named("checks")), said["enforce_admins"]["enabled"].as_bool()])
+}
+
+fn password(policy: &Value) -> Status {
+    let switch = |name: &str| policy[name].as_bool();
+    all(&[
+        policy["MinimumPasswordLength"].as_u64().map(|length| length >= 8),
+        switch("RequireUppercaseCharacters"),
+        switch("RequireLowercaseCharacters"),
+        switch("RequireNumbers"),
+        switch("RequireSymbols"),
+    ])
+}
+
+/// A group without the field keeps its events forever.
+fn log_groups(said: &Value) -> Status {
+    let groups = said["logGroups"].as_array().unwrap();
+    let kept = |group: &Value| match group.get("retentionInDays") {
+        None => Some(true),
+        Some(days) => days.as_i64().filter(|days| *days > 0).map(|days| days >= 90),
+    };
+    let criteria: Vec<Option<bool>> = groups.iter().map(kept).collect();
+    if criteria.is_empty() { Status::NotApplicable } else { all(&criteria) }
+}
+
+/// Who is suspended or archived cannot sign in; only who is neither, for certain, fails for certain.
+fn two_step(said: &Value) -> Status {
+    let users: &[Value] = said["users"].as_array().map_or(&[], Vec::as_slice);
+    let mut criteria: Vec<Option<bool>> = Vec::new();
+    let mut somebody = false;
+    for user in users.iter().filter(|user| user["suspended"] != true && user["archived"] != true) {
+        let active = user["suspended"] == false && user["archived"] == false;
+        somebody |= active;
+        criteria.push(match user["isEnforcedIn2Sv"].as_bool() {
+            Some(false) if !active => None,
+            enforced => enforced,
+        });
+    }
+    match all(&criteria) {
+        Status::Pass if !somebody => Status::NotVerifiable,
+        status => status,
+    }
+}

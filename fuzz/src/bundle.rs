@@ -1,0 +1,482 @@
+//! Bundles that begin good and are then changed part by part, signed again with the trusted key, so that the fuzzer gets
+//! behind the signature.
+//!
+//! What is accepted must be, byte for byte, the archive that the writer makes of the same files; its manifest must be
+//! true of them; and nobody but who trusts the key accepts it.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::sync::LazyLock;
+
+use evidence_bundle::document::{
+    ArtifactRecord, ConfigRecord, Counts, FileRecord, Hints, Identity, Manifest, Normalized, RequestRecord,
+    RunRecord, SignerRecord, SourceRun, Summary, ToolRecord, write_json,
+};
+use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN, archive_order};
+use evidence_bundle::{
+    BundlePath, Entry, Expectations, Failure, Limits, PublicKey, SignedBundle, SigningKey, TrustRoot,
+    UnsignedBundle, UntrustedBundle, VerifiedBundle,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::reader::frame;
+
+/// 2026-01-02T03:04:05Z.
+const CREATED_AT: i64 = 1_767_323_045;
+const LIMITS: Limits = Limits { inflated_bytes: 1 << 22, ..Limits::DEFAULT };
+
+type File = (String, Vec<u8>);
+
+/// The input: a list of changes, each a byte that says which, and what it needs.
+pub fn run(changes: &[u8]) -> bool {
+    let key = key();
+    let mut changes = Changes(changes);
+    let mut made = Vec::new();
+    while let Some(change) = changes.next() {
+        made.push(change);
+    }
+    let bundle = make(key, &made);
+    let mut trust = TrustRoot::new();
+    trust.add_key("the test key", key.public_key());
+
+    let mut files: Vec<File> = Vec::new();
+    let verdict = verify(&bundle, &trust, &mut files);
+    assert!(made.is_empty() <= verdict.is_ok(), "an unchanged bundle: {verdict:?}");
+    agree(&bundle, &trust, &verdict);
+    let Ok(verified) = verdict else { return false };
+    let signed = signed(verified.created_at, &files, key);
+    let archive = signed.write_tar(Vec::new(), |entry| contents(&files, entry)).unwrap();
+    assert!(inflate(&bundle) == archive, "accepted, and not what the writer writes");
+    assert_eq!(<[u8; 32]>::from(Sha256::digest(signed.checksums())), verified.checksums_sha256);
+    tells_the_truth(&verified, &files);
+    true
+}
+
+/// The same question asked in another way has the same answer. One way for each input, since each takes a pass.
+fn agree(bundle: &[u8], trust: &TrustRoot, verdict: &Result<VerifiedBundle, Failure>) {
+    match bundle.last().copied().unwrap_or(0) % 4 {
+        0 => agree_slowly(bundle, trust, verdict),
+        1 => agree_with_nobody(bundle, verdict),
+        2 => {
+            let mut pinned = TrustRoot::new();
+            pinned.add_fingerprint(&key().public_key().key_id().to_string()).unwrap();
+            assert_eq!(verify(bundle, &pinned, &mut Vec::new()).is_ok(), verdict.is_ok());
+        }
+        _ => {
+            let mut other = TrustRoot::new();
+            static ANOTHER: LazyLock<PublicKey> =
+                LazyLock::new(|| SigningKey::from_seed(&[7; 32]).public_key());
+            other.add_key("another", *ANOTHER);
+            assert!(matches!(verify(bundle, &other, &mut Vec::new()), Err(Failure::NotWhatWasSigned(_))));
+        }
+    }
+}
+
+fn agree_slowly(bundle: &[u8], trust: &TrustRoot, verdict: &Result<VerifiedBundle, Failure>) {
+    let slowly = UntrustedBundle::new(Slowly(bundle)).verify(trust, &Expectations::default(), &LIMITS);
+    match (verdict, &slowly) {
+        (Ok(verified), Ok(other)) => assert_eq!(verified, other),
+        (Err(Failure::NotWhatWasSigned(error)), Err(Failure::NotWhatWasSigned(other))) => {
+            assert_eq!(error, other);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn agree_with_nobody(bundle: &[u8], verdict: &Result<VerifiedBundle, Failure>) {
+    let nobody = verify(bundle, &TrustRoot::new(), &mut Vec::new());
+    match (verdict, &nobody) {
+        (Ok(verified), Err(Failure::IntactNotAuthenticated(intact))) => {
+            assert_eq!((intact.files, intact.bytes), (verified.files, verified.bytes));
+            assert_eq!(intact.public_key, verified.public_key);
+        }
+        (Err(_), Err(Failure::NotWhatWasSigned(_))) => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The key that signs, and is trusted.
+fn key() -> &'static SigningKey {
+    static KEY: LazyLock<SigningKey> =
+        LazyLock::new(|| SigningKey::from_seed(b"a test key, and nothing but that"));
+    &KEY
+}
+
+/// What an accepted manifest says is what the files are.
+fn tells_the_truth(verified: &VerifiedBundle, files: &[File]) {
+    let (path, manifest) = &files[0];
+    assert_eq!(path, MANIFEST);
+    let manifest: Manifest = reads_one_way(manifest);
+    reads_one_way::<RunRecord>(&files[1].1);
+    let hex = |contents: &[u8]| hex::encode(Sha256::digest(contents));
+    assert_eq!(verified.files, files.len() as u64);
+    assert_eq!(verified.bytes, files.iter().map(|(_, contents)| contents.len() as u64).sum::<u64>());
+    assert_eq!(manifest.files.len(), files.len() - 1);
+    for (record, (path, contents)) in manifest.files.iter().zip(&files[1..]) {
+        assert_eq!(
+            (&record.path, record.size, &record.sha256),
+            (path, contents.len() as u64, &hex(contents))
+        );
+    }
+    let artifacts = files.iter().filter(|(path, _)| path.starts_with("sources/"));
+    assert_eq!(manifest.artifacts.len(), artifacts.clone().count());
+    for (path, contents) in artifacts {
+        let mut records = manifest.artifacts.iter().filter(|record| record.filename == *path);
+        let (Some(record), None) = (records.next(), records.next()) else {
+            panic!("{path} is not there once")
+        };
+        assert_eq!((record.size_bytes, &record.checksum), (contents.len() as u64, &hex(contents)));
+        assert!(manifest.sources.contains(&record.source));
+    }
+    assert_eq!(verified.organization, manifest.organization);
+    assert_eq!(verified.warnings_total, manifest.warnings.len() as u64);
+    let paths: BTreeSet<String> = files.iter().map(|(path, _)| path.to_ascii_lowercase()).collect();
+    assert_eq!(paths.len(), files.len());
+}
+
+/// Nothing of an accepted document is dropped, and nothing is read as something else: it prints back to the same JSON.
+fn reads_one_way<T: Serialize + DeserializeOwned>(document: &[u8]) -> T {
+    let read: T = serde_json::from_slice(document).unwrap();
+    let mut said: Value = serde_json::from_slice(document).unwrap();
+    without_null(&mut said);
+    let mut meant = serde_json::to_value(&read).unwrap();
+    without_null(&mut meant);
+    assert_eq!(meant, said);
+    read
+}
+
+/// A field that is `null` says what one says that is left out.
+fn without_null(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|_, field| !field.is_null());
+            fields.values_mut().for_each(without_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        _ => {}
+    }
+}
+
+fn verify(bundle: &[u8], trust: &TrustRoot, files: &mut Vec<File>) -> Result<VerifiedBundle, Failure> {
+    let mut visitor = |path: &str, reader: &mut dyn Read| {
+        let mut contents = Vec::new();
+        reader.read_to_end(&mut contents)?;
+        files.push((path.to_owned(), contents));
+        Ok(())
+    };
+    UntrustedBundle::new(bundle).verify_with(trust, &Expectations::default(), &LIMITS, &mut visitor)
+}
+
+/// A reader that gives a few bytes at a time.
+struct Slowly<'a>(&'a [u8]);
+
+impl Read for Slowly<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let some = buffer.len().min(61);
+        self.0.read(&mut buffer[..some])
+    }
+}
+
+/// A change, by the part that it is made to.
+enum Change<'a> {
+    /// Bytes of a file, before everything else is made of the files.
+    File(usize, Splice<'a>),
+    /// The path of a file.
+    Path(usize, &'a str),
+    /// Another artifact.
+    Artifact(&'a str, &'a [u8]),
+    /// A file less.
+    Remove(usize),
+    /// Bytes of the manifest, which otherwise fits the files.
+    Manifest(Splice<'a>),
+    /// Bytes of the list, before it is signed.
+    List(Splice<'a>),
+    /// Bytes of the archive.
+    Archive(Splice<'a>),
+    /// Bytes of the compressed file.
+    Bundle(Splice<'a>),
+    /// A header's checksum made good again, so that other changes of the header are looked at.
+    Header(usize),
+    /// Compressed by the writer rather than stored.
+    Compress,
+}
+
+/// Bytes that replace others.
+struct Splice<'a> {
+    at: usize,
+    removed: usize,
+    bytes: &'a [u8],
+}
+
+impl Splice<'_> {
+    fn apply(&self, to: &mut Vec<u8>) {
+        let at = self.at.min(to.len());
+        let end = at.saturating_add(self.removed).min(to.len());
+        to.splice(at..end, self.bytes.iter().copied());
+    }
+}
+
+/// The changes that bytes stand for. What is missing at the end is zero.
+struct Changes<'a>(&'a [u8]);
+
+impl<'a> Changes<'a> {
+    fn next(&mut self) -> Option<Change<'a>> {
+        let (kind, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(match kind % 10 {
+            0 => Change::File(self.byte(), self.splice()),
+            1 => Change::Path(self.byte(), self.text()),
+            2 => Change::Artifact(self.text(), self.bytes()),
+            3 => Change::Remove(self.byte()),
+            4 => Change::Manifest(self.splice()),
+            5 => Change::List(self.splice()),
+            6 => Change::Archive(self.splice()),
+            7 => Change::Bundle(self.splice()),
+            8 => Change::Header(self.byte()),
+            _ => Change::Compress,
+        })
+    }
+
+    fn byte(&mut self) -> usize {
+        let Some((byte, rest)) = self.0.split_first() else { return 0 };
+        self.0 = rest;
+        usize::from(*byte)
+    }
+
+    fn bytes(&mut self) -> &'a [u8] {
+        let length = self.byte();
+        let (bytes, rest) = self.0.split_at(length.min(self.0.len()));
+        self.0 = rest;
+        bytes
+    }
+
+    fn text(&mut self) -> &'a str {
+        let bytes = self.bytes();
+        std::str::from_utf8(bytes).unwrap_or("sources/codehost/x")
+    }
+
+    fn splice(&mut self) -> Splice<'a> {
+        Splice { at: self.byte() << 8 | self.byte(), removed: self.byte(), bytes: self.bytes() }
+    }
+}
+
+fn make(key: &SigningKey, changes: &[Change<'_>]) -> Vec<u8> {
+    static GOOD: LazyLock<Vec<File>> = LazyLock::new(good_files);
+    let mut files = GOOD.clone();
+    for change in changes {
+        let count = files.len();
+        match change {
+            Change::File(index, splice) if count > 0 => splice.apply(&mut files[index % count].1),
+            Change::Path(index, path) if count > 0 => files[index % count].0 = (*path).to_owned(),
+            Change::Artifact(path, contents) => files.push(((*path).to_owned(), contents.to_vec())),
+            Change::Remove(index) if count > 0 => _ = files.remove(index % count),
+            _ => {}
+        }
+    }
+    files.sort_by(|(left, _), (right, _)| archive_order(left, right));
+    let mut manifest = json(&manifest(&files, key));
+    apply(changes, &mut manifest, |change| match change {
+        Change::Manifest(splice) => Some(splice),
+        _ => None,
+    });
+    files.insert(0, (MANIFEST.to_owned(), manifest));
+    let mut list: Vec<u8> = files
+        .iter()
+        .flat_map(|(path, contents)| {
+            format!("{}  {path}\n", hex::encode(Sha256::digest(contents))).into_bytes()
+        })
+        .collect();
+    apply(changes, &mut list, |change| match change {
+        Change::List(splice) => Some(splice),
+        _ => None,
+    });
+    let signature = key.sign(&list).to_vec();
+    files.insert(0, ("checksums.sha256".to_owned(), list));
+    files.insert(1, ("signature.sig".to_owned(), signature));
+    let mut archive: Vec<u8> = files.iter().flat_map(|(path, contents)| entry(path, contents)).collect();
+    archive.resize(archive.len() + 1024, 0);
+    for change in changes {
+        match change {
+            Change::Archive(splice) => splice.apply(&mut archive),
+            Change::Header(block) => correct(&mut archive, *block),
+            _ => {}
+        }
+    }
+    let mut bundle = match changes.iter().any(|change| matches!(change, Change::Compress)) {
+        true => compress(&archive),
+        false => frame(&archive),
+    };
+    apply(changes, &mut bundle, |change| match change {
+        Change::Bundle(splice) => Some(splice),
+        _ => None,
+    });
+    bundle
+}
+
+fn apply<'a>(changes: &'a [Change<'a>], to: &mut Vec<u8>, of: fn(&'a Change<'a>) -> Option<&'a Splice<'a>>) {
+    changes.iter().filter_map(of).for_each(|splice| splice.apply(to));
+}
+
+/// An entry as the format's page describes it; shares no code with the writer. Names up to 100 bytes, longer ones split
+/// where they can be and else cut off.
+fn entry(path: &str, contents: &[u8]) -> Vec<u8> {
+    let slashes = path.match_indices('/').map(|(at, _)| at);
+    let split = slashes.into_iter().find(|at| *at <= 155 && path.len() - at - 1 <= 100);
+    let (prefix, name) = match split {
+        _ if path.len() <= 100 => ("", path),
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => ("", path),
+    };
+    let mut header = [0_u8; 512];
+    let mut put = |at: usize, length: usize, bytes: &[u8]| {
+        let length = length.min(bytes.len());
+        header[at..at + length].copy_from_slice(&bytes[..length]);
+    };
+    put(0, 100, name.as_bytes());
+    put(100, 8, b"0000644");
+    put(108, 8, b"0000000");
+    put(116, 8, b"0000000");
+    put(124, 12, format!("{:011o}", contents.len()).as_bytes());
+    put(136, 12, format!("{CREATED_AT:011o}").as_bytes());
+    put(156, 1, b"0");
+    put(257, 8, b"ustar\x0000");
+    put(329, 8, b"0000000");
+    put(337, 8, b"0000000");
+    put(345, 155, prefix.as_bytes());
+    let mut entry = header.to_vec();
+    entry.extend_from_slice(contents);
+    entry.resize(entry.len().next_multiple_of(512), 0);
+    correct(&mut entry, 0);
+    entry
+}
+
+/// Writes the checksum of the header in this block.
+fn correct(archive: &mut [u8], block: usize) {
+    let Some(header) = archive.get_mut(block * 512..(block + 1) * 512) else { return };
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+}
+
+fn compress(archive: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+    let stored = frame(archive);
+    let mut bundle = stored[..10].to_vec();
+    let mut deflate = flate2::write::DeflateEncoder::new(&mut bundle, flate2::Compression::new(6));
+    deflate.write_all(archive).and_then(|()| deflate.finish().map(drop)).unwrap();
+    bundle.extend_from_slice(&stored[stored.len() - 8..]);
+    bundle
+}
+
+fn inflate(bundle: &[u8]) -> Vec<u8> {
+    let mut archive = Vec::new();
+    flate2::bufread::GzDecoder::new(bundle).read_to_end(&mut archive).unwrap();
+    archive
+}
+
+fn signed(created_at: i64, files: &[File], key: &SigningKey) -> SignedBundle {
+    let entry = |(path, contents): &File| Entry {
+        path: BundlePath::new(path).unwrap(),
+        sha256: Sha256::digest(contents).into(),
+        size: contents.len() as u64,
+    };
+    UnsignedBundle::new(created_at, files.iter().map(entry).collect()).unwrap().sign(key).unwrap()
+}
+
+fn contents<'a>(files: &'a [File], entry: &Entry) -> io::Result<&'a [u8]> {
+    let file = files.iter().find(|(path, _)| path == entry.path.as_str());
+    file.map(|(_, contents)| contents.as_slice()).ok_or_else(|| io::Error::other("no such file"))
+}
+
+fn json<T: Serialize>(document: &T) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_json(&mut bytes, document).unwrap();
+    bytes
+}
+
+fn manifest(files: &[File], key: &SigningKey) -> Manifest {
+    let hex = |contents: &[u8]| hex::encode(Sha256::digest(contents));
+    let artifact = |(path, contents): &File| ArtifactRecord {
+        filename: path.clone(),
+        source: path.split('/').nth(1).unwrap_or_default().to_owned(),
+        artifact_type: "org_settings".to_owned(),
+        collected_at: "2026-01-02T03:04:01Z".to_owned(),
+        controls: vec!["CC6.1".to_owned()],
+        checksum: hex(contents),
+        size_bytes: contents.len() as u64,
+        subject: "acme".to_owned(),
+        request: RequestRecord { path: "/orgs/acme".to_owned(), status: 200, etag: None, request_id: None },
+    };
+    let file = |(path, contents): &File| FileRecord {
+        path: path.clone(),
+        sha256: hex(contents),
+        size: contents.len() as u64,
+    };
+    Manifest {
+        bundle_version: "1.0".to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        created_at: evidence_bundle::time::format(CREATED_AT).unwrap(),
+        framework: "soc2_type1".to_owned(),
+        controls: vec!["CC6.1".to_owned()],
+        sources: vec!["codehost".to_owned()],
+        artifacts: files.iter().filter(|(path, _)| path.starts_with("sources/")).map(artifact).collect(),
+        signer: SignerRecord::of(&key.public_key()),
+        bundle_id: "00000000-0000-4000-8000-000000000000".to_owned(),
+        organization: "acme".to_owned(),
+        complete: true,
+        files: files.iter().map(file).collect(),
+        warnings: Vec::new(),
+        excluded: Vec::new(),
+        errors: Vec::new(),
+        previous: None,
+    }
+}
+
+/// The files of a small bundle, without its manifest.
+fn good_files() -> Vec<File> {
+    let run = RunRecord {
+        started_at: "2026-01-02T03:04:00Z".to_owned(),
+        completed_at: "2026-01-02T03:04:05Z".to_owned(),
+        duration_seconds: 5,
+        source_date_epoch: None,
+        hostname: "host".to_owned(),
+        platform: "linux-x86_64".to_owned(),
+        tool: ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None },
+        command: vec!["evidence".to_owned(), "collect".to_owned()],
+        config: ConfigRecord { path: "evidence.yaml".to_owned(), sha256: "0".repeat(64) },
+        exit_code: 0,
+        sources: vec![SourceRun {
+            name: "codehost".to_owned(),
+            api_url: "https://api.example.com".to_owned(),
+            identity: Identity { login: Some("auditor".to_owned()), scopes: "read:org".to_owned() },
+            discovered: 1,
+            in_scope: 1,
+            requested: 1,
+            collected: 1,
+            not_found: 0,
+            denied: 0,
+            failed: 0,
+            requests: 1,
+            retries: 0,
+            revalidated: 0,
+            rate_limit: None,
+            paused_seconds: 0,
+        }],
+    };
+    let hints: Hints = Hints { schema_version: "1.0".to_owned(), hints: Vec::new() };
+    let normalized: Normalized = Normalized {
+        schema_version: "1.0".to_owned(),
+        framework: "soc2_type1".to_owned(),
+        summary: Summary { controls: Counts::default(), checks: Counts::default() },
+        controls: Vec::new(),
+    };
+    vec![
+        (RUN.to_owned(), json(&run)),
+        (HINTS.to_owned(), json(&hints)),
+        (NORMALIZED.to_owned(), json(&normalized)),
+        ("sources/codehost/org_settings.json".to_owned(), br#"{"login":"acme"}"#.to_vec()),
+    ]
+}

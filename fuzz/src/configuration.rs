@@ -1,0 +1,47 @@
+//! Any configuration: accepted or refused with bounded words that are safe to print, and the same each time.
+
+use std::path::Path;
+
+use evidence::config::{Config, ConfigError, MAX_PROBLEMS};
+use evidence::env::{Clock, Env};
+use evidence_bundle::text::Printable;
+
+pub fn run(bytes: &[u8]) -> bool {
+    let (first, second) = (load(bytes), load(bytes));
+    assert_eq!(format!("{first:?}"), format!("{second:?}"), "the same file, read twice");
+    match first {
+        Ok(config) => {
+            assert!(!config.controls.is_empty() && !config.sources.is_empty());
+            let order = |control| evidence::control::Control::ALL.iter().position(|known| *known == control);
+            assert!(config.controls.is_sorted_by_key(|control| order(*control)));
+            assert!(config.sources.iter().all(|source| !source.controls().is_empty()));
+            // A comment in front changes nothing but the digest.
+            let mark: &[u8] = b"\xef\xbb\xbf";
+            let text = bytes.strip_prefix(mark).unwrap_or(bytes);
+            let commented = load(&[b"# comment\n", text].concat()).unwrap();
+            assert_ne!(commented.sha256, config.sha256);
+            let commented = Config { sha256: config.sha256.clone(), ..commented };
+            assert_eq!(format!("{commented:?}"), format!("{config:?}"));
+            true
+        }
+        Err(error) => {
+            assert!((1..=MAX_PROBLEMS).contains(&error.problems.len()), "{}", error.problems.len());
+            let lines = bytes.iter().filter(|byte| **byte == b'\n' || **byte == b'\r').count() + 1;
+            for problem in &error.problems {
+                // U+0085, U+2028 and U+2029 are no line breaks to YAML 1.2.
+                assert!(problem.line.is_none_or(|line| (1..=lines).contains(&line)), "{problem:?}");
+                assert!(!problem.message.is_empty());
+            }
+            let rendered = error.render(false);
+            assert!(rendered.lines().all(|line| Printable(line).to_string() == line), "{rendered:?}");
+            // Lines are shown in part, and problems up to a number.
+            assert!(rendered.len() <= 1_000_000, "{} bytes", rendered.len());
+            false
+        }
+    }
+}
+
+fn load(bytes: &[u8]) -> Result<Config, ConfigError> {
+    let env = Env::new([("HOME", "/home/auditor")], Clock::System);
+    Config::from_bytes(Path::new("evidence.yaml"), bytes, &env)
+}
