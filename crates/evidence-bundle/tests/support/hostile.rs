@@ -175,6 +175,10 @@ fn wrong_contents() -> Vec<Case> {
         fail("unlisted-file_fail", "unlisted-file", {
             entries(|entries| entries.push(RawEntry::new("sources/codehost/zzz.json", b"{}")))
         }),
+        fail("unlisted-file_pax_fail", "unlisted-file", {
+            let long = format!("sources/codehost/{}.json", "u".repeat(120));
+            entries(|entries| entries.push(RawEntry::new(&long, b"{}")))
+        }),
         fail("unlisted-file_between_fail", "unlisted-file", {
             entries(|entries| entries.insert(5, RawEntry::new("derived/extra.json", b"{}")))
         }),
