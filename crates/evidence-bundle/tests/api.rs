@@ -14,13 +14,14 @@ mod support;
 use std::io::{self, Read};
 use std::time::Duration;
 
+use evidence_bundle::checksums::{LineProblem, ListError};
 use evidence_bundle::document::{
     Document, FallibleRows, Hints, Manifest, Normalized, Rows, RunRecord, schema, write_json,
 };
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{
-    BundlePath, Entry, Expectations, Failure, Limits, Reason, Status, TrustRoot, UnsignedBundle,
-    UntrustedBundle,
+    BundlePath, ChecksumList, Entry, Expectations, Failure, Limits, Reason, Status, TrustRoot,
+    UnsignedBundle, UntrustedBundle,
 };
 use support::{CREATED_AT, File};
 
@@ -67,6 +68,38 @@ fn the_writer_refuses_what_a_verifier_would() {
     let mut entries = required();
     entries.push(entry("sources/codehost/large", 1 << 33));
     assert!(matches!(UnsignedBundle::new(0, entries), Err(WriteError::EntryTooLarge { .. })));
+}
+
+#[test]
+fn a_bad_line_of_the_list_is_told_by_its_number() {
+    let good =
+        String::from_utf8(support::signed(&support::small_files(), &support::key()).checksums().to_vec());
+    let good = good.unwrap();
+    for line in 1..=5 {
+        let with = |change: fn(&str) -> Vec<u8>| {
+            let lines = good.split_inclusive('\n').enumerate();
+            let lines = lines.map(|(index, text)| match index + 1 == line {
+                true => change(text),
+                false => text.as_bytes().to_vec(),
+            });
+            ChecksumList::parse(lines.collect::<Vec<_>>().concat(), 100)
+        };
+        let problem = |problem| Err(ListError::Line { line, problem });
+        assert_eq!(with(|text| text.as_bytes()[1..].to_vec()), problem(LineProblem::Digest));
+        assert_eq!(with(|text| text.to_ascii_uppercase().into_bytes()), problem(LineProblem::Digest));
+        assert_eq!(with(|text| text.replace("  ", " *").into_bytes()), problem(LineProblem::Separator));
+        assert_eq!(with(|text| format!("{}\n", &text[..66]).into_bytes()), problem(LineProblem::Path));
+        assert_eq!(with(|text| text.replace('\n', "\u{e9}\n").into_bytes()), problem(LineProblem::Path));
+        assert_eq!(with(|text| [&text.as_bytes()[..70], b"\xff\n"].concat()), problem(LineProblem::Path));
+    }
+    let unended = ChecksumList::parse(good.trim_end().as_bytes().to_vec(), 100);
+    assert_eq!(unended, Err(ListError::Line { line: 5, problem: LineProblem::Unended }));
+    let too_many = ChecksumList::parse(good.clone().into_bytes(), 4);
+    assert_eq!(too_many, Err(ListError::TooManyFiles { limit: 4 }));
+    let list = ChecksumList::parse(good.clone().into_bytes(), 5).unwrap();
+    assert_eq!((list.len(), list.is_empty(), list.as_bytes()), (5, false, good.as_bytes()));
+    assert_eq!((list.position(list.path(4).unwrap()), list.position("sources/z")), (Some(4), None));
+    assert_eq!((list.row(5), list.path(5)), (None, None));
 }
 
 #[test]

@@ -175,6 +175,10 @@ fn wrong_contents() -> Vec<Case> {
         fail("unlisted-file_fail", "unlisted-file", {
             entries(|entries| entries.push(RawEntry::new("sources/codehost/zzz.json", b"{}")))
         }),
+        fail("unlisted-file_pax_fail", "unlisted-file", {
+            let long = format!("sources/codehost/{}.json", "u".repeat(120));
+            entries(|entries| entries.push(RawEntry::new(&long, b"{}")))
+        }),
         fail("unlisted-file_between_fail", "unlisted-file", {
             entries(|entries| entries.insert(5, RawEntry::new("derived/extra.json", b"{}")))
         }),
@@ -307,6 +311,7 @@ fn wrong_archive(long: &str) -> Vec<Case> {
         fail("tar-truncated_fail", "tar-truncated", archive(|tar| tar.truncate(tar.len() - 1024 - 512))),
         fail("tar-end_fail", "tar-end", archive(|tar| tar.extend([0; 512]))),
         fail("tar-end_hidden_fail", "tar-end", archive(|tar| *tar.last_mut().unwrap() = 1)),
+        fail("tar-end_none_fail", "tar-end", archive(|tar| tar.truncate(tar.len() - 1024))),
         fail("tar-end_short_fail", "tar-end", archive(|tar| tar.truncate(tar.len() - 512))),
         fail("gzip_fail", "gzip", bad_crc),
         fail("gzip_name_fail", "gzip", with_name),
