@@ -3,7 +3,7 @@
 //! [`Screen::check`] tells where in a text something looks like a credential, by the rules of [`RULES`] and by the
 //! collector's own credentials, which are looked for literally. It never reports, stores or prints what it found,
 //! only where and by which rule. What is written in another form (escapes, base64, a word cut into lines) is looked at
-//! in its readable form too, down to [`LAYERS`] layers.
+//! in its readable form too, down to three layers.
 //!
 //! One pass looks for key words; only around them the patterns are tried. The time is linear in the length of the
 //! text, whatever it holds.
