@@ -203,8 +203,11 @@ fn rank(status: Status) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{self, Write as _};
+
     use super::*;
-    use crate::observation::Failed;
+    use crate::http::Meta;
+    use crate::observation::{Failed, Record};
 
     const SOURCE: SourceName = SourceName::new("made-up");
     static ARCHIVED: Reason = Reason { code: "archived", advice: None };
@@ -249,6 +252,45 @@ mod tests {
             let other = control_result(Control::Cc6_1, checks.iter());
             assert_eq!((other.status, other.reason), (Status::NotVerifiable, &reason::NO_EVIDENCE));
         }
+    }
+
+    #[test]
+    fn a_rule_is_its_code() {
+        let other = Rule { code: "another", ..RULE };
+        assert!(RULE == Rule { control: Control::Cc6_1, ..RULE } && RULE != other);
+    }
+
+    /// Passes, and could be better.
+    #[derive(Debug)]
+    struct Improvable;
+
+    impl Record for Improvable {
+        fn artifact_type(&self) -> &'static str {
+            "made_up"
+        }
+
+        fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
+            out.write_all(b"{}\n")
+        }
+
+        fn judge(&self) -> Option<Verdict> {
+            Some(Verdict { improvable: true, ..Verdict::pass("what was read") })
+        }
+    }
+
+    #[test]
+    fn an_exemption_says_why_and_recommends_nothing() {
+        let seen = Seen::artifact(SOURCE, "made_up.json", Improvable, &Meta::default());
+        let observation =
+            Observation { source: SOURCE, rule: &RULE, subject: "acme".into(), exempt: None, seen };
+        let verdict = check(&observation, Evidence::One(7)).unwrap().verdict;
+        assert_eq!((verdict.status, verdict.reason, verdict.improvable), (Status::Pass, &reason::OK, true));
+        let exempt = Observation { exempt: Some(&ARCHIVED), ..observation };
+        let check = check(&exempt, Evidence::One(7)).unwrap();
+        let actual = Some("what was read".to_string());
+        let expected =
+            Verdict { status: Status::NotApplicable, reason: &ARCHIVED, actual, improvable: false };
+        assert_eq!((check.verdict, check.evidence.numbers()), (expected, [7].as_slice()));
     }
 
     #[test]
