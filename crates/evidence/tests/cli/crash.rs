@@ -10,12 +10,13 @@ use crate::common::{Bundle, Lab, acme, names, repository, sound};
 
 /// How many runs are killed; 200 for the figures of the documentation.
 fn kill_points() -> u32 {
-    std::env::var("EVIDENCE_KILL_POINTS").ok().and_then(|text| text.parse().ok()).unwrap_or(25)
+    std::env::var("EVIDENCE_KILL_POINTS")
+        .map_or(25, |text| text.parse().expect("EVIDENCE_KILL_POINTS is a number"))
 }
 
 fn seed() -> u64 {
-    let seed = std::env::var("EVIDENCE_KILL_SEED").ok().and_then(|text| text.parse().ok());
-    seed.unwrap_or_else(|| fastrand::u64(..))
+    let seed = std::env::var("EVIDENCE_KILL_SEED").ok();
+    seed.map_or_else(|| fastrand::u64(..), |text| text.parse().expect("EVIDENCE_KILL_SEED is a number"))
 }
 
 /// Enough that every phase takes a while: requests, the spool, the archive, its verification.

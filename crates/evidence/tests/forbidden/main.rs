@@ -32,10 +32,15 @@ mod tap;
 
 /// Whether the whole table is wanted.
 fn full() -> bool {
-    std::env::var("EVIDENCE_FORBIDDEN").is_ok_and(|text| text == "full")
+    match std::env::var("EVIDENCE_FORBIDDEN").as_deref() {
+        Err(_) => false,
+        Ok("full") => true,
+        Ok(other) => panic!("EVIDENCE_FORBIDDEN is {other:?}: it can be full, or absent"),
+    }
 }
 
 fn random() -> fastrand::Rng {
-    let seed = std::env::var("EVIDENCE_FORBIDDEN_SEED").ok().and_then(|text| text.parse().ok());
+    let seed = std::env::var("EVIDENCE_FORBIDDEN_SEED").ok();
+    let seed = seed.map(|text| text.parse().expect("EVIDENCE_FORBIDDEN_SEED is a number"));
     fastrand::Rng::with_seed(seed.unwrap_or(20_261_121))
 }
