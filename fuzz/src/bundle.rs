@@ -4,18 +4,19 @@
 //! What is accepted must be, byte for byte, the archive that the writer makes of the same files; its manifest must be
 //! true of them; and nobody but who trusts the key accepts it.
 
+#[path = "../../crates/evidence-bundle/tests/support/sample.rs"]
+#[allow(dead_code, reason = "shared with the tests of the format, which use all of it")]
+mod sample;
+
 use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::sync::LazyLock;
 
-use evidence_bundle::document::{
-    ArtifactRecord, ConfigRecord, Counts, FileRecord, Hints, Identity, Manifest, Normalized, RequestRecord,
-    RunRecord, SignerRecord, SourceRun, Summary, ToolRecord, write_json,
-};
-use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN, archive_order};
+use evidence_bundle::document::{Manifest, RunRecord};
+use evidence_bundle::path::{MANIFEST, archive_order};
 use evidence_bundle::{
-    BundlePath, Entry, Expectations, Failure, Limits, PublicKey, SignedBundle, SigningKey, TrustRoot,
-    UnsignedBundle, UntrustedBundle, VerifiedBundle,
+    Expectations, Failure, Limits, PublicKey, SignedBundle, SigningKey, TrustRoot, UnsignedBundle,
+    UntrustedBundle, VerifiedBundle,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,12 +24,9 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::reader::frame;
+use sample::{CREATED_AT, File, contents, json, manifest, with_documents};
 
-/// 2026-01-02T03:04:05Z.
-const CREATED_AT: i64 = 1_767_323_045;
 const LIMITS: Limits = Limits { inflated_bytes: 1 << 22, ..Limits::DEFAULT };
-
-type File = (String, Vec<u8>);
 
 /// The input: a list of changes, each a byte that says which, and what it needs.
 pub fn run(changes: &[u8]) -> bool {
@@ -264,7 +262,10 @@ impl<'a> Changes<'a> {
 }
 
 fn make(key: &SigningKey, changes: &[Change<'_>]) -> Vec<u8> {
-    static GOOD: LazyLock<Vec<File>> = LazyLock::new(good_files);
+    static GOOD: LazyLock<Vec<File>> = LazyLock::new(|| {
+        let settings = br#"{"login":"acme"}"#;
+        with_documents(vec![("sources/codehost/org_settings.json".to_owned(), settings.to_vec())])
+    });
     let mut files = GOOD.clone();
     for change in changes {
         let count = files.len();
@@ -378,105 +379,5 @@ fn inflate(bundle: &[u8]) -> Vec<u8> {
 }
 
 fn signed(created_at: i64, files: &[File], key: &SigningKey) -> SignedBundle {
-    let entry = |(path, contents): &File| Entry {
-        path: BundlePath::new(path).unwrap(),
-        sha256: Sha256::digest(contents).into(),
-        size: contents.len() as u64,
-    };
-    UnsignedBundle::new(created_at, files.iter().map(entry).collect()).unwrap().sign(key).unwrap()
-}
-
-fn contents<'a>(files: &'a [File], entry: &Entry) -> io::Result<&'a [u8]> {
-    let file = files.iter().find(|(path, _)| path == entry.path.as_str());
-    file.map(|(_, contents)| contents.as_slice()).ok_or_else(|| io::Error::other("no such file"))
-}
-
-fn json<T: Serialize>(document: &T) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_json(&mut bytes, document).unwrap();
-    bytes
-}
-
-fn manifest(files: &[File], key: &SigningKey) -> Manifest {
-    let hex = |contents: &[u8]| hex::encode(Sha256::digest(contents));
-    let artifact = |(path, contents): &File| ArtifactRecord {
-        filename: path.clone(),
-        source: path.split('/').nth(1).unwrap_or_default().to_owned(),
-        artifact_type: "org_settings".to_owned(),
-        collected_at: "2026-01-02T03:04:01Z".to_owned(),
-        controls: vec!["CC6.1".to_owned()],
-        checksum: hex(contents),
-        size_bytes: contents.len() as u64,
-        subject: "acme".to_owned(),
-        request: RequestRecord { path: "/orgs/acme".to_owned(), status: 200, etag: None, request_id: None },
-    };
-    let file = |(path, contents): &File| FileRecord {
-        path: path.clone(),
-        sha256: hex(contents),
-        size: contents.len() as u64,
-    };
-    Manifest {
-        bundle_version: "1.0".to_owned(),
-        tool_version: "0.1.0".to_owned(),
-        created_at: evidence_bundle::time::format(CREATED_AT).unwrap(),
-        framework: "soc2_type1".to_owned(),
-        controls: vec!["CC6.1".to_owned()],
-        sources: vec!["codehost".to_owned()],
-        artifacts: files.iter().filter(|(path, _)| path.starts_with("sources/")).map(artifact).collect(),
-        signer: SignerRecord::of(&key.public_key()),
-        bundle_id: "00000000-0000-4000-8000-000000000000".to_owned(),
-        organization: "acme".to_owned(),
-        complete: true,
-        files: files.iter().map(file).collect(),
-        warnings: Vec::new(),
-        excluded: Vec::new(),
-        errors: Vec::new(),
-        previous: None,
-    }
-}
-
-/// The files of a small bundle, without its manifest.
-fn good_files() -> Vec<File> {
-    let run = RunRecord {
-        started_at: "2026-01-02T03:04:00Z".to_owned(),
-        completed_at: "2026-01-02T03:04:05Z".to_owned(),
-        duration_seconds: 5,
-        source_date_epoch: None,
-        hostname: "host".to_owned(),
-        platform: "linux-x86_64".to_owned(),
-        tool: ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None },
-        command: vec!["evidence".to_owned(), "collect".to_owned()],
-        config: ConfigRecord { path: "evidence.yaml".to_owned(), sha256: "0".repeat(64) },
-        exit_code: 0,
-        sources: vec![SourceRun {
-            name: "codehost".to_owned(),
-            api_url: "https://api.example.com".to_owned(),
-            identity: Identity { login: Some("auditor".to_owned()), scopes: "read:org".to_owned() },
-            discovered: 1,
-            in_scope: 1,
-            requested: 1,
-            collected: 1,
-            not_found: 0,
-            denied: 0,
-            failed: 0,
-            requests: 1,
-            retries: 0,
-            revalidated: 0,
-            rate_limit: None,
-            paused_seconds: 0,
-        }],
-    };
-    let hints: Hints = Hints { schema_version: "1.0".to_owned(), hints: Vec::new() };
-    let normalized: Normalized = Normalized {
-        schema_version: "1.0".to_owned(),
-        framework: "soc2_type1".to_owned(),
-        summary: Summary { controls: Counts::default(), checks: Counts::default() },
-        controls: Vec::new(),
-    };
-    vec![
-        (RUN.to_owned(), json(&run)),
-        (HINTS.to_owned(), json(&hints)),
-        (NORMALIZED.to_owned(), json(&normalized)),
-        ("sources/codehost/org_settings.json".to_owned(), br#"{"login":"acme"}"#.to_vec()),
-    ]
+    UnsignedBundle::new(created_at, files.iter().map(sample::entry).collect()).unwrap().sign(key).unwrap()
 }

@@ -1,17 +1,19 @@
 //! Small bundles that differ, signed by test keys.
 
+#[path = "../../../evidence-bundle/tests/support/sample.rs"]
+mod sample;
+
 use std::io::{Read as _, Write as _};
 
 use evidence_bundle::document::{
-    ArtifactRecord, Category, Check, ConfigRecord, Counts, FileRecord, Hint, Hints, Manifest, Normalized,
-    NormalizedControl, RequestRecord, RunRecord, Severity, SignerRecord, Summary, ToolRecord, write_json,
+    Category, Check, Counts, Hint, Hints, Manifest, Normalized, NormalizedControl, RunRecord, Severity,
+    Summary,
 };
 use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
-use evidence_bundle::{BundlePath, Entry, SigningKey, Status, UnsignedBundle};
-use sha2::{Digest, Sha256};
+use evidence_bundle::{SigningKey, Status, UnsignedBundle};
 
-/// 2026-01-02T03:04:05Z.
-pub const CREATED_AT: i64 = 1_767_323_045;
+pub use sample::CREATED_AT;
+use sample::{File, contents, entry, json};
 
 /// The key that the test organizations trust.
 pub fn key() -> SigningKey {
@@ -55,7 +57,8 @@ pub fn parts(number: u32) -> Parts {
     let status = if number.is_multiple_of(2) { Status::Pass } else { Status::Fail };
     let artifact = b"{\"two_factor_requirement_enabled\":true}\n".to_vec();
     Parts {
-        run: run(),
+        // Nothing that a source did not show.
+        run: RunRecord { sources: Vec::new(), ..sample::run_record() },
         hints: serde_json::to_value(hints()).unwrap(),
         normalized: normalized(status),
         artifacts: vec![("sources/codehost/org_settings.json".to_owned(), artifact)],
@@ -75,18 +78,9 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
     change(&mut manifest);
     let manifest = json(&manifest);
     files.insert(0, (MANIFEST.to_owned(), manifest));
-    let entry = |(path, contents): &(String, Vec<u8>)| Entry {
-        path: BundlePath::new(path).unwrap(),
-        sha256: Sha256::digest(contents).into(),
-        size: contents.len() as u64,
-    };
     let unsigned = UnsignedBundle::new(created_at, files.iter().map(entry).collect()).unwrap();
     let mut out = Vec::new();
-    let open = |entry: &Entry| {
-        let found = files.iter().find(|(path, _)| path == entry.path.as_str());
-        Ok(found.unwrap().1.as_slice())
-    };
-    unsigned.sign(key).unwrap().write(&mut out, None, open).unwrap();
+    unsigned.sign(key).unwrap().write(&mut out, None, |entry| contents(&files, entry)).unwrap();
     out
 }
 
@@ -117,28 +111,6 @@ pub fn bomb(good: &[u8]) -> Vec<u8> {
         bomb.write_all(&vec![0; 1 << 20]).unwrap();
     }
     bomb.finish().unwrap()
-}
-
-fn json<T: serde::Serialize>(document: &T) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write_json(&mut bytes, document).unwrap();
-    bytes
-}
-
-fn run() -> RunRecord {
-    RunRecord {
-        started_at: "2026-01-02T03:04:00Z".to_owned(),
-        completed_at: "2026-01-02T03:04:05Z".to_owned(),
-        duration_seconds: 5,
-        source_date_epoch: None,
-        hostname: "host".to_owned(),
-        platform: "linux-x86_64".to_owned(),
-        tool: ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None },
-        command: vec!["evidence".to_owned(), "collect".to_owned()],
-        config: ConfigRecord { path: "evidence.yaml".to_owned(), sha256: "0".repeat(64) },
-        exit_code: 0,
-        sources: Vec::new(),
-    }
 }
 
 fn hints() -> Hints {
@@ -186,40 +158,10 @@ fn normalized(status: Status) -> Normalized {
     }
 }
 
-fn manifest(number: u32, created_at: i64, files: &[(String, Vec<u8>)], key: &SigningKey) -> Manifest {
-    let sha256 = |contents: &[u8]| hex::encode(Sha256::digest(contents));
-    let artifact = |(path, contents): &(String, Vec<u8>)| ArtifactRecord {
-        filename: path.clone(),
-        source: "codehost".to_owned(),
-        artifact_type: "org_settings".to_owned(),
-        collected_at: "2026-01-02T03:04:01Z".to_owned(),
-        controls: vec!["CC6.1".to_owned()],
-        checksum: sha256(contents),
-        size_bytes: contents.len() as u64,
-        subject: "acme".to_owned(),
-        request: RequestRecord { path: "/orgs/acme".to_owned(), status: 200, etag: None, request_id: None },
-    };
-    let file = |(path, contents): &(String, Vec<u8>)| FileRecord {
-        path: path.clone(),
-        sha256: sha256(contents),
-        size: contents.len() as u64,
-    };
+fn manifest(number: u32, created_at: i64, files: &[File], key: &SigningKey) -> Manifest {
     Manifest {
-        bundle_version: "1.0".to_owned(),
-        tool_version: "0.1.0".to_owned(),
         created_at: evidence_bundle::time::format(created_at).unwrap(),
-        framework: "soc2_type1".to_owned(),
-        controls: vec!["CC6.1".to_owned()],
-        sources: vec!["codehost".to_owned()],
-        artifacts: files.iter().filter(|(path, _)| path.starts_with("sources/")).map(artifact).collect(),
-        signer: SignerRecord::of(&key.public_key()),
         bundle_id: format!("00000000-0000-4000-8000-{number:012}"),
-        organization: "acme".to_owned(),
-        complete: true,
-        files: files.iter().map(file).collect(),
-        warnings: Vec::new(),
-        excluded: Vec::new(),
-        errors: Vec::new(),
-        previous: None,
+        ..sample::manifest(files, key)
     }
 }

@@ -1,0 +1,127 @@
+//! The documents of a small bundle. Also included by the tests of the platform and by the fuzzer, which change them.
+
+use evidence_bundle::document::{
+    ArtifactRecord, ConfigRecord, Counts, FileRecord, Hints, Identity, Manifest, Normalized, RequestRecord,
+    RunRecord, SignerRecord, SourceRun, Summary, ToolRecord, write_json,
+};
+use evidence_bundle::path::{HINTS, NORMALIZED, RUN};
+use evidence_bundle::{BundlePath, Entry, SigningKey};
+use sha2::{Digest, Sha256};
+
+/// 2026-01-02T03:04:05Z.
+pub const CREATED_AT: i64 = 1_767_323_045;
+
+/// A file of a bundle with its contents.
+pub type File = (String, Vec<u8>);
+
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+/// A document as a bundle holds it.
+pub fn json<T: serde::Serialize>(document: &T) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_json(&mut bytes, document).unwrap();
+    bytes
+}
+
+/// A run that asked one source.
+pub fn run_record() -> RunRecord {
+    RunRecord {
+        started_at: "2026-01-02T03:04:00Z".to_owned(),
+        completed_at: "2026-01-02T03:04:05Z".to_owned(),
+        duration_seconds: 5,
+        source_date_epoch: None,
+        hostname: "host".to_owned(),
+        platform: "linux-x86_64".to_owned(),
+        tool: ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None },
+        command: vec!["evidence".to_owned(), "collect".to_owned()],
+        config: ConfigRecord { path: "evidence.yaml".to_owned(), sha256: "0".repeat(64) },
+        exit_code: 0,
+        sources: vec![SourceRun {
+            name: "codehost".to_owned(),
+            api_url: "https://api.example.com".to_owned(),
+            identity: Identity { login: Some("auditor".to_owned()), scopes: "read:org".to_owned() },
+            discovered: 1,
+            in_scope: 1,
+            requested: 1,
+            collected: 1,
+            not_found: 0,
+            denied: 0,
+            failed: 0,
+            requests: 1,
+            retries: 0,
+            revalidated: 0,
+            rate_limit: None,
+            paused_seconds: 0,
+        }],
+    }
+}
+
+/// The manifest of these artifacts and derived files.
+pub fn manifest(files: &[File], key: &SigningKey) -> Manifest {
+    let artifact = |(path, contents): &File| ArtifactRecord {
+        filename: path.clone(),
+        source: path.split('/').nth(1).unwrap_or_default().to_owned(),
+        artifact_type: "org_settings".to_owned(),
+        collected_at: "2026-01-02T03:04:01Z".to_owned(),
+        controls: vec!["CC6.1".to_owned()],
+        checksum: hex::encode(sha256(contents)),
+        size_bytes: contents.len() as u64,
+        subject: "acme".to_owned(),
+        request: RequestRecord { path: "/orgs/acme".to_owned(), status: 200, etag: None, request_id: None },
+    };
+    let file = |(path, contents): &File| FileRecord {
+        path: path.clone(),
+        sha256: hex::encode(sha256(contents)),
+        size: contents.len() as u64,
+    };
+    Manifest {
+        bundle_version: "1.0".to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        created_at: evidence_bundle::time::format(CREATED_AT).unwrap(),
+        framework: "soc2_type1".to_owned(),
+        controls: vec!["CC6.1".to_owned()],
+        sources: vec!["codehost".to_owned()],
+        artifacts: files.iter().filter(|(path, _)| path.starts_with("sources/")).map(artifact).collect(),
+        signer: SignerRecord::of(&key.public_key()),
+        bundle_id: "00000000-0000-4000-8000-000000000000".to_owned(),
+        organization: "acme".to_owned(),
+        complete: true,
+        files: files.iter().map(file).collect(),
+        warnings: Vec::new(),
+        excluded: Vec::new(),
+        errors: Vec::new(),
+        previous: None,
+    }
+}
+
+/// The documents and artifacts of a bundle without its manifest, in archive order.
+pub fn with_documents(artifacts: Vec<File>) -> Vec<File> {
+    let hints: Hints = Hints { schema_version: "1.0".to_owned(), hints: Vec::new() };
+    let normalized: Normalized = Normalized {
+        schema_version: "1.0".to_owned(),
+        framework: "soc2_type1".to_owned(),
+        summary: Summary { controls: Counts::default(), checks: Counts::default() },
+        controls: Vec::new(),
+    };
+    let mut files = vec![
+        (RUN.to_owned(), json(&run_record())),
+        (HINTS.to_owned(), json(&hints)),
+        (NORMALIZED.to_owned(), json(&normalized)),
+    ];
+    files.extend(artifacts);
+    files
+}
+
+/// The entry of a file.
+pub fn entry((path, contents): &File) -> Entry {
+    let path = BundlePath::new(path).unwrap();
+    Entry { path, sha256: sha256(contents), size: contents.len() as u64 }
+}
+
+/// The contents of an entry.
+pub fn contents<'a>(files: &'a [File], entry: &Entry) -> std::io::Result<&'a [u8]> {
+    let found = files.iter().find(|(path, _)| path == entry.path.as_str());
+    found.map(|(_, contents)| contents.as_slice()).ok_or_else(|| std::io::Error::other("no such file"))
+}
