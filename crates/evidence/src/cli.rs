@@ -56,6 +56,9 @@ pub struct CollectArgs {
     /// Validate and test connections without collecting.
     #[arg(short, long)]
     pub dry_run: bool,
+    /// Go on where a killed run of the last 24 hours ended. Needs `revalidate: true`.
+    #[arg(long)]
+    pub resume: bool,
     /// Show every request, and every artifact with its size.
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,

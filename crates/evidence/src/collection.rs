@@ -17,6 +17,7 @@ use futures_util::stream;
 use crate::env::Env;
 use crate::evaluate::{self, Check, Evidence, reason};
 use crate::observation::{Artifact, Failed, Observation, Seen, SourceName};
+use crate::report::format::counted;
 use crate::report::{Event, Outcome, Reporter, Tally};
 use crate::screen::{Confidence, Screen};
 use crate::source::{ConnectError, Found, Question, Scope, Session};
@@ -203,8 +204,19 @@ impl<'a> Gathering<'a> {
             source,
             tally,
             requests: account.requests,
+            revalidated: account.revalidated,
             rate_limit: account.rate_limit.as_ref(),
         });
+        if let Some((answers, began)) = account.taken_over.filter(|(answers, _)| *answers > 0) {
+            let message = format!(
+                "{} taken over from the run that began at {} and did not come to its end: `collected_at` says of \
+                 each artifact when it was read",
+                counted(answers, "answer was", "answers were"),
+                self.env.stamp_of(began)
+            );
+            let (source, subject) = (Some(source.id().to_string()), None);
+            self.warn(Warning { code: "resumed".to_string(), message, source, subject }, true);
+        }
         self.part.sources.push(SourceRun {
             name: source.id().to_string(),
             api_url: account.api_url,
@@ -218,7 +230,7 @@ impl<'a> Gathering<'a> {
             failed: tally.failed,
             requests: account.requests,
             retries: account.retries,
-            revalidated: 0,
+            revalidated: account.revalidated,
             rate_limit: account.rate_limit,
             paused_seconds: account.paused_seconds,
         });

@@ -5,6 +5,7 @@
 //! the place to read it from top to bottom. Stages send events to `report`; only that prints.
 
 pub mod assemble;
+pub mod cache;
 pub mod cli;
 pub mod collection;
 pub mod commands;

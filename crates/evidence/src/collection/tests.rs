@@ -136,6 +136,8 @@ impl Session for Scripted {
             identity: Identity { login: None, scopes: String::new() },
             requests: 0,
             retries: 0,
+            revalidated: 0,
+            taken_over: None,
             rate_limit: None,
             paused_seconds: 0,
         }

@@ -46,8 +46,13 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     check_source_date_epoch(env)?;
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     let upload = upload::intended(args, &config, env, &*reporter)?;
-    let surroundings =
-        Surroundings { env: env.clone(), reporter: Arc::clone(&reporter), dry_run: args.dry_run };
+    check_resume(args, &config)?;
+    let surroundings = Surroundings {
+        env: env.clone(),
+        reporter: Arc::clone(&reporter),
+        dry_run: args.dry_run,
+        resume: args.resume,
+    };
     let sources = source::from_config(&config, &surroundings);
     let organization = organization(&sources);
     let screen = Arc::new(screen(&sources));
@@ -75,14 +80,14 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         let first = || connected.iter().find_map(Connected::session);
         let organization = organization.or_else(|| first().map(|session| session.organization().to_string()));
         let gathered = collection::gather(&connected, &screen, &mut spool, env, &*reporter).await;
-        Ok((gathered.map_err(failed)?, organization.unwrap_or_default()))
+        Ok((gathered.map_err(failed)?, organization.unwrap_or_default(), connected))
     }));
     // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
     runtime.shutdown_background();
     if gathered.is_err() {
         reporter.event(Event::Stopped);
     }
-    let (mut collection, organization) = gathered?;
+    let (mut collection, organization, connected) = gathered?;
     if !collection.answered && !collection.errors.is_empty() {
         return Err(Error::NothingCollected { reasons: reasons(&collection), exit: outcome(&collection) });
     }
@@ -119,6 +124,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let delivered = delivery.deliver(&mut spool, env.document_time(), |spool, created_at| {
         assemble::manifest(spool, &config, &organization, &collection, &signing.key, created_at)
     })?;
+    connected.iter().filter_map(Connected::session).for_each(Session::delivered);
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
     reporter.event(Event::Judged(&results));
     reporter.event(Event::Delivered {
@@ -266,6 +272,17 @@ fn screen(sources: &[Box<dyn Source>]) -> Screen {
         sources.iter().filter_map(|source| source.credentials().ok()).flatten().collect();
     let credentials: Vec<&str> = credentials.iter().map(String::as_str).collect();
     Screen::new(&credentials)
+}
+
+/// What a killed run has read is kept by sources that revalidate, and by no others.
+fn check_resume(args: &CollectArgs, config: &Config) -> Result<(), Error> {
+    if !args.resume || config.sources.iter().any(|source| source.keeps_records()) {
+        return Ok(());
+    }
+    Err(Error::Usage {
+        message: "--resume: no source of the configuration keeps what it has read".to_string(),
+        help: "set sources.codehost.revalidate: true; it works from the next run on".to_string(),
+    })
 }
 
 fn check_source_date_epoch(env: &Env) -> Result<(), Error> {

@@ -19,6 +19,7 @@ use super::quota::Status;
 use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
 use super::request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, Refusal, Verdict, verdict};
+use crate::cache::Cache;
 use crate::env::Clock;
 use crate::observation::SourceName;
 use crate::report::{Event, Reporter, WaitReason};
@@ -113,16 +114,19 @@ pub struct Client {
     dialect: Arc<dyn Dialect>,
     settings: Settings,
     gate: Gate,
-    clock: Clock,
+    pub(super) clock: Clock,
     reporter: Arc<dyn Reporter>,
-    counts: Arc<Counts>,
+    pub(super) counts: Arc<Counts>,
+    pub(super) cache: Option<Arc<Cache>>,
 }
 
 /// What a client and its siblings have sent.
 #[derive(Default)]
-struct Counts {
+pub(super) struct Counts {
     requests: AtomicU64,
     retries: AtomicU64,
+    pub(super) revalidated: AtomicU64,
+    pub(super) taken_over: AtomicU64,
 }
 
 /// What one exchange brought.
@@ -172,7 +176,7 @@ impl Client {
         }
         .build()?;
         let gate = Gate::new(&settings);
-        Ok(Client { http, dialect, settings, gate, clock, reporter, counts: Arc::default() })
+        Ok(Client { http, dialect, settings, gate, clock, reporter, counts: Arc::default(), cache: None })
     }
 
     /// A client of another host of the same provider: the same settings and counts, and a gate of its own, so that
@@ -186,6 +190,7 @@ impl Client {
             clock: self.clock.clone(),
             reporter: Arc::clone(&self.reporter),
             counts: Arc::clone(&self.counts),
+            cache: None,
         }
     }
 
@@ -226,29 +231,7 @@ impl Client {
         self.send_for(request, false, limit, parse).await
     }
 
-    /// Like [`Client::send`], for a file's own bytes, whatever they are: exactly `size` of them, where that is known.
-    /// Bytes have no form by which one could see that some are missing.
-    ///
-    /// # Errors
-    ///
-    /// A [`Failure`] if there is no answer.
-    pub async fn raw(
-        &self,
-        request: &Request,
-        limit: usize,
-        size: Option<u64>,
-    ) -> Result<Reply<Vec<u8>>, Failure> {
-        let parse = |bytes: &[u8]| {
-            let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-            match size.filter(|size| *size != length) {
-                Some(size) => Err(ParseError::Broken(format!("{length} bytes, where the host said {size}"))),
-                None => Ok(bytes.to_vec()),
-            }
-        };
-        self.send_for(request, true, limit, &parse).await
-    }
-
-    async fn send_for<T>(
+    pub(super) async fn send_for<T>(
         &self,
         request: &Request,
         raw: bool,
@@ -329,7 +312,8 @@ impl Client {
         let mut response = answered.map_err(|error| describe(&error, self.settings.timeout))?;
         let status = response.status().as_u16();
         let mut redirected_to = (*response.url() != request.url).then(|| path_and_query(response.url()));
-        if (300..400).contains(&status) {
+        // 304 leads nowhere, and may itself be from where a redirect led.
+        if (300..400).contains(&status) && status != 304 {
             redirected_to = text(response.headers(), "location");
         }
         let limit = if status == 200 { limit } else { ERROR_BODY_LIMIT };
@@ -433,6 +417,7 @@ impl Client {
         }
         let result = match outcome {
             Ok(Reply::Good(answer)) => answer.meta.status.to_string(),
+            Ok(Reply::Refused(refused)) if refused.class == Class::NotModified => "304 unchanged".to_string(),
             Ok(Reply::Refused(refused)) => format!("{} {}", refused.meta.status, refused.text()),
             Err(failure) => failure.to_string(),
         };

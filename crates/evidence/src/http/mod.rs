@@ -19,8 +19,10 @@ pub mod quota;
 pub mod reply;
 pub mod request;
 pub mod retry;
+pub mod revalidate;
 pub mod upload;
 
 pub use client::{Client, Settings};
 pub use reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
 pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};
+pub use revalidate::Keeping;

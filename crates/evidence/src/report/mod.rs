@@ -109,6 +109,8 @@ pub enum Event<'a> {
         tally: Tally,
         /// Requests sent.
         requests: u64,
+        /// Answers among theirs that only said that nothing has changed.
+        revalidated: u64,
         /// The limit as last told.
         rate_limit: Option<&'a RateLimitRecord>,
     },

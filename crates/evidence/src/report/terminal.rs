@@ -324,7 +324,13 @@ impl Terminal {
         state.bars = None;
     }
 
-    fn collected(&self, source: SourceName, tally: Tally, requests: u64, rate: Option<&RateLimitRecord>) {
+    fn collected(
+        &self,
+        source: SourceName,
+        tally: Tally,
+        (requests, revalidated): (u64, u64),
+        rate: Option<&RateLimitRecord>,
+    ) {
         let mut state = self.state();
         if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
             // It stays until what came of the source is told.
@@ -344,7 +350,11 @@ impl Terminal {
         self.item(&mut state, source.id(), style, word, &parts.join(", "));
         let limit =
             rate_text(rate).map_or_else(|| "no rate limit".to_string(), |text| format!("rate limit: {text}"));
-        let text = format!("{}; {limit}", counted(requests, "request", "requests"));
+        let free = match revalidated {
+            0 => String::new(),
+            answers => format!(", {} unchanged and free", thousands(answers)),
+        };
+        let text = format!("{}{free}; {limit}", counted(requests, "request", "requests"));
         self.item(&mut state, source.id(), DIM, "", &text);
         if let Some(progress) = state.progress(source) {
             progress.done = true;
@@ -449,13 +459,24 @@ impl Terminal {
                 let line = format!("  {:<9} {RED}{:<14}{RED:#} {}\n", "", "missing", self.safe(missing));
                 text.push_str(&line);
             }
-            let requests = if plan.requests_minimum == plan.requests_maximum {
-                thousands(plan.requests_minimum)
-            } else {
-                format!("{} to {}", thousands(plan.requests_minimum), thousands(plan.requests_maximum))
-            };
+            let requests = range(plan.requests_minimum, plan.requests_maximum);
             let left = rate_text(plan.rate_limit.as_ref()).unwrap_or_else(|| "no limit".to_string());
             text.push_str(&format!("  {:<9} {:<14} {requests}; {left}\n", "", "requests"));
+            if plan.requests_free > 0 {
+                let counted = range(
+                    plan.requests_minimum.saturating_sub(plan.requests_free),
+                    plan.requests_maximum.saturating_sub(plan.requests_free),
+                );
+                let free = thousands(plan.requests_free);
+                let line =
+                    format!("  {:<9} {:<14} {free} if nothing has changed: {counted} count\n", "", "free");
+                text.push_str(&line);
+            }
+            if plan.taken_over > 0 {
+                let answers = counted(plan.taken_over, "answer", "answers");
+                let line = format!("  {:<9} {:<14} {answers} of the run that was killed\n", "", "taken over");
+                text.push_str(&line);
+            }
             text.push_str(&format!("  {:<9} {:<14} {}\n", "", "time", finish_text(plan, now)));
             total += plan.estimated_bytes;
         }
@@ -474,6 +495,11 @@ impl Terminal {
         // A closed pipe is the reader's business.
         let _ = out.write_all(text.as_bytes());
     }
+}
+
+/// `12 to 22`
+fn range(least: u64, most: u64) -> String {
+    if least == most { thousands(least) } else { format!("{} to {}", thousands(least), thousands(most)) }
 }
 
 /// When the requests would be through, by the pace and the host's limit.
@@ -586,8 +612,8 @@ impl Reporter for Terminal {
             }
             Event::Waiting { source, reason, until, left } => self.waiting(source, reason, until, left),
             Event::WaitOver(source) => self.wait_over(source),
-            Event::Collected { source, tally, requests, rate_limit } => {
-                self.collected(source, tally, requests, rate_limit);
+            Event::Collected { source, tally, requests, revalidated, rate_limit } => {
+                self.collected(source, tally, (requests, revalidated), rate_limit);
             }
             Event::Stopped => self.stopped(),
             Event::Judged(results) => self.judged(results),

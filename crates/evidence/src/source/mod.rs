@@ -21,6 +21,7 @@ use evidence_bundle::document::{Identity, RateLimitRecord, Warning};
 use evidence_bundle::path::BundlePath;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use jiff::Timestamp;
 
 use crate::config::Config;
 use crate::config::declare::Key;
@@ -95,6 +96,11 @@ pub trait Configured: fmt::Debug + Send + Sync {
     /// The source.
     fn source(&self, surroundings: &Surroundings) -> Box<dyn Source>;
 
+    /// Whether what is read is kept for later runs.
+    fn keeps_records(&self) -> bool {
+        false
+    }
+
     /// For [`Config::source`].
     fn as_any(&self) -> &dyn Any;
 }
@@ -108,6 +114,8 @@ pub struct Surroundings {
     pub reporter: Arc<dyn Reporter>,
     /// Whether this is a dry run, which never waits for a rate limit.
     pub dry_run: bool,
+    /// Whether to go on where a killed run ended.
+    pub resume: bool,
 }
 
 /// The configured sources, in the order of all outputs.
@@ -179,6 +187,9 @@ pub trait Session: Send + Sync {
 
     /// What the session has done so far, for `run.json`.
     fn account(&self) -> Account;
+
+    /// The bundle is delivered: what was kept for resuming this run is not needed any more.
+    fn delivered(&self) {}
 }
 
 /// One item of a collection.
@@ -240,6 +251,10 @@ pub struct Plan {
     pub requests_minimum: u64,
     /// Requests at most, retries not counted.
     pub requests_maximum: u64,
+    /// Requests among these that cost nothing of the limit if what they ask for has not changed since it was kept.
+    pub requests_free: u64,
+    /// Answers that are taken over from a killed run, and not asked for.
+    pub taken_over: u64,
     /// Estimated bytes of the source's part of the archive.
     pub estimated_bytes: u64,
     /// The host's limit, if it has one.
@@ -266,6 +281,10 @@ pub struct Account {
     pub requests: u64,
     /// Requests sent again.
     pub retries: u64,
+    /// Answers that were kept from an earlier run and that the host confirmed.
+    pub revalidated: u64,
+    /// Answers that were taken over from a killed run, and when that run began.
+    pub taken_over: Option<(u64, Timestamp)>,
     /// The limit as last told.
     pub rate_limit: Option<RateLimitRecord>,
     /// Seconds spent waiting for limits.

@@ -151,7 +151,7 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
     );
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();
     let ear = Arc::new(Ear::default());
-    let surroundings = Surroundings { env: env.clone(), reporter: ear.clone(), dry_run };
+    let surroundings = Surroundings { env: env.clone(), reporter: ear.clone(), dry_run, resume: false };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let source = evidence::source::from_config(&config, &surroundings).remove(0);

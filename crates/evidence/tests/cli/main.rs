@@ -24,6 +24,7 @@ mod discovery;
 mod disk;
 mod exit_codes;
 mod failures;
+mod revalidate;
 mod secrets;
 mod several_sources;
 mod signals;

@@ -158,7 +158,8 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
     runtime.block_on(async {
         let screen = Arc::new(Screen::new(&[]));
         let connect = || {
-            let surroundings = Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false };
+            let surroundings =
+                Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false, resume: false };
             evidence::source::from_config(&config, &surroundings).remove(0).connect(Arc::clone(&screen))
         };
         let plan = if planned { connect().await?.plan().await? } else { Plan::default() };

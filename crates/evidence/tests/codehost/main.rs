@@ -96,7 +96,7 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
     let reporter: Arc<dyn Reporter> = waits.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let surroundings = Surroundings { env: env.clone(), reporter, dry_run: false };
+        let surroundings = Surroundings { env: env.clone(), reporter, dry_run: false, resume: false };
         let source = evidence::source::from_config(&config, &surroundings).remove(0);
         let session = source.connect(Arc::new(Screen::new(&[]))).await?;
         let mut observations = Vec::new();

@@ -4,6 +4,9 @@
 //! that does not ends truthfully: what is healthy is there, the rest is an error with a reason, and no check says what
 //! nobody read. `sources` has the second one for the other sources, `limits` that a host is never asked too fast.
 //!
+//! What was kept of earlier runs must not show either: `revalidation` has that nothing outdated is ever told, whatever
+//! changes at the host and whatever becomes of the cache, `resume` that a killed run is continued.
+//!
 //! Waits go by a manual clock; only time-outs take time. Everything else is real, the port included.
 
 #![allow(
@@ -19,4 +22,6 @@ mod kinds;
 mod limits;
 mod matrix;
 mod ran;
+mod resume;
+mod revalidation;
 mod sources;

@@ -25,6 +25,7 @@ use evidence_bundle::document::{Document, Manifest, Normalized, RunRecord};
 use evidence_bundle::read::{Expectations, Limits, UntrustedBundle};
 use evidence_bundle::trust::TrustRoot;
 use sandbox::Server;
+use sha2::Digest as _;
 
 /// TLS is not used here, but the client wants to know whose it would be.
 pub(crate) fn provider() {
@@ -96,9 +97,47 @@ pub(crate) struct Ran {
     /// Codes.
     pub(crate) warnings: BTreeSet<String>,
     pub(crate) retries: u64,
+    /// Answers that the host confirmed.
+    pub(crate) revalidated: u64,
+}
+
+/// What a run says of an organization.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Said<'a> {
+    files: &'a BTreeMap<String, Vec<u8>>,
+    checks: &'a BTreeMap<Question, Vec<(Status, String)>>,
+    errors: &'a [(String, String, String)],
+    warnings: Vec<&'a str>,
+}
+
+/// Without the artifacts' bytes, which would fill a screen: their digests tell which differ.
+impl std::fmt::Debug for Said<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digest = |bytes: &Vec<u8>| hex::encode(&sha2::Sha256::digest(bytes)[..4]);
+        let files: Vec<String> =
+            self.files.iter().map(|(path, bytes)| format!("{path} {}", digest(bytes))).collect();
+        let Said { checks, errors, warnings, .. } = self;
+        write!(f, "{files:#?}\n{checks:?}\n{errors:?}\n{warnings:?}")
+    }
+}
+
+/// How a run goes on from the one before, and how it ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Course {
+    /// It goes on where one that was killed ended.
+    pub(crate) resume: bool,
+    /// It is killed when everything is collected and nothing delivered.
+    pub(crate) killed: bool,
 }
 
 impl Ran {
+    /// What the run says of the organization, apart from what it took to find out.
+    pub(crate) fn said(&self) -> Said<'_> {
+        // That something was taken over is said too, and is no statement about the organization.
+        let warnings = self.warnings.iter().map(String::as_str).filter(|code| *code != "resumed").collect();
+        Said { files: &self.files, checks: &self.checks, errors: &self.errors, warnings }
+    }
+
     /// The artifacts' paths.
     pub(crate) fn artifacts(&self) -> BTreeSet<&str> {
         self.files.keys().map(String::as_str).filter(|path| path.starts_with("sources/")).collect()
@@ -149,6 +188,17 @@ pub(crate) fn run(
     variables: &[(&str, &str)],
     clock: Clock,
 ) -> Result<Ran, ConnectError> {
+    run_on(Course::default(), controls, sources, variables, clock)
+}
+
+/// The same, before or after a run that was killed.
+pub(crate) fn run_on(
+    course: Course,
+    controls: &str,
+    sources: &str,
+    variables: &[(&str, &str)],
+    clock: Clock,
+) -> Result<Ran, ConnectError> {
     provider();
     let env = Env::new(variables.iter().copied(), clock);
     let text = format!(
@@ -157,7 +207,8 @@ pub(crate) fn run(
     );
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env)
         .unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
-    let surroundings = Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false };
+    let surroundings =
+        Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false, resume: course.resume };
     let directory = tempfile::tempdir().unwrap();
     let mut spool = Spool::new(directory.path()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -165,7 +216,11 @@ pub(crate) fn run(
         let source = evidence::source::from_config(&config, &surroundings).remove(0);
         let screen = Arc::clone(&SCREEN);
         let session = Connected::Session(source.connect(Arc::clone(&screen)).await?);
-        Ok(collection::gather(&[session], &screen, &mut spool, &env, &Silent).await.unwrap())
+        let gathered = collection::gather(std::slice::from_ref(&session), &screen, &mut spool, &env, &Silent)
+            .await
+            .unwrap();
+        session.session().filter(|_| !course.killed).inspect(|session| session.delivered());
+        Ok(gathered)
     });
     runtime.shutdown_background();
     let collection = collection?;
@@ -198,6 +253,7 @@ pub(crate) fn run(
             .collect(),
         warnings: collection.warnings.iter().map(|warning| warning.code.clone()).collect(),
         retries: collection.sources.iter().map(|source| source.retries).sum(),
+        revalidated: collection.sources.iter().map(|source| source.revalidated).sum(),
     })
 }
 
@@ -253,5 +309,6 @@ fn opened(bundle: &Path, signing: &SigningKey) -> Ran {
         errors: manifest.errors.into_iter().map(|error| (error.code, error.subject, error.message)).collect(),
         warnings: manifest.warnings.into_iter().map(|warning| warning.code).collect(),
         retries: record.sources.iter().map(|source| source.retries).sum(),
+        revalidated: record.sources.iter().map(|source| source.revalidated).sum(),
     }
 }

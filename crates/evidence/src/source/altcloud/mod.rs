@@ -298,6 +298,8 @@ impl Session for AltCloudSession {
             },
             requests,
             retries,
+            revalidated: 0,
+            taken_over: None,
             // The provider tells of its limits only when they are exceeded, and then the wait is short.
             rate_limit: None,
             paused_seconds: u64::try_from(self.access.paused().as_secs()).unwrap_or(0),

@@ -195,6 +195,8 @@ impl Session for CloudSession {
             identity: Identity { login: Some(self.caller.arn.clone()), scopes: "not reported".to_string() },
             requests: self.hosts.requests(),
             retries: self.hosts.retries(),
+            revalidated: 0,
+            taken_over: None,
             rate_limit: None,
             paused_seconds: u64::try_from(self.hosts.paused().as_secs()).unwrap_or(0),
         }

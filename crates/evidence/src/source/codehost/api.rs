@@ -7,7 +7,7 @@ use futures_util::{StreamExt, stream};
 use url::Url;
 
 use super::record::BranchProtection;
-use super::wire;
+use super::{kept, wire};
 use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Request, link};
 
 /// `/orgs/{org}` is under 4 kB.
@@ -73,12 +73,14 @@ impl Api<'_> {
             Some(query) => format!("{path}?{query}"),
             None => path.to_string(),
         };
-        Request::get(url.clone(), label).header("accept", media_type)
+        // A cache on the way may repeat an answer of a minute ago, which would be no evidence of now.
+        Request::get(url.clone(), label).header("accept", media_type).header("cache-control", "no-cache")
     }
 
     pub(super) async fn organization(&self) -> Result<Reply<wire::Organization>, Failure> {
         let url = self.url(["orgs", self.organization]);
-        self.client.send(&self.request(&url), ORGANIZATION_LIMIT, &wire::Organization::parse).await
+        let parse = &wire::Organization::parse;
+        self.client.ask(&self.request(&url), ORGANIZATION_LIMIT, parse, &kept::ORGANIZATION).await
     }
 
     pub(super) async fn protection(
@@ -88,7 +90,8 @@ impl Api<'_> {
         branch: &str,
     ) -> Result<Reply<BranchProtection>, Failure> {
         let url = self.url(["repos", owner, name, "branches", branch, "protection"]);
-        self.client.send(&self.request(&url), PROTECTION_LIMIT, &wire::protection).await
+        let parse = &wire::protection;
+        self.client.ask(&self.request(&url), PROTECTION_LIMIT, parse, &kept::PROTECTION).await
     }
 
     pub(super) async fn contents(
@@ -98,7 +101,8 @@ impl Api<'_> {
         path: &str,
     ) -> Result<Reply<wire::Contents>, Failure> {
         let url = self.contents_url(owner, name, path);
-        self.client.send(&self.request(&url), CONTENTS_LIMIT, &wire::Contents::parse).await
+        let parse = &wire::Contents::parse;
+        self.client.ask(&self.request(&url), CONTENTS_LIMIT, parse, &kept::CONTENTS).await
     }
 
     /// The file's own bytes: `size` of them where the host has told it, at most `limit`.
@@ -112,7 +116,7 @@ impl Api<'_> {
     ) -> Result<Reply<Vec<u8>>, Failure> {
         let url = self.contents_url(owner, name, path);
         let request = self.asked(&url, "application/vnd.github.raw+json");
-        self.client.raw(&request, limit, size).await
+        self.client.ask_raw(&request, limit, size, &kept::RAW).await
     }
 
     fn contents_url(&self, owner: &str, name: &str, path: &str) -> Url {
@@ -122,11 +126,11 @@ impl Api<'_> {
     /// Whether the host shows the repository at all.
     pub(super) async fn repository(&self, owner: &str, name: &str) -> Result<Reply<()>, Failure> {
         let url = self.url(["repos", owner, name]);
-        self.client.send(&self.request(&url), REPOSITORY_LIMIT, &wire::exists).await
+        self.client.ask(&self.request(&url), REPOSITORY_LIMIT, &wire::exists, &kept::EXISTS).await
     }
 
     async fn page(&self, url: &Url) -> Result<Answered<Vec<wire::Repository>>, Problem> {
-        match self.client.send(&self.request(url), LIST_LIMIT, &wire::repositories).await {
+        match self.client.ask(&self.request(url), LIST_LIMIT, &wire::repositories, &kept::PAGE).await {
             Ok(Reply::Good(answered)) => Ok(answered),
             Ok(Reply::Refused(refused)) => Err(Problem::Refused(refused)),
             Err(failure) => Err(Problem::Failed(failure)),

@@ -49,6 +49,8 @@ pub struct CodeHostConfig {
     pub requests_per_minute: u32,
     /// `ca_file`: further root certificates, PEM.
     pub ca_file: Option<PathBuf>,
+    /// `revalidate`: keep what the host answered, and ask only whether it still holds.
+    pub revalidate: bool,
 }
 
 /// `sources.codehost.repos`
@@ -71,6 +73,10 @@ impl Configured for CodeHostConfig {
 
     fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
         Box::new(super::CodeHost::new(self.clone(), surroundings.clone()))
+    }
+
+    fn keeps_records(&self) -> bool {
+        self.revalidate
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -209,6 +215,17 @@ static CA_FILE: Key = Key {
     synonyms: &["ca", "ca_cert", "cacert", "ca_bundle"],
 };
 
+static REVALIDATE: Key = Key {
+    name: "revalidate",
+    presence: Presence::Default(DefaultValue::Boolean(false)),
+    shape: Shape::Boolean,
+    summary: "Keep what was read in the cache directory, and ask only whether it has changed. What has not costs nothing \
+              of the rate limit.",
+    rule: "the records lie in `$XDG_CACHE_HOME/evidence` or `~/.cache/evidence`, for their owner alone",
+    example: "true",
+    synonyms: &["cache", "etag", "conditional", "incremental"],
+};
+
 /// `sources.codehost`
 static SECTION: Section = Section {
     path: "sources.codehost",
@@ -226,6 +243,7 @@ static SECTION: Section = Section {
         &MAX_CONCURRENCY,
         &REQUESTS_PER_MINUTE,
         &CA_FILE,
+        &REVALIDATE,
     ],
     exactly_one: &[],
     planned: &[],
@@ -252,6 +270,7 @@ pub(super) fn decode(
     let max_concurrency = decoder.integer::<usize>(fields, &MAX_CONCURRENCY);
     let requests_per_minute = decoder.integer(fields, &REQUESTS_PER_MINUTE);
     let ca_file = decoder.path(fields, &CA_FILE);
+    let revalidate = decoder.boolean(fields, &REVALIDATE);
     mode?;
     Some(Arc::new(CodeHostConfig {
         token_env: token_env?.value,
@@ -265,6 +284,7 @@ pub(super) fn decode(
         max_concurrency: NonZeroUsize::new(max_concurrency?)?,
         requests_per_minute: requests_per_minute?,
         ca_file,
+        revalidate: revalidate?,
     }))
 }
 

@@ -12,11 +12,13 @@ use super::dialect::CodeHostDialect;
 use super::scopes::Scopes;
 use super::token::Token;
 use super::{CodeHostSession, NAME, wire};
+use crate::cache::{self, Cache, Owner, Purpose};
 use crate::control::Control;
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings, one_line};
 use crate::observation::Field;
+use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
 /// A token that expires within this many days is worth a warning: the nightly run will stop.
@@ -46,9 +48,14 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
 pub(super) async fn connect(
     config: CodeHostConfig,
     surroundings: &Surroundings,
+    screen: Arc<Screen>,
 ) -> Result<CodeHostSession, ConnectError> {
     let token = token(&config, &surroundings.env)?;
-    let client = client(&config, &token, surroundings)?;
+    let (cache, no_cache) = match cache(&config, &token, surroundings, screen) {
+        Ok(cache) => (cache, None),
+        Err(text) => (None, Some(text)),
+    };
+    let client = client(&config, &token, surroundings)?.with_cache(cache);
     let tested = test(&config, &client).await;
     let (organization, meta) = tested.map_err(|error| error.after(client.requests(), client.retries()))?;
     let scopes = Scopes::of(&meta);
@@ -56,9 +63,35 @@ pub(super) async fn connect(
         (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
         (_, kind) => kind,
     };
-    let warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.clock.now());
+    let mut warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.clock.now());
+    warnings.extend(no_cache.map(|text| {
+        let message = format!("everything is asked for, whether it has changed or not: {text}");
+        warning(&config, "records_not_kept", message)
+    }));
     let wire::Organization { settings, counts } = organization;
     Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, warnings })
+}
+
+/// Where answers are kept, if that is wanted. That they cannot be kept is no reason not to collect.
+fn cache(
+    config: &CodeHostConfig,
+    token: &Token,
+    surroundings: &Surroundings,
+    screen: Arc<Screen>,
+) -> Result<Option<Arc<Cache>>, String> {
+    if !config.revalidate {
+        return Ok(None);
+    }
+    let env = &surroundings.env;
+    let directory = cache::directory(env).ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
+    let owner =
+        Owner { api_url: config.api_url.as_str(), organization: &config.org, credential: token.expose() };
+    let resume = surroundings.resume;
+    let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
+    match Cache::open(&directory, owner, purpose, screen, env.clock.now()) {
+        Ok(cache) => Ok(Some(Arc::new(cache))),
+        Err(error) => Err(format!("no records can be kept in {}: {error}", directory.display())),
+    }
 }
 
 fn client(
@@ -138,14 +171,7 @@ fn warnings(
     now: Timestamp,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |code: &str, message: String| {
-        warnings.push(Warning {
-            code: code.to_string(),
-            message,
-            source: Some(NAME.id().to_string()),
-            subject: Some(config.org.clone()),
-        });
-    };
+    let mut warn = |code: &str, message: String| warnings.push(warning(config, code, message));
     if let Some(login) = organization.settings.login.value()
         && !login.eq_ignore_ascii_case(&config.org)
     {
@@ -194,6 +220,11 @@ fn warnings(
         warn("token_expires_soon", format!("the token expires in {} days", days.max(0)));
     }
     warnings
+}
+
+fn warning(config: &CodeHostConfig, code: &str, message: String) -> Warning {
+    let (source, subject) = (Some(NAME.id().to_string()), Some(config.org.clone()));
+    Warning { code: code.to_string(), message, source, subject }
 }
 
 /// Days until `github-authentication-token-expiration`, in either of its two forms.

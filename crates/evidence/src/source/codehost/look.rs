@@ -11,7 +11,7 @@ use evidence_bundle::document::Warning;
 use super::api::Api;
 use super::codeowners::{self, CodeOwners};
 use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
-use super::wire::{Contents, File};
+use super::wire::{Contents, File, NotAFile};
 use super::{NAME, rules};
 use crate::evaluate::reason;
 use crate::http::retry::{Class, Refusal};
@@ -139,7 +139,7 @@ fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Lo
 
 /// `/repos/{owner}/{repo}/contents/CODEOWNERS`, then `.github/CODEOWNERS`.
 pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
-    let mut other: Option<(&str, String)> = None;
+    let mut other: Option<(&str, NotAFile)> = None;
     let mut exists = false;
     let mut warnings = Vec::new();
     for place in CODEOWNERS_PLACES {

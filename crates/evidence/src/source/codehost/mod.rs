@@ -13,6 +13,7 @@ pub mod codeowners;
 pub mod config;
 mod connect;
 mod dialect;
+mod kept;
 mod look;
 pub mod record;
 pub mod rules;
@@ -36,6 +37,7 @@ use self::look::{Look, Target};
 use self::record::OrganizationSettings;
 use self::scopes::Scopes;
 use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
+use crate::cache::Cache;
 use crate::control::Control;
 use crate::evaluate::{Rule, reason};
 use crate::http::retry::Class;
@@ -105,10 +107,10 @@ impl Source for CodeHost {
 
     fn connect(
         self: Box<Self>,
-        _screen: Arc<Screen>,
+        screen: Arc<Screen>,
     ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
         async move {
-            let session = connect::connect(self.config, &self.surroundings).await?;
+            let session = connect::connect(self.config, &self.surroundings, screen).await?;
             Ok(Box::new(session) as Box<dyn Session>)
         }
         .boxed()
@@ -428,6 +430,22 @@ impl CodeHostSession {
         stream::iter(std::iter::once(population).chain(found)).chain(looks)
     }
 
+    /// What a plan need not spend because an earlier run kept it: at most one answer for each repository and kind.
+    fn spare(&self, plan: &mut Plan, cache: &Cache, repositories: u64, pages: u64) {
+        let now = self.client.now();
+        let mut add = |kind, most: u64| {
+            let taken_over = cache.count_taken_over(kind, now).min(most);
+            plan.taken_over += taken_over;
+            plan.requests_free += cache.count(kind).min(most).saturating_sub(taken_over);
+        };
+        add(kept::ORGANIZATION.kind, 1);
+        add(kept::PAGE.kind, pages);
+        for control in self.repository_controls() {
+            let keeping = if control == Control::Cc7_2 { kept::PROTECTION.kind } else { kept::CONTENTS.kind };
+            add(keeping, repositories);
+        }
+    }
+
     async fn planned_repositories(&self) -> Result<(u64, u64), ConnectError> {
         match &self.config.repos {
             Repositories::Listed(names) => Ok((u64::try_from(names.len()).unwrap_or(u64::MAX), 0)),
@@ -504,6 +522,9 @@ impl Session for CodeHostSession {
                 plan.requests_minimum += repositories;
                 plan.requests_maximum += repositories * most;
             }
+            if let Some(cache) = self.client.cache() {
+                self.spare(&mut plan, cache, repositories, pages);
+            }
             plan.estimated_bytes = ESTIMATED_FIXED_BYTES + plan.artifact_count() * ESTIMATED_ARTIFACT_BYTES;
             plan.rate_limit = self.account().rate_limit;
             Ok(plan)
@@ -527,9 +548,19 @@ impl Session for CodeHostSession {
             identity: Identity { login: None, scopes: self.scopes.text() },
             requests: self.client.requests(),
             retries: self.client.retries(),
+            revalidated: self.client.revalidated(),
+            taken_over: self
+                .client
+                .cache()
+                .and_then(Cache::resumed_run)
+                .map(|began| (self.client.taken_over(), began)),
             rate_limit,
             paused_seconds: u64::try_from(self.client.paused().as_secs()).unwrap_or(0),
         }
+    }
+
+    fn delivered(&self) {
+        self.client.cache().inspect(|cache| cache.finish());
     }
 }
 

@@ -3,8 +3,10 @@
 //! Tolerant: a field that is missing or unknown is no error, since the host's own examples break its own schema here
 //! and there. A field of another type than documented is one: guessing what it means would invent evidence.
 
-use serde::Deserialize;
+use std::fmt;
+
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::record::{BranchProtection, OrganizationSettings};
 use crate::http::ParseError;
@@ -36,12 +38,15 @@ impl Organization {
 }
 
 /// One item of `GET /orgs/{org}/repos`
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 pub(super) struct Repository {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) full_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) name: Option<String>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) archived: Option<bool>,
 }
 
@@ -98,12 +103,31 @@ pub(super) fn exists(bytes: &[u8]) -> Result<(), ParseError> {
 #[derive(Debug, Clone)]
 pub(super) enum Contents {
     File(File),
-    /// A directory, symbolic link or submodule; in words.
-    Other(String),
+    /// Something else.
+    Other(NotAFile),
+}
+
+/// What can be in the place of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotAFile {
+    Directory,
+    /// One that leads nowhere, or out of the repository: the host sends the target's content otherwise.
+    SymbolicLink,
+    Submodule,
+}
+
+impl fmt::Display for NotAFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            NotAFile::Directory => "a directory",
+            NotAFile::SymbolicLink => "a symbolic link without content",
+            NotAFile::Submodule => "a submodule",
+        })
+    }
 }
 
 /// A file's record.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
 pub(super) struct File {
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
@@ -114,7 +138,13 @@ pub(super) struct File {
     pub(super) content: Option<String>,
     pub(super) url: Option<String>,
     /// Before 2026-03-10 the API calls a submodule a file; this gives it away.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "there")]
     submodule_git_url: Option<IgnoredAny>,
+}
+
+/// Of what was ignored it is known that it was there.
+fn there<S: Serializer>(_: &Option<IgnoredAny>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bool(true)
 }
 
 /// An entry of a directory, of which nothing is used. A list of anything else is no directory.
@@ -126,17 +156,17 @@ impl Contents {
         let is_list = bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
         if is_list {
             serde_json::from_slice::<Vec<Object<Entry>>>(bytes)?;
-            return Ok(Contents::Other("a directory".to_string()));
+            return Ok(Contents::Other(NotAFile::Directory));
         }
         let file: File = object(bytes)?;
         match (file.kind.as_deref(), &file.content) {
             (None | Some("file"), Some(_)) => Ok(Contents::File(file)),
-            (Some("symlink"), _) => Ok(Contents::Other("a symbolic link without content".to_string())),
-            (Some("submodule"), _) => Ok(Contents::Other("a submodule".to_string())),
+            (Some("symlink"), _) => Ok(Contents::Other(NotAFile::SymbolicLink)),
+            (Some("submodule"), _) => Ok(Contents::Other(NotAFile::Submodule)),
             (Some("file"), None) if file.submodule_git_url.is_some() => {
-                Ok(Contents::Other("a submodule".to_string()))
+                Ok(Contents::Other(NotAFile::Submodule))
             }
-            (Some("dir"), _) => Ok(Contents::Other("a directory".to_string())),
+            (Some("dir"), _) => Ok(Contents::Other(NotAFile::Directory)),
             // Absence is a finding, so it must be said, not guessed from a form that is not known.
             _ => Err(ParseError::Shape("no file, directory, symbolic link or submodule".to_string())),
         }
@@ -203,7 +233,7 @@ mod tests {
     #[test]
     fn the_forms_of_contents() {
         let other = |text: &str| match Contents::parse(text.as_bytes()).unwrap() {
-            Contents::Other(what) => what,
+            Contents::Other(what) => what.to_string(),
             Contents::File(_) => "a file".to_string(),
         };
         assert_eq!(other("[]"), "a directory");

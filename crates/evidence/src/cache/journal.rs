@@ -1,0 +1,230 @@
+//! The file of a cache: entries one behind the other, each with a tag that only the holder of the token can make.
+//!
+//! Whatever is wrong with the file (cut off by a killed run, damaged, written by somebody else) ends the reading there:
+//! what stood before it counts, what comes after is dropped. It decides nothing about what an entry is good for.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _};
+use std::os::unix::fs::FileExt as _;
+
+use jiff::Timestamp;
+use ring::hmac;
+use serde::{Deserialize, Serialize};
+
+/// The tag of an entry: HMAC-SHA256 (RFC 2104).
+const TAG: usize = 32;
+/// Bytes before an entry's content: its length, and the tag.
+const PREFIX: usize = 4 + TAG;
+/// The largest entry: a CODEOWNERS file of 3 MB in base64, and room for what is said of it.
+const LONGEST: usize = 8 * 1024 * 1024;
+
+/// What an entry says, before the record it may bring.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub(super) enum Head {
+    /// A run began.
+    Began {
+        /// When.
+        at: Timestamp,
+        /// Whether it goes on with the one before.
+        resumes: bool,
+    },
+    /// The run that began last has delivered its bundle.
+    Ended,
+    /// The host answered. The reduced record stands behind this.
+    Answer(Answer),
+    /// The host said that its answer still holds.
+    Confirmed {
+        /// Of which question.
+        key: Key,
+        /// When.
+        at: Timestamp,
+        /// The host's name for the request.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        request_id: Option<String>,
+    },
+}
+
+/// What is kept of an answer, apart from the record.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Answer {
+    /// What was asked.
+    pub(super) path: String,
+    /// For which representation.
+    pub(super) accept: String,
+    /// What kind of question it was, in the source's own numbers.
+    pub(super) kind: u8,
+    /// When the answer came.
+    pub(super) at: Timestamp,
+    /// Its status.
+    pub(super) status: u16,
+    /// Its entity tag.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) etag: Option<String>,
+    /// The host's name for the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) request_id: Option<String>,
+    /// The words of a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) message: Option<String>,
+    /// Names of headers that were there and on which more rests than on the body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) headers: Vec<String>,
+}
+
+/// A question, hashed: for finding it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key(pub(super) [u8; 16]);
+
+impl Serialize for Key {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&hex::encode(self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let mut bytes = [0; 16];
+        hex::decode_to_slice(text, &mut bytes).map_err(serde::de::Error::custom)?;
+        Ok(Key(bytes))
+    }
+}
+
+/// A stretch of the file that holds one entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub(super) offset: u64,
+    pub(super) length: u32,
+}
+
+/// The open file.
+pub(super) struct Journal {
+    file: File,
+    end: u64,
+    key: hmac::Key,
+}
+
+impl Journal {
+    /// Reads the file from its beginning as far as it is sound, entry by entry, and will write behind that.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub(super) fn read(
+        file: File,
+        key: hmac::Key,
+        mut each: impl FnMut(Stretch, Head),
+    ) -> io::Result<Journal> {
+        let mut reader = BufReader::with_capacity(256 * 1024, file);
+        let (mut end, mut entry) = (0, Vec::new());
+        while let Some(length) = next(&mut reader, &key, &mut entry)? {
+            let Some((head, _)) = split(&entry) else { break };
+            each(Stretch { offset: end, length }, head);
+            end += u64::from(length);
+        }
+        Ok(Journal { file: reader.into_inner(), end, key })
+    }
+
+    /// Bytes in it.
+    pub(super) fn length(&self) -> u64 {
+        self.end
+    }
+
+    /// Cuts off what is behind the last sound entry.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub(super) fn trim(&self) -> io::Result<()> {
+        self.file.set_len(self.end)
+    }
+
+    /// The file.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Writes an entry behind the others, at once and as a whole.
+    ///
+    /// # Errors
+    ///
+    /// If the disk is full or fails, or the entry is too large.
+    pub(super) fn append(&mut self, head: &Head, record: &[u8]) -> io::Result<Stretch> {
+        let mut entry = vec![0; PREFIX];
+        serde_json::to_writer(&mut entry, head)?;
+        entry.push(b'\n');
+        entry.extend_from_slice(record);
+        let length = entry.len() - PREFIX;
+        let announced = u32::try_from(length).ok().filter(|_| length <= LONGEST);
+        let announced = announced.ok_or_else(|| io::Error::other("the entry is too large"))?;
+        let tag = hmac::sign(&self.key, entry.get(PREFIX..).unwrap_or_default());
+        for (place, byte) in entry.iter_mut().zip(announced.to_le_bytes().iter().chain(tag.as_ref())) {
+            *place = *byte;
+        }
+        self.file.write_all_at(&entry, self.end)?;
+        let length = u32::try_from(entry.len()).map_err(io::Error::other)?;
+        let stretch = Stretch { offset: self.end, length };
+        self.end += u64::from(length);
+        Ok(stretch)
+    }
+
+    /// Copies an entry of another journal with the same key.
+    ///
+    /// # Errors
+    ///
+    /// If the disk is full or fails.
+    pub(super) fn copy(&mut self, from: &Journal, stretch: Stretch) -> io::Result<Stretch> {
+        let mut entry = vec![0; usize::try_from(stretch.length).map_err(io::Error::other)?];
+        from.file.read_exact_at(&mut entry, stretch.offset)?;
+        self.file.write_all_at(&entry, self.end)?;
+        let copied = Stretch { offset: self.end, ..stretch };
+        self.end += u64::from(stretch.length);
+        Ok(copied)
+    }
+
+    /// The entry there and its record, if it is still what was written.
+    pub(super) fn entry(&self, stretch: Stretch) -> Option<(Head, Vec<u8>)> {
+        let mut entry = vec![0; usize::try_from(stretch.length).ok()?];
+        self.file.read_exact_at(&mut entry, stretch.offset).ok()?;
+        let content = entry.split_off(PREFIX.min(entry.len()));
+        hmac::verify(&self.key, &content, entry.get(4..)?).ok()?;
+        let (head, record) = split(&content)?;
+        let record = record.to_vec();
+        Some((head, record))
+    }
+}
+
+/// Reads the next entry's content into `entry`; `None` where the sound part ends.
+fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> io::Result<Option<u32>> {
+    let mut prefix = [0; PREFIX];
+    if !whole(reader.read_exact(&mut prefix))? {
+        return Ok(None);
+    }
+    let (length, tag) = prefix.split_at(4);
+    let length = length.try_into().map_or(0, u32::from_le_bytes);
+    let content = usize::try_from(length).unwrap_or(usize::MAX);
+    if content > LONGEST {
+        return Ok(None);
+    }
+    entry.resize(content, 0);
+    if !whole(reader.read_exact(entry))? || hmac::verify(key, entry, tag).is_err() {
+        return Ok(None);
+    }
+    Ok(u32::try_from(PREFIX + content).ok())
+}
+
+/// Whether it was read; a file that ends early is no failure of the disk.
+fn whole(read: io::Result<()>) -> io::Result<bool> {
+    match read {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn split(content: &[u8]) -> Option<(Head, &[u8])> {
+    let end = content.iter().position(|byte| *byte == b'\n')?;
+    let (head, record) = content.split_at(end);
+    Some((serde_json::from_slice(head).ok()?, record.get(1..)?))
+}

@@ -1,0 +1,425 @@
+//! What hosts answered in earlier runs, so that it need not be sent again: records with their entity tags.
+//!
+//! A record is what a source uses of an answer, never the answer itself. It is good for two things. A run asks the host
+//! whether it still holds ([`Cache::find`]); the host's "not modified" makes it evidence of today. And a run that
+//! resumes a killed one takes over what that one had read ([`Cache::taken_over`]).
+//!
+//! One file for each host, organization and token, readable by its owner alone, in the user's cache directory. Every
+//! entry carries a tag made with the token, so that nobody without it can put words into the host's mouth. The file holds
+//! neither the token nor anything it could be told by, and nothing that the screen finds a secret in. Without the file, or
+//! with a damaged one, a run asks for everything: it costs requests and changes nothing else.
+
+mod journal;
+
+use std::collections::HashMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::{SignedDuration, Timestamp};
+use ring::hmac;
+use sha2::{Digest as _, Sha256};
+
+use self::journal::{Answer, Head, Journal, Key, Stretch};
+use crate::env::Env;
+use crate::screen::{Confidence, Screen};
+
+/// How old an answer may be that a resumed run takes over: the night of the run that was killed. What is older is
+/// asked for anew, since a bundle should show one state of the organization.
+const TAKEN_OVER_WITHIN: SignedDuration = SignedDuration::from_hours(24);
+/// How long an answer is kept that no run asks about any more, and a file that no run opens.
+const KEPT_SECONDS: i64 = 90 * 24 * 3600;
+/// Bytes of outdated entries that are not worth a clean-up.
+const TOLERATED: u64 = 4 * 1024 * 1024;
+/// The largest file: ten times what 50,000 repositories need.
+const LARGEST: u64 = 2 * 1024 * 1024 * 1024;
+/// What ends the name of a file.
+const SUFFIX: &str = ".records";
+
+/// Whose answers are kept.
+#[derive(Clone, Copy)]
+pub struct Owner<'a> {
+    /// Base of the API.
+    pub api_url: &'a str,
+    /// The organization or account.
+    pub organization: &'a str,
+    /// The credential: what a host shows depends on who asks. Only what is derived from it is used.
+    pub credential: &'a str,
+}
+
+/// What a run wants of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To collect.
+    Collect {
+        /// Whether to go on where a killed run ended.
+        resume: bool,
+    },
+    /// To say what a collection would take; nothing is written.
+    Plan {
+        /// Whether that collection would resume a killed one.
+        resume: bool,
+    },
+}
+
+/// What is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// Path and query below the API's base.
+    pub path: &'a str,
+    /// The representation that is asked for.
+    pub accept: &'a str,
+}
+
+/// An answer of the host, as it is kept.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// When it came, or was confirmed last by the run that is resumed.
+    pub at: Timestamp,
+    /// Its status: 200, 404, or 304 if it was confirmed.
+    pub status: u16,
+    /// Its entity tag.
+    pub etag: Option<String>,
+    /// The host's name for the request.
+    pub request_id: Option<String>,
+    /// The words of a refusal.
+    pub message: Option<String>,
+    /// Names of headers, in lower case, that came with it and on which more rests than on the body.
+    pub headers: Vec<String>,
+    /// What the source uses of the answer.
+    pub record: Vec<u8>,
+}
+
+/// The answers of one host to one token about one organization.
+pub struct Cache {
+    state: Mutex<State>,
+    screen: Arc<Screen>,
+    writes: bool,
+    resumes: bool,
+}
+
+struct State {
+    journal: Journal,
+    slots: HashMap<Key, Slot>,
+    /// The number of the run that is going on, counted along the file.
+    run: u32,
+    /// The run that was not brought to its end: its number, and when it began.
+    unfinished: Option<(u32, Timestamp)>,
+    /// Bytes of entries that count.
+    live: u64,
+    /// Writing failed: nothing more is kept.
+    broken: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    answer: Stretch,
+    confirmed: Option<Stretch>,
+    /// The run that asked last.
+    run: u32,
+    /// When, in seconds since 1970.
+    asked: i64,
+    kind: u8,
+    /// Whether it can be asked for again by its entity tag.
+    tagged: bool,
+}
+
+/// Where caches are: `$XDG_CACHE_HOME/evidence`, else `~/.cache/evidence` (XDG Base Directory Specification).
+pub fn directory(env: &Env) -> Option<PathBuf> {
+    let set = env.var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+    let home = || env.var_os("HOME").map(|home| Path::new(home).join(".cache"));
+    Some(set.or_else(home)?.join("evidence"))
+}
+
+impl Cache {
+    /// Opens the file of `owner` in `directory`, or makes it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made or read, or another run is using it.
+    pub fn open(
+        directory: &Path,
+        owner: Owner<'_>,
+        purpose: Purpose,
+        screen: Arc<Screen>,
+        now: Timestamp,
+    ) -> io::Result<Cache> {
+        let (writes, resumes) = match purpose {
+            Purpose::Collect { resume } => (true, resume),
+            Purpose::Plan { resume } => (false, resume),
+        };
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        let path = directory.join(format!("{}{SUFFIX}", owner.derive("name").get(..32).unwrap_or_default()));
+        let key = || hmac::Key::new(hmac::HMAC_SHA256, owner.derive("entries").as_bytes());
+        let mut state = State::read(own(&path)?, key())?;
+        if writes {
+            sweep(directory, &path, now);
+            state.journal.trim()?;
+            let much = state.live.saturating_mul(2).saturating_add(TOLERATED);
+            if state.journal.length() > much
+                && let Ok(cleaned) = state.cleaned(directory, &path, key(), now)
+            {
+                state = cleaned;
+            }
+            if !resumes {
+                state.unfinished = None;
+            }
+            state.run = state.run.saturating_add(1);
+            state.journal.append(&Head::Began { at: now, resumes }, &[])?;
+        }
+        Ok(Cache { state: Mutex::new(state), screen, writes, resumes })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The answer to this question that a host can be asked about: the last one that had an entity tag.
+    pub fn find(&self, question: Question<'_>) -> Option<Kept> {
+        let state = self.lock();
+        let slot = state.slots.get(&key(question)).filter(|slot| slot.tagged)?;
+        state.kept(slot, question)
+    }
+
+    /// The answer that the run which is resumed had to this question, if it is not too old.
+    pub fn taken_over(&self, question: Question<'_>, now: Timestamp) -> Option<Kept> {
+        let state = self.lock();
+        let slot = state.slots.get(&key(question))?;
+        if !self.resumes || !state.is_of_unfinished(slot, now) {
+            return None;
+        }
+        let mut kept = state.kept(slot, question)?;
+        if let Some((Head::Confirmed { at, request_id, .. }, _)) =
+            slot.confirmed.and_then(|stretch| state.journal.entry(stretch))
+        {
+            kept = Kept { at, request_id, status: 304, ..kept };
+        }
+        Some(kept)
+    }
+
+    /// Keeps an answer, unless the screen finds something in it: in what is kept, or in `clear`, which is what an
+    /// encoding hides in it.
+    pub fn keep(&self, question: Question<'_>, kind: u8, kept: &Kept, clear: Option<&[u8]>) {
+        let suspicious = |text: &[u8]| {
+            self.screen.check(text).iter().any(|finding| finding.confidence == Confidence::High)
+        };
+        if !self.writes || suspicious(&kept.record) || clear.is_some_and(suspicious) {
+            return;
+        }
+        let head = Head::Answer(Answer {
+            path: question.path.to_string(),
+            accept: question.accept.to_string(),
+            kind,
+            at: kept.at,
+            status: kept.status,
+            etag: kept.etag.clone(),
+            request_id: kept.request_id.clone(),
+            message: kept.message.clone(),
+            headers: kept.headers.clone(),
+        });
+        let said = serde_json::to_vec(&head).unwrap_or_default();
+        if !suspicious(&said) {
+            self.lock().write(&head, &kept.record);
+        }
+    }
+
+    /// The host said that its answer to this question still holds.
+    pub fn confirm(&self, question: Question<'_>, at: Timestamp, request_id: Option<&str>) {
+        if self.writes {
+            let request_id = request_id.map(str::to_string);
+            self.lock().write(&Head::Confirmed { key: key(question), at, request_id }, &[]);
+        }
+    }
+
+    /// How many answers of this kind the host can be asked about.
+    pub fn count(&self, kind: u8) -> u64 {
+        let state = self.lock();
+        let counted = state.slots.values().filter(|slot| slot.kind == kind && slot.tagged).count();
+        u64::try_from(counted).unwrap_or(u64::MAX)
+    }
+
+    /// How many answers of this kind would be taken over from the run that is resumed.
+    pub fn count_taken_over(&self, kind: u8, now: Timestamp) -> u64 {
+        let state = self.lock();
+        let counted = state
+            .slots
+            .values()
+            .filter(|slot| self.resumes && slot.kind == kind && state.is_of_unfinished(slot, now));
+        u64::try_from(counted.count()).unwrap_or(u64::MAX)
+    }
+
+    /// When the run began that this one resumes; `None` if there is nothing to resume.
+    pub fn resumed_run(&self) -> Option<Timestamp> {
+        self.lock().unfinished.filter(|_| self.resumes).map(|(_, began)| began)
+    }
+
+    /// The run has delivered its bundle: there is nothing to resume.
+    pub fn finish(&self) {
+        if self.writes {
+            self.lock().write(&Head::Ended, &[]);
+        }
+    }
+}
+
+impl Owner<'_> {
+    /// A text for `what` that depends on everything in here and on the version of this tool, since another version
+    /// may use other parts of an answer.
+    fn derive(&self, what: &str) -> String {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.credential.as_bytes());
+        let version = concat!("evidence ", env!("CARGO_PKG_VERSION"));
+        let organization = self.organization.to_ascii_lowercase();
+        let text = [version, what, self.api_url, &organization].join("\n");
+        hex::encode(hmac::sign(&key, text.as_bytes()))
+    }
+}
+
+impl State {
+    fn read(file: File, key: hmac::Key) -> io::Result<State> {
+        let mut slots: HashMap<Key, Slot> = HashMap::new();
+        let (mut run, mut unfinished, mut live) = (0, None, 0);
+        let journal = Journal::read(file, key, |stretch, head| match head {
+            Head::Began { at, resumes } => {
+                run += 1;
+                if !resumes || unfinished.is_none() {
+                    unfinished = Some((run, at));
+                }
+            }
+            Head::Ended => unfinished = None,
+            head => learn(&mut slots, &mut live, run, stretch, &head),
+        })?;
+        Ok(State { journal, slots, run, unfinished, live, broken: false })
+    }
+
+    /// The same without what has been superseded or is no longer asked for, in a new file under the same name.
+    fn cleaned(&self, directory: &Path, path: &Path, key: hmac::Key, now: Timestamp) -> io::Result<State> {
+        let new = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(directory)?;
+        let mut journal = Journal::read(new.reopen()?, key.clone(), |_, _| {})?;
+        journal.file().try_lock()?;
+        let oldest = now.as_second().saturating_sub(KEPT_SECONDS);
+        let first_unfinished = self.unfinished.map_or(u32::MAX, |(run, _)| run);
+        let mut slots: Vec<&Slot> = self.slots.values().filter(|slot| slot.asked >= oldest).collect();
+        slots.sort_by_key(|slot| (slot.run, slot.answer.offset));
+        let mut began = false;
+        for slot in slots {
+            if slot.run >= first_unfinished && !began {
+                began = true;
+                let at = self.unfinished.map_or(now, |(_, at)| at);
+                journal.append(&Head::Began { at, resumes: false }, &[])?;
+            }
+            for stretch in [Some(slot.answer), slot.confirmed].into_iter().flatten() {
+                journal.copy(&self.journal, stretch)?;
+            }
+        }
+        drop(journal);
+        let file = new.persist(path).map_err(|error| error.error)?;
+        file.try_lock()?;
+        State::read(file, key)
+    }
+
+    fn write(&mut self, head: &Head, record: &[u8]) {
+        if self.broken || self.journal.length() > LARGEST {
+            return;
+        }
+        match self.journal.append(head, record) {
+            Ok(stretch) => learn(&mut self.slots, &mut self.live, self.run, stretch, head),
+            // A full disk costs the next run some requests.
+            Err(_) => self.broken = true,
+        }
+    }
+
+    fn kept(&self, slot: &Slot, question: Question<'_>) -> Option<Kept> {
+        let (Head::Answer(answer), record) = self.journal.entry(slot.answer)? else { return None };
+        let asked = answer.path == question.path && answer.accept == question.accept;
+        let Answer { at, status, etag, request_id, message, headers, .. } = answer;
+        asked.then_some(Kept { at, status, etag, request_id, message, headers, record })
+    }
+
+    fn is_of_unfinished(&self, slot: &Slot, now: Timestamp) -> bool {
+        let oldest = now.as_second().saturating_sub(TAKEN_OVER_WITHIN.as_secs());
+        self.unfinished.is_some_and(|(run, _)| slot.run >= run) && slot.asked >= oldest
+    }
+}
+
+fn learn(slots: &mut HashMap<Key, Slot>, live: &mut u64, run: u32, stretch: Stretch, head: &Head) {
+    let length = u64::from(stretch.length);
+    match head {
+        Head::Answer(answer) => {
+            let question = Question { path: &answer.path, accept: &answer.accept };
+            let slot = Slot {
+                answer: stretch,
+                confirmed: None,
+                run,
+                asked: answer.at.as_second(),
+                kind: answer.kind,
+                tagged: answer.status == 200 && answer.etag.is_some(),
+            };
+            *live += length;
+            if let Some(before) = slots.insert(key(question), slot) {
+                *live = live.saturating_sub(before.bytes());
+            }
+        }
+        Head::Confirmed { key, at, .. } => {
+            if let Some(slot) = slots.get_mut(key) {
+                let before = slot.confirmed.replace(stretch).map_or(0, |before| u64::from(before.length));
+                *live = (*live + length).saturating_sub(before);
+                (slot.run, slot.asked) = (run, at.as_second());
+            }
+        }
+        Head::Began { .. } | Head::Ended => {}
+    }
+}
+
+impl Slot {
+    fn bytes(&self) -> u64 {
+        u64::from(self.answer.length) + self.confirmed.map_or(0, |confirmed| u64::from(confirmed.length))
+    }
+}
+
+fn key(question: Question<'_>) -> Key {
+    let mut hash = Sha256::new();
+    hash.update(question.accept.as_bytes());
+    hash.update([0]);
+    hash.update(question.path.as_bytes());
+    let hash: [u8; 32] = hash.finalize().into();
+    let mut key = [0; 16];
+    key.iter_mut().zip(hash).for_each(|(place, byte)| *place = byte);
+    Key(key)
+}
+
+/// The file for its owner alone, and for this process alone.
+fn own(path: &Path) -> io::Result<File> {
+    // A link that somebody else put there would be followed into a file of somebody else's choice.
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("it is no file"));
+    }
+    let file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    file.try_lock().map_err(|error| match error {
+        fs::TryLockError::WouldBlock => io::Error::other("another run is using it"),
+        fs::TryLockError::Error(error) => error,
+    })?;
+    let (found, opened) = (fs::symlink_metadata(path)?, file.metadata()?);
+    if (found.dev(), found.ino()) != (opened.dev(), opened.ino()) {
+        return Err(io::Error::other("another run is using it"));
+    }
+    Ok(file)
+}
+
+/// Removes the files of tokens and organizations that no run asks with any more.
+fn sweep(directory: &Path, except: &Path, now: Timestamp) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    let oldest = now.as_second().saturating_sub(KEPT_SECONDS);
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let is_ours = path.to_string_lossy().ends_with(SUFFIX) && path != except;
+        let found = entry.metadata().ok().filter(fs::Metadata::is_file);
+        if is_ours && found.is_some_and(|found| found.mtime() < oldest) {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! The file by itself; what it is for is tested with whole runs.
+
+use super::*;
+
+fn open(directory: &Path, purpose: Purpose, now: i64) -> io::Result<Cache> {
+    let owner = Owner { api_url: "https://code.example/", organization: "acme", credential: "made-up-token" };
+    let now = Timestamp::from_second(now).unwrap();
+    Cache::open(directory, owner, purpose, Arc::new(Screen::new(&["made-up-token"])), now)
+}
+
+const COLLECT: Purpose = Purpose::Collect { resume: false };
+
+fn kept(at: i64, etag: &str, record: &[u8]) -> Kept {
+    Kept {
+        at: Timestamp::from_second(at).unwrap(),
+        status: 200,
+        etag: Some(etag.to_string()),
+        request_id: None,
+        message: None,
+        headers: Vec::new(),
+        record: record.to_vec(),
+    }
+}
+
+fn question(path: &str) -> Question<'_> {
+    Question { path, accept: "application/json" }
+}
+
+#[test]
+fn the_last_answer_is_found_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(directory.path(), COLLECT, 100).unwrap();
+    assert!(cache.find(question("/a")).is_none());
+    cache.keep(question("/a"), 1, &kept(100, "\"1\"", b"one"), None);
+    cache.keep(question("/a"), 1, &kept(101, "\"2\"", b"two"), None);
+    cache.keep(question("/b"), 2, &kept(101, "\"3\"", b"three"), None);
+    let found = cache.find(question("/a")).unwrap();
+    assert_eq!((found.etag.as_deref(), found.record.as_slice()), (Some("\"2\""), b"two".as_slice()));
+    assert!(cache.find(Question { accept: "text/plain", ..question("/a") }).is_none());
+    assert_eq!((cache.count(1), cache.count(2), cache.count(3)), (1, 1, 0));
+    drop(cache);
+    let cache = open(directory.path(), COLLECT, 200).unwrap();
+    assert_eq!(cache.find(question("/a")).unwrap().record, b"two");
+}
+
+#[test]
+fn one_run_at_a_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = open(directory.path(), COLLECT, 100).unwrap();
+    assert!(open(directory.path(), COLLECT, 100).is_err());
+    drop(first);
+    assert!(open(directory.path(), COLLECT, 100).is_ok());
+}
+
+#[test]
+fn a_plan_writes_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path(), COLLECT, 100).unwrap());
+    let path = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+    let before = fs::read(&path).unwrap();
+    let cache = open(directory.path(), Purpose::Plan { resume: true }, 200).unwrap();
+    cache.keep(question("/a"), 1, &kept(200, "\"1\"", b"one"), None);
+    cache.confirm(question("/a"), Timestamp::from_second(200).unwrap(), None);
+    cache.finish();
+    drop(cache);
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// Run after run confirms what was kept: the file does not grow without bound, and loses nothing that counts.
+#[test]
+fn the_file_is_cleaned_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let record = vec![b'x'; 100_000];
+    let mut largest = 0;
+    for run in 0..40 {
+        let cache = open(directory.path(), COLLECT, 1_000 + run).unwrap();
+        for path in ["/a", "/b"] {
+            cache.keep(question(path), 1, &kept(1_000 + run, "\"1\"", &record), None);
+            cache.confirm(question(path), Timestamp::from_second(1_000 + run).unwrap(), Some("R1"));
+        }
+        if run > 0 {
+            assert!(cache.find(question("/a")).is_some());
+        }
+        let path = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+        largest = largest.max(fs::metadata(path).unwrap().len());
+    }
+    assert!(largest > TOLERATED && largest < TOLERATED + 2_000_000, "{largest}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    // What nobody has asked about for long goes with the next clean-up.
+    let much = usize::try_from(TOLERATED).unwrap() / record.len();
+    let cache = open(directory.path(), COLLECT, 2_000).unwrap();
+    (0..=2 * much)
+        .for_each(|_| cache.keep(question("/a"), 1, &kept(KEPT_SECONDS + 2_000, "\"1\"", &record), None));
+    drop(cache);
+    let cache = open(directory.path(), COLLECT, KEPT_SECONDS + 2_000).unwrap();
+    assert!(cache.find(question("/a")).is_some() && cache.find(question("/b")).is_none());
+}
+
+/// A clean-up between a killed run and the one that resumes it loses nothing of what was read.
+#[test]
+fn a_clean_up_keeps_what_can_be_resumed() {
+    let directory = tempfile::tempdir().unwrap();
+    let record = vec![b'x'; 500_000];
+    let cache = open(directory.path(), COLLECT, 1_000).unwrap();
+    cache.keep(question("/old"), 1, &kept(1_000, "\"0\"", b"old"), None);
+    (0..20).for_each(|_| cache.keep(question("/a"), 1, &kept(1_000, "\"1\"", &record), None));
+    cache.finish();
+    drop(cache);
+    let cache = open(directory.path(), Purpose::Collect { resume: false }, 1_100).unwrap();
+    cache.confirm(question("/a"), Timestamp::from_second(1_150).unwrap(), Some("R9"));
+    (0..20).for_each(|_| cache.keep(question("/b"), 1, &kept(1_160, "\"2\"", &record), None));
+    drop(cache);
+    let cache = open(directory.path(), Purpose::Collect { resume: true }, 1_200).unwrap();
+    let now = Timestamp::from_second(1_200).unwrap();
+    assert_eq!(cache.resumed_run(), Timestamp::from_second(1_100).ok());
+    let confirmed = cache.taken_over(question("/a"), now).unwrap();
+    assert_eq!((confirmed.status, confirmed.at.as_second()), (304, 1_150));
+    assert_eq!(confirmed.request_id.as_deref(), Some("R9"));
+    assert_eq!(cache.taken_over(question("/b"), now).unwrap().at.as_second(), 1_160);
+    assert!(cache.taken_over(question("/old"), now).is_none() && cache.find(question("/old")).is_some());
+    assert_eq!(cache.count_taken_over(1, now), 2);
+}
+
+#[test]
+fn what_the_screen_finds_is_not_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(directory.path(), COLLECT, 100).unwrap();
+    cache.keep(question("/a"), 1, &kept(100, "\"made-up-token\"", b"one"), None);
+    cache.keep(question("/b"), 1, &kept(100, "\"1\"", b"made-up-token"), None);
+    cache.keep(question("/c"), 1, &kept(100, "\"1\"", b"one"), Some(b"made-up-token"));
+    cache.keep(question("/made-up-token"), 1, &kept(100, "\"1\"", b"one"), None);
+    assert_eq!(cache.count(1), 0);
+}

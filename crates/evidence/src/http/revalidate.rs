@@ -1,0 +1,206 @@
+//! Asking whether an answer still holds, rather than for the answer (RFC 9110, section 13.1.2).
+//!
+//! What an earlier run kept of an answer is sent back by its entity tag; "not modified" makes it evidence of now, which
+//! costs nothing of the primary limit. Nothing is ever concluded from the cache alone: without the host's word that
+//! this very answer holds, the question is asked as if there were no cache. Only a resumed run takes over, as of then,
+//! what the killed one had been told.
+//!
+//! The kept record goes through the same reader as an answer of the host.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use jiff::Timestamp;
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH};
+
+use super::client::{Client, Parse};
+use super::reply::{Answered, Failure, Meta, Refused, Reply};
+use super::request::{ParseError, Request};
+use super::retry::Class;
+use crate::cache::{Cache, Kept, Question};
+
+/// How answers to one kind of question are kept.
+pub struct Keeping<T> {
+    /// The kind, in the source's own numbers.
+    pub kind: u8,
+    /// What the source uses of an answer, in the host's own form: the reader makes the same of it as of the answer.
+    pub reduce: fn(&T) -> Vec<u8>,
+    /// What an encoding hides in the record, for the screen.
+    pub clear: fn(&T) -> Option<Vec<u8>>,
+    /// Headers on which something rests, in lower case. An answer that had one is not confirmed by one that has not.
+    pub headers: &'static [&'static str],
+    /// Whether a resumed run takes the answer over from the killed one.
+    pub resumable: bool,
+}
+
+impl Client {
+    /// The same client, which keeps answers in `cache`.
+    pub fn with_cache(mut self, cache: Option<Arc<Cache>>) -> Client {
+        self.cache = cache;
+        self
+    }
+
+    /// What answers are kept in, if they are.
+    pub fn cache(&self) -> Option<&Cache> {
+        self.cache.as_deref()
+    }
+
+    /// The time, by the run's clock.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Answers that the host confirmed, of this client and its siblings.
+    pub fn revalidated(&self) -> u64 {
+        self.counts.revalidated.load(Ordering::Relaxed)
+    }
+
+    /// Answers that were taken over from a killed run.
+    pub fn taken_over(&self) -> u64 {
+        self.counts.taken_over.load(Ordering::Relaxed)
+    }
+
+    /// Like [`Client::send`], and asks only whether the answer still holds where an earlier run kept it.
+    ///
+    /// # Errors
+    ///
+    /// A [`Failure`] if there is no answer.
+    pub async fn ask<T>(
+        &self,
+        request: &Request,
+        limit: usize,
+        parse: Parse<'_, T>,
+        keeping: &Keeping<T>,
+    ) -> Result<Reply<T>, Failure> {
+        self.ask_for(request, false, limit, parse, keeping).await
+    }
+
+    /// Like [`Client::ask`], for a file's own bytes, whatever they are: exactly `size` of them, where that is known.
+    ///
+    /// # Errors
+    ///
+    /// A [`Failure`] if there is no answer.
+    pub async fn ask_raw(
+        &self,
+        request: &Request,
+        limit: usize,
+        size: Option<u64>,
+        keeping: &Keeping<Vec<u8>>,
+    ) -> Result<Reply<Vec<u8>>, Failure> {
+        let parse = |bytes: &[u8]| whole(bytes, size);
+        self.ask_for(request, true, limit, &parse, keeping).await
+    }
+
+    async fn ask_for<T>(
+        &self,
+        request: &Request,
+        raw: bool,
+        limit: usize,
+        parse: Parse<'_, T>,
+        keeping: &Keeping<T>,
+    ) -> Result<Reply<T>, Failure> {
+        let Some(cache) = &self.cache else { return self.send_for(request, raw, limit, parse).await };
+        let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+        let question = Question { path: &request.label, accept };
+        if keeping.resumable
+            && let Some(kept) = cache.taken_over(question, self.clock.now())
+            && let Some(reply) = taken_over(kept, question, parse)
+        {
+            self.counts.taken_over.fetch_add(1, Ordering::Relaxed);
+            return Ok(reply);
+        }
+        if let Some(kept) = cache.find(question)
+            && let Some(tag) = kept.etag.as_deref().and_then(|etag| HeaderValue::from_str(etag).ok())
+            && let Ok(value) = parse(&kept.record)
+        {
+            let mut conditional = request.clone();
+            conditional.headers.insert(IF_NONE_MATCH, tag);
+            match self.send_for(&conditional, raw, limit, parse).await? {
+                Reply::Refused(Refused { class: Class::NotModified, mut meta, .. }) => {
+                    if holds(&kept, &meta) {
+                        cache.confirm(question, meta.received_at, meta.request_id.as_deref());
+                        self.counts.revalidated.fetch_add(1, Ordering::Relaxed);
+                        meta.etag = kept.etag;
+                        return Ok(Reply::Good(Answered { value, meta }));
+                    }
+                }
+                reply => {
+                    keep(cache, question, &reply, keeping);
+                    return Ok(reply);
+                }
+            }
+        }
+        let reply = self.send_for(request, raw, limit, parse).await?;
+        keep(cache, question, &reply, keeping);
+        Ok(reply)
+    }
+}
+
+/// Whether "not modified" is about what was kept. From another place it is about another thing: a file with the same
+/// content has the same tag there.
+fn holds(kept: &Kept, meta: &Meta) -> bool {
+    let same = |tag: &str| kept.etag.as_deref().is_some_and(|etag| opaque(etag) == opaque(tag));
+    meta.redirected_to.is_none()
+        && meta.etag.as_deref().is_none_or(same)
+        && kept.headers.iter().all(|name| meta.headers.contains_key(name))
+}
+
+/// The tag without the mark that it is weak: the comparison of RFC 9110, section 8.8.3.2.
+fn opaque(etag: &str) -> &str {
+    let etag = etag.trim();
+    etag.strip_prefix("W/").unwrap_or(etag)
+}
+
+/// The reply that the killed run had.
+fn taken_over<T>(kept: Kept, question: Question<'_>, parse: Parse<'_, T>) -> Option<Reply<T>> {
+    let meta = Meta {
+        path: question.path.to_string(),
+        status: kept.status,
+        etag: kept.etag,
+        request_id: kept.request_id,
+        headers: Box::new(HeaderMap::new()),
+        redirected_to: None,
+        received_at: kept.at,
+    };
+    match kept.status {
+        404 => {
+            Some(Reply::Refused(Refused { class: Class::NotFound, code: None, message: kept.message, meta }))
+        }
+        _ => Some(Reply::Good(Answered { value: parse(&kept.record).ok()?, meta })),
+    }
+}
+
+/// Keeps what can be asked about again, or taken over: a good answer, and that there is nothing.
+fn keep<T>(cache: &Cache, question: Question<'_>, reply: &Reply<T>, keeping: &Keeping<T>) {
+    let (meta, message, value) = match reply {
+        Reply::Good(answered) => (&answered.meta, None, Some(&answered.value)),
+        Reply::Refused(refused) if refused.class == Class::NotFound && keeping.resumable => {
+            (&refused.meta, refused.message.clone(), None)
+        }
+        Reply::Refused(_) => return,
+    };
+    // What another place answered is not what this one will.
+    if meta.redirected_to.is_some() || (value.is_some() && meta.etag.is_none() && !keeping.resumable) {
+        return;
+    }
+    let present = |name: &&&str| meta.headers.contains_key(**name);
+    let kept = Kept {
+        at: meta.received_at,
+        status: meta.status,
+        etag: meta.etag.clone(),
+        request_id: meta.request_id.clone(),
+        message,
+        headers: keeping.headers.iter().filter(present).map(ToString::to_string).collect(),
+        record: value.map(keeping.reduce).unwrap_or_default(),
+    };
+    cache.keep(question, keeping.kind, &kept, value.and_then(keeping.clear).as_deref());
+}
+
+/// A file's bytes, if they are all there: they have no form by which one could see that some are missing.
+pub(super) fn whole(bytes: &[u8], size: Option<u64>) -> Result<Vec<u8>, ParseError> {
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    match size.filter(|size| *size != length) {
+        Some(size) => Err(ParseError::Broken(format!("{length} bytes, where the host said {size}"))),
+        None => Ok(bytes.to_vec()),
+    }
+}

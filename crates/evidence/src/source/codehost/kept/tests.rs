@@ -1,0 +1,165 @@
+//! Kept and read again is read once.
+
+use std::fmt::Debug;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::http::ParseError;
+use crate::source::codehost::wire;
+
+/// Reads `bytes`, keeps it, reads what was kept; whether it was readable at all.
+fn survives<T: Debug>(
+    bytes: &[u8],
+    parse: impl Fn(&[u8]) -> Result<T, ParseError>,
+    keeping: &Keeping<T>,
+) -> bool {
+    let Ok(value) = parse(bytes) else { return false };
+    let record = (keeping.reduce)(&value);
+    let again = parse(&record).unwrap_or_else(|error| {
+        panic!("{error:?}: {} of {}", String::from_utf8_lossy(&record), String::from_utf8_lossy(bytes))
+    });
+    assert_eq!(format!("{again:?}"), format!("{value:?}"), "{}", String::from_utf8_lossy(&record));
+    true
+}
+
+fn text() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        "[a-z/\"\\\\\u{e9}\u{1f600}]{0,6}".prop_map(Value::String),
+        any::<bool>().prop_map(Value::Bool),
+        any::<u64>().prop_map(Value::from),
+    ]
+}
+
+/// An object with some of these fields.
+fn fields(
+    names: &'static [&'static str],
+    value: impl Strategy<Value = Value>,
+) -> impl Strategy<Value = Value> {
+    let entries = proptest::collection::vec((proptest::sample::select(names), value), 0..names.len() + 1);
+    entries.prop_map(|entries| {
+        Value::Object(entries.into_iter().map(|(name, value)| (name.to_string(), value)).collect())
+    })
+}
+
+fn list(of: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
+    prop_oneof![
+        1 => Just(Value::Null),
+        5 => proptest::collection::vec(of, 0..3).prop_map(Value::Array),
+    ]
+}
+
+fn one(name: &'static str) -> impl Strategy<Value = Value> {
+    "[a-z]{0,4}".prop_map(move |value| json!({ name: value }))
+}
+
+fn maybe(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Option<Value>> {
+    proptest::option::of(prop_oneof![1 => Just(Value::Null), 6 => value])
+}
+
+fn with(
+    name: &'static str,
+    inner: impl Strategy<Value = Value>,
+    outer: impl Strategy<Value = Value>,
+) -> impl Strategy<Value = Value> {
+    (maybe(inner), outer).prop_map(move |(inner, mut outer)| {
+        if let (Some(inner), Some(map)) = (inner, outer.as_object_mut()) {
+            map.insert(name.to_string(), inner);
+        }
+        outer
+    })
+}
+
+fn protections() -> impl Strategy<Value = Value> {
+    let flag = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::Bool)];
+    let number = prop_oneof![Just(Value::Null), (0..9_u64).prop_map(Value::from)];
+    let people = with(
+        "users",
+        list(one("login")),
+        with("teams", list(one("slug")), fields(&["apps"], Just(json!([])))),
+    );
+    let reviews = with(
+        "dismissal_restrictions",
+        people,
+        with(
+            "required_approving_review_count",
+            number,
+            fields(&["dismiss_stale_reviews", "require_code_owner_reviews"], flag.clone()),
+        ),
+    );
+    let contexts = list("[a-z]{0,4}".prop_map(Value::String));
+    let checks =
+        with("contexts", contexts, with("checks", list(one("context")), fields(&["strict"], flag.clone())));
+    let admins = with("url", Just(json!("u")), fields(&["enabled"], flag));
+    let top = with("url", "[a-z]{0,5}".prop_map(Value::String), Just(json!({"other": 1})));
+    with(
+        "required_pull_request_reviews",
+        reviews,
+        with("required_status_checks", checks, with("enforce_admins", admins, top)),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn protections_survive(value in protections()) {
+        survives(value.to_string().as_bytes(), wire::protection, &PROTECTION);
+    }
+
+    #[test]
+    fn organizations_survive(value in fields(
+        &["login", "id", "two_factor_requirement_enabled", "default_repository_permission", "public_repos",
+          "members_can_create_repositories", "members_can_create_public_repositories", "total_private_repos"],
+        text(),
+    )) {
+        survives(value.to_string().as_bytes(), Organization::parse, &ORGANIZATION);
+    }
+
+    #[test]
+    fn pages_survive(page in proptest::collection::vec(fields(&["id", "full_name", "name", "archived"], text()), 0..4)) {
+        survives(Value::Array(page).to_string().as_bytes(), wire::repositories, &PAGE);
+    }
+
+    #[test]
+    fn contents_survive(
+        value in fields(&["name", "path", "size", "encoding", "content", "url", "submodule_git_url"], text()),
+        kind in proptest::option::of(proptest::sample::select(vec!["file", "dir", "symlink", "submodule"])),
+    ) {
+        let mut value = value;
+        if let Some(kind) = kind {
+            value["type"] = json!(kind);
+        }
+        survives(value.to_string().as_bytes(), Contents::parse, &CONTENTS);
+    }
+}
+
+/// The strategies reach what they are for.
+#[test]
+fn what_hosts_send_survives() {
+    let protection = json!({"url": "u", "required_status_checks": {"strict": true, "contexts": [], "checks":
+        [{"context": "ci", "app_id": 1}]}, "required_pull_request_reviews": {"dismissal_restrictions": {"users":
+        [{"login": "ada", "id": 1}], "teams": [], "apps": [{"slug": "bot"}]}, "required_approving_review_count": 2},
+        "enforce_admins": {"url": "u", "enabled": true}});
+    assert!(survives(protection.to_string().as_bytes(), wire::protection, &PROTECTION));
+    let organization = json!({"login": "acme", "id": 1, "two_factor_requirement_enabled": null, "public_repos": 3,
+        "total_private_repos": 0});
+    assert!(survives(organization.to_string().as_bytes(), Organization::parse, &ORGANIZATION));
+    assert!(survives(
+        br#"[{"id": 1, "full_name": "acme/web", "archived": false}]"#,
+        wire::repositories,
+        &PAGE
+    ));
+    for contents in [
+        r#"{"type": "file", "name": "CODEOWNERS", "content": "KiBAYQ==\n", "size": 4, "encoding": "base64"}"#,
+        r#"{"content": "", "encoding": "none", "size": 2000000, "type": "file"}"#,
+        r#"{"type": "symlink", "target": "x"}"#,
+        r#"{"type": "file", "submodule_git_url": "x"}"#,
+        "[]",
+        r#"[{"type": "file"}]"#,
+    ] {
+        assert!(survives(contents.as_bytes(), Contents::parse, &CONTENTS), "{contents}");
+    }
+    assert!(survives(br#"{"id": 7}"#, wire::exists, &EXISTS));
+}

@@ -1,0 +1,83 @@
+//! A run that was killed is continued: what it had read is not asked for again, and is as of then.
+
+use std::path::Path;
+
+use evidence::env::Clock;
+use jiff::{SignedDuration, Timestamp};
+use sandbox::DEMO_TOKEN;
+use sandbox::codehost::{Protection, Server};
+
+use crate::ran::{Course, Ran, run_on};
+use crate::revalidation::{host, source};
+
+fn collect(server: &Server, cache: &Path, course: Course, now: Timestamp) -> Ran {
+    let variables = [("CODEHOST_TOKEN", DEMO_TOKEN), ("XDG_CACHE_HOME", cache.to_str().unwrap())];
+    let source = source(server, "\"*\"", true);
+    run_on(course, "[CC6.1, CC6.6, CC7.2]", &source, &variables, Clock::manual(now)).unwrap()
+}
+
+const KILLED: Course = Course { resume: false, killed: true };
+const RESUMED: Course = Course { resume: true, killed: false };
+const NIGHTLY: Course = Course { resume: false, killed: false };
+
+fn hours(hours: i64) -> SignedDuration {
+    SignedDuration::from_hours(hours)
+}
+
+#[test]
+fn what_a_killed_run_has_read_is_taken_over() {
+    let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
+    let start: Timestamp = "2026-11-21T01:00:00Z".parse().unwrap();
+    let killed = collect(&server, cache.path(), KILLED, start);
+    server.clear_log();
+    let resumed = collect(&server, cache.path(), RESUMED, start + hours(2));
+    assert_eq!(resumed.said(), killed.said());
+    assert!(resumed.warnings.contains("resumed"));
+    // Who the token is and what there is to look at is asked anew.
+    for request in server.requests() {
+        assert!(!request.path().starts_with("/repos/"), "{}", request.path());
+        assert_eq!(request.status, Some(304));
+    }
+    // It came to its end: the next night asks for everything again.
+    server.clear_log();
+    let next = collect(&server, cache.path(), RESUMED, start + hours(3));
+    assert!(!next.warnings.contains("resumed"));
+    assert!(server.request_count() > 10);
+}
+
+#[test]
+fn a_run_that_does_not_resume_takes_nothing_over() {
+    let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
+    let start: Timestamp = "2026-11-21T01:00:00Z".parse().unwrap();
+    collect(&server, cache.path(), KILLED, start);
+    server.update(|host| {
+        host.change_repository("acme", "alpha", |repository| {
+            repository.protection("main", Protection::new().reviews(1))
+        });
+    });
+    let now = start + hours(1);
+    let resumed = collect(&server, cache.path(), Course { killed: true, ..RESUMED }, now);
+    let nightly = collect(&server, cache.path(), NIGHTLY, now);
+    assert_ne!(resumed.files, nightly.files, "as of then, and as of now");
+    let changed = collect(&server, tempfile::tempdir().unwrap().path(), NIGHTLY, now);
+    assert_eq!(nightly.said(), changed.said());
+}
+
+/// A run may be killed several times, and one that was killed a day ago is not continued.
+#[test]
+fn only_the_last_day_is_taken_over() {
+    let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
+    let start: Timestamp = "2026-11-21T01:00:00Z".parse().unwrap();
+    collect(&server, cache.path(), KILLED, start);
+    collect(&server, cache.path(), Course { killed: true, ..RESUMED }, start + hours(12));
+    server.clear_log();
+    let resumed = collect(&server, cache.path(), RESUMED, start + hours(20));
+    assert!(resumed.warnings.contains("resumed"));
+    assert!(server.requests().iter().all(|request| !request.path().starts_with("/repos/")));
+
+    collect(&server, cache.path(), KILLED, start + hours(21));
+    server.clear_log();
+    let late = collect(&server, cache.path(), RESUMED, start + hours(46));
+    assert!(!late.warnings.contains("resumed"));
+    assert!(server.requests().iter().any(|request| request.path().starts_with("/repos/")));
+}
