@@ -66,7 +66,7 @@ pub(super) async fn connect(
     let mut warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.clock.now());
     warnings.extend(no_cache.map(|text| {
         let message = format!("everything is asked for, whether it has changed or not: {text}");
-        warning(&config, "records_not_kept", message)
+        warning("records_not_kept", message, &config)
     }));
     let wire::Organization { settings, counts } = organization;
     Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, warnings })
@@ -171,7 +171,7 @@ fn warnings(
     now: Timestamp,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let mut warn = |code: &str, message: String| warnings.push(warning(config, code, message));
+    let mut warn = |code: &str, message: String| warnings.push(warning(code, message, config));
     if let Some(login) = organization.settings.login.value()
         && !login.eq_ignore_ascii_case(&config.org)
     {
@@ -222,7 +222,7 @@ fn warnings(
     warnings
 }
 
-fn warning(config: &CodeHostConfig, code: &str, message: String) -> Warning {
+fn warning(code: &str, message: String, config: &CodeHostConfig) -> Warning {
     let (source, subject) = (Some(NAME.id().to_string()), Some(config.org.clone()));
     Warning { code: code.to_string(), message, source, subject }
 }
