@@ -2,7 +2,8 @@
 //!
 //! Two properties: a run that outlasts its faults ends byte for byte like a run without them (`matrix`, `chaos`), and one
 //! that does not ends truthfully: what is healthy is there, the rest is an error with a reason, and no check says what
-//! nobody read. `sources` has the second one for the other sources, `limits` that a host is never asked too fast.
+//! nobody read. `sources` has the second one for the other sources, `limits` that a host is never asked too fast, `scale`
+//! how long that takes.
 //!
 //! Waits go by a manual clock; only time-outs take time. Everything else is real, the port included.
 
@@ -19,4 +20,7 @@ mod kinds;
 mod limits;
 mod matrix;
 mod ran;
+mod scale;
+#[path = "../../benches/simulate/mod.rs"]
+mod simulate;
 mod sources;
