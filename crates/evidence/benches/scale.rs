@@ -1,8 +1,9 @@
 //! How long a collection takes under the code host's documented limits: computed, and simulated by a clock that jumps.
 //!
 //! `cargo bench -p evidence --bench scale -- [repositories ...]`: 50, 500, 5,000 and 50,000 unless told otherwise; each a
-//! multiple of 50. The simulation is the tool's library against the sandbox, which enforces the limits; hours pass at
-//! once. A measurement, not a test: it fails only if a run does.
+//! multiple of 50. Prints the tables of docs/scale.md first; `-- csv` prints the curve of its picture and nothing else.
+//! The simulation is the tool's library against the sandbox, which enforces the limits; hours pass at once. A
+//! measurement, not a test: it fails only if a run does.
 
 mod simulate;
 
@@ -25,6 +26,10 @@ fn main() -> ExitCode {
     let mut sizes: Vec<u64> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
     if sizes.is_empty() {
         sizes = vec![50, 500, 5_000, 50_000];
+    }
+    if std::env::args().any(|argument| argument == "csv") {
+        anstream::print!("{}", table::curve());
+        return ExitCode::SUCCESS;
     }
     anstream::println!("{}\n{}", table::runs(), table::mixes());
     anstream::println!(

@@ -73,10 +73,14 @@ impl Organization {
         [Phase { requests, counted: requests }]
     }
 
-    /// The host's limits, and the tool's settings that nobody changed. Nothing else can be asked beside the connection
-    /// test and the first page, nor beside the last of the other pages.
+    /// The host's limits, and the tool's settings that nobody changed.
+    ///
+    /// Nothing else can be asked beside the connection test and the first page, beside the last of the other pages, and
+    /// beside the second place of the last file.
     pub(crate) fn our_terms(self) -> Terms {
-        let (left, alone) = (PER_HOUR - KEPT_BACK, if self.repositories > 100 { 3 } else { 2 });
+        let (pages, places) = (self.repositories > 100, self.mix.elsewhere + self.mix.missing > 0);
+        let alone = 2 + u64::from(pages) + u64::from(places);
+        let left = PER_HOUR - KEPT_BACK;
         let hourly = Hourly { now: left, then: left, ends: SignedDuration::from_hours(1) };
         Terms { in_flight: IN_FLIGHT, latency: LATENCY, alone, per_minute: PER_MINUTE, hourly: Some(hourly) }
     }

@@ -27,7 +27,7 @@ pub struct Terms {
     pub in_flight: u64,
     /// How long an answer takes.
     pub latency: SignedDuration,
-    /// Answers at the beginning that everything else waits for: each takes its latency alone.
+    /// Answers that nothing else can be asked beside, at the beginning or at the end: each takes its latency alone.
     pub alone: u64,
     /// Requests in any minute; 0 means no limit.
     pub per_minute: u64,
