@@ -10,6 +10,10 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 
+pub use self::hands::Hands;
+
+mod hands;
+
 /// Environment variables and clock, as handed to every stage.
 #[derive(Debug, Clone)]
 pub struct Env {
@@ -83,6 +87,8 @@ pub enum Clock {
     System,
     /// A clock that stands still until somebody waits on it; waiting takes no time.
     Manual(Arc<Mutex<Timestamp>>),
+    /// A clock that somebody else moves; waiting takes until its hands are there.
+    Driven(Arc<Hands>),
 }
 
 impl Clock {
@@ -96,6 +102,7 @@ impl Clock {
         match self {
             Clock::System => Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH),
             Clock::Manual(now) => *now.lock().unwrap_or_else(PoisonError::into_inner),
+            Clock::Driven(hands) => hands.now(),
         }
     }
 
@@ -118,6 +125,7 @@ impl Clock {
                 }
                 tokio::task::yield_now().await;
             }
+            Clock::Driven(hands) => hands.wait_until(deadline).await,
         }
     }
 }

@@ -1,21 +1,26 @@
 //! When a collection would be through: the pace, the host's limit, and nothing measured.
 //!
-//! Pure arithmetic over a [`Plan`]. The limit's window is taken for an hour, as the host documents it; the requests
-//! that other tools of the same user send meanwhile are not known.
+//! Pure arithmetic over a [`Plan`]; the rules are in [`schedule`]. The limit's window is taken for an hour, as the host
+//! documents it; the requests that other tools of the same user send meanwhile are not known.
+
+pub mod schedule;
 
 use jiff::{SignedDuration, Timestamp};
 
+use self::schedule::{Hourly, Phase, Schedule, Terms};
 use crate::source::Plan;
 
 /// Requests kept back from every window: where a run pauses (specification, "Pause threshold").
-const KEPT_BACK: u64 = 100;
+pub const KEPT_BACK: u64 = 100;
 
-/// The window of the primary limit in seconds.
-const WINDOW_SECONDS: u64 = 3_600;
+/// Requests in flight, as by default.
+const IN_FLIGHT: u64 = 32;
 
-/// Without a pace, the host's own speed decides; this many requests a second is what 32 in flight make of answers
-/// that take a third of a second.
-const UNPACED_PER_SECOND: u64 = 96;
+/// How long an answer takes, which nobody knows before: a third of a second.
+const LATENCY: SignedDuration = SignedDuration::from_millis(333);
+
+/// The window of the primary limit.
+const WINDOW: SignedDuration = SignedDuration::from_hours(1);
 
 /// A forecast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,41 +31,28 @@ pub struct Forecast {
     pub windows: u64,
 }
 
-/// When the plan's requests (at most) would be through, starting `now`.
+/// When the plan's requests (at most) would be through, starting `now`; what is free counts for the pace alone.
 pub fn finish(plan: &Plan, now: Timestamp) -> Forecast {
     let requests = plan.requests_maximum;
-    let Some(rate) = &plan.rate_limit else {
-        return Forecast { after: seconds(paced(requests, 0)), windows: 0 };
-    };
-    let pace = u64::from(plan.requests_per_minute);
-    let mut left = requests;
-    let available = rate.remaining.saturating_sub(KEPT_BACK);
-    let first = left.min(available);
-    left -= first;
-    if left == 0 {
-        return Forecast { after: seconds(paced(first, pace)), windows: 0 };
-    }
-    let reset: Option<Timestamp> = rate.reset.parse().ok();
-    let until_reset = reset.map_or(WINDOW_SECONDS, |reset| {
-        u64::try_from(reset.duration_since(now).as_secs()).unwrap_or(0).min(WINDOW_SECONDS)
+    let hourly = plan.rate_limit.as_ref().map(|rate| {
+        let reset: Option<Timestamp> = rate.reset.parse().ok();
+        let ends =
+            reset.map_or(WINDOW, |reset| reset.duration_since(now).clamp(SignedDuration::ZERO, WINDOW));
+        Hourly {
+            now: rate.remaining.saturating_sub(KEPT_BACK),
+            then: rate.limit.saturating_sub(KEPT_BACK),
+            ends,
+        }
     });
-    let per_window = rate.limit.saturating_sub(KEPT_BACK).max(1);
-    let full_windows = (left - 1) / per_window;
-    let last = left - full_windows * per_window;
-    let after = until_reset.max(paced(first, pace)) + full_windows * WINDOW_SECONDS + paced(last, pace);
-    Forecast { after: seconds(after), windows: full_windows + 1 }
-}
-
-/// Seconds for `requests` in one go: a minute's worth goes at the host's own speed, and the next when the minute is over.
-fn paced(requests: u64, per_minute: u64) -> u64 {
-    let own_speed = requests.div_ceil(UNPACED_PER_SECOND);
-    let Some(minutes) = requests.saturating_sub(1).checked_div(per_minute) else { return own_speed };
-    let last = requests.saturating_sub(minutes.saturating_mul(per_minute));
-    own_speed.max(minutes.saturating_mul(60).saturating_add(last.div_ceil(UNPACED_PER_SECOND)))
-}
-
-fn seconds(seconds: u64) -> SignedDuration {
-    SignedDuration::from_secs(i64::try_from(seconds).unwrap_or(i64::MAX))
+    // Where there is no limit, there is no pace either.
+    let per_minute = if hourly.is_some() { u64::from(plan.requests_per_minute) } else { 0 };
+    let terms = Terms { in_flight: IN_FLIGHT, latency: LATENCY, alone: 0, per_minute, hourly };
+    let phases = [Phase { requests, counted: requests.saturating_sub(plan.requests_free) }];
+    let Schedule { after, waits } = schedule::schedule(&phases, &terms);
+    Forecast {
+        after: SignedDuration::from_secs(after.as_secs() + i64::from(after.subsec_nanos() > 0)),
+        windows: waits,
+    }
 }
 
 #[cfg(test)]
@@ -90,12 +82,13 @@ mod tests {
             (960, Some(5_000), 0, 10, 0),
             (900, Some(5_000), 900, 10, 0),
             (1_800, Some(5_000), 900, 60 + 10, 0),
-            (4_900, Some(5_000), 900, 300 + 5, 0),
-            (4_901, Some(5_000), 0, 1_801, 1),
-            (4_900 * 2, Some(5_000), 0, 1_800 + 52, 1),
-            (4_900 * 2 + 1, Some(5_000), 0, 1_800 + 3_600 + 1, 2),
-            (10, Some(100), 0, 1_801, 1),
-            (10, Some(0), 0, 1_801, 1),
+            (4_900, Some(5_000), 900, 300 + 6, 0),
+            // A second after the reset, and an answer.
+            (4_901, Some(5_000), 0, 1_801 + 1, 1),
+            (4_900 * 2, Some(5_000), 0, 1_801 + 52, 1),
+            (4_900 * 2 + 1, Some(5_000), 0, 1_801 + 3_601 + 1, 2),
+            (10, Some(100), 0, 1_801 + 1, 1),
+            (10, Some(0), 0, 1_801 + 1, 1),
         ];
         for (requests, remaining, pace, after, windows) in table {
             let forecast = finish(&plan(requests, remaining, pace), now);

@@ -1,8 +1,10 @@
-//! The host's own clock: the machine's, shifted. Tests move it; nothing here ever sleeps.
+//! The host's own clock: the machine's, shifted, or a test's own.
 
 use jiff::{SignedDuration, Timestamp};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 /// A clock that can be wrong (a host two hours apart), moved forward (a limit's window passing), or a test's own.
 #[derive(Clone, Debug, Default)]
@@ -13,17 +15,31 @@ pub(crate) struct Clock {
 
 /// Where the time comes from: the machine, unless a test has hands of its own.
 #[derive(Clone, Default)]
-pub(crate) struct Hands(Option<Arc<dyn Fn() -> Timestamp + Send + Sync>>);
+pub(crate) struct Hands {
+    read: Option<Arc<Read>>,
+    wait: Option<Arc<Wait>>,
+}
+
+type Read = dyn Fn() -> Timestamp + Send + Sync;
+
+type Wait = dyn Fn(Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send + Sync;
 
 impl Hands {
-    pub(crate) fn new(read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(read)))
+    pub(crate) fn read_by(&mut self, read: impl Fn() -> Timestamp + Send + Sync + 'static) {
+        self.read = Some(Arc::new(read));
+    }
+
+    pub(crate) fn wait_by<Waiting>(&mut self, wait: impl Fn(Duration) -> Waiting + Send + Sync + 'static)
+    where
+        Waiting: Future<Output = ()> + Send + 'static,
+    {
+        self.wait = Some(Arc::new(move |duration| Box::pin(wait(duration))));
     }
 }
 
 impl std::fmt::Debug for Hands {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "handed in" } else { "the machine's" })
+        f.write_str(if self.read.is_some() { "handed in" } else { "the machine's" })
     }
 }
 
@@ -34,8 +50,17 @@ impl Clock {
 
     pub(crate) fn now(&self) -> Timestamp {
         let offset = SignedDuration::from_secs(self.offset_seconds.load(Ordering::Relaxed));
-        let now = self.hands.0.as_ref().map_or_else(Timestamp::now, |read| read());
+        let now = self.hands.read.as_ref().map_or_else(Timestamp::now, |read| read());
         now.checked_add(offset).unwrap_or(now)
+    }
+
+    /// Lets so much time pass.
+    pub(crate) async fn sleep(&self, duration: Duration) {
+        match &self.hands.wait {
+            Some(wait) => wait(duration).await,
+            None if duration.is_zero() => {}
+            None => tokio::time::sleep(duration).await,
+        }
     }
 
     pub(crate) fn shift(&self, seconds: i64) {

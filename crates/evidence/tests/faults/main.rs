@@ -2,7 +2,8 @@
 //!
 //! Two properties: a run that outlasts its faults ends byte for byte like a run without them (`matrix`, `chaos`), and one
 //! that does not ends truthfully: what is healthy is there, the rest is an error with a reason, and no check says what
-//! nobody read. `sources` has the second one for the other sources, `limits` that a host is never asked too fast.
+//! nobody read. `sources` has the second one for the other sources, `limits` that a host is never asked too fast, `scale`
+//! how long that takes.
 //!
 //! What was kept of earlier runs must not show either: `revalidation` has that nothing outdated is ever told, whatever
 //! changes at the host and whatever becomes of the cache, `resume` that a killed run is continued.
@@ -24,4 +25,7 @@ mod matrix;
 mod ran;
 mod resume;
 mod revalidation;
+mod scale;
+#[path = "../../benches/simulate/mod.rs"]
+mod simulate;
 mod sources;

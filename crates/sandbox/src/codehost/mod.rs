@@ -146,7 +146,16 @@ impl CodeHost {
 
     /// The host goes by this clock: windows and lock-outs pass when a test says so, and nobody sleeps.
     pub fn clock(mut self, read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        self.hands = Hands::new(read);
+        self.hands.read_by(read);
+        self
+    }
+
+    /// The latency passes by this clock too: `wait` is over when so much time has passed on it.
+    pub fn waits<Waiting>(mut self, wait: impl Fn(Duration) -> Waiting + Send + Sync + 'static) -> Self
+    where
+        Waiting: Future<Output = ()> + Send + 'static,
+    {
+        self.hands.wait_by(wait);
         self
     }
 

@@ -1,0 +1,82 @@
+//! How long a collection takes under the code host's documented limits: computed, and simulated by a clock that jumps.
+//!
+//! `cargo bench -p evidence --bench scale -- [repositories ...]`: 50, 500, 5,000 and 50,000 unless told otherwise; each a
+//! multiple of 50. Prints the tables of docs/scale.md first; `-- csv` prints the curve of its picture and nothing else.
+//! The simulation is the tool's library against the sandbox, which enforces the limits; hours pass at once. A
+//! measurement, not a test: it fails only if a run does.
+
+mod simulate;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use evidence::forecast::schedule::{Phase, schedule};
+use evidence::report::format::{duration, thousands};
+use jiff::SignedDuration;
+use simulate::organization::{LATENCY, Organization, USUAL};
+use simulate::{Simulated, Simulation, table};
+
+/// Keeps what was read, so that the next run asks whether it still holds.
+const REVALIDATE: &str = "    revalidate: true\n";
+
+/// From one night to the next.
+const DAY: Duration = Duration::from_hours(24);
+
+fn main() -> ExitCode {
+    let mut sizes: Vec<u64> = std::env::args().filter_map(|argument| argument.parse().ok()).collect();
+    if sizes.is_empty() {
+        sizes = vec![50, 500, 5_000, 50_000];
+    }
+    if std::env::args().any(|argument| argument == "csv") {
+        anstream::print!("{}", table::curve());
+        return ExitCode::SUCCESS;
+    }
+    anstream::println!("{}\n{}", table::runs(), table::mixes());
+    anstream::println!(
+        "{:<11} {:<8} {:>12} {:>12} {:>16} {:>16} {:>11} {:>8} {:>10}",
+        "repositories",
+        "run",
+        "requests",
+        "computed",
+        "computed",
+        "simulated",
+        "difference",
+        "refused",
+        "wall s"
+    );
+    for repositories in sizes {
+        if let Err(error) = measured(repositories) {
+            anstream::eprintln!("{repositories} repositories: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn measured(repositories: u64) -> Result<(), String> {
+    let organization = Organization { repositories, mix: USUAL };
+    let count = u32::try_from(repositories).map_err(|error| error.to_string())?;
+    let simulation = Simulation::new(count, LATENCY)?;
+    print(organization, "first", &organization.ours(false), &simulation.collect(REVALIDATE)?);
+    simulation.pass(DAY);
+    print(organization, "again", &organization.ours(true), &simulation.collect(REVALIDATE)?);
+    Ok(())
+}
+
+fn print(organization: Organization, run: &str, phases: &[Phase], simulated: &Simulated) {
+    let computed = schedule(phases, &organization.our_terms()).after;
+    let seconds = |time: SignedDuration| format!("{:.1} s", time.as_secs_f64());
+    let difference = (simulated.after.as_secs_f64() / computed.as_secs_f64() - 1.0) * 100.0;
+    anstream::println!(
+        "{:<11} {:<8} {:>12} {:>12} {:>16} {:>16} {:>10.2}% {:>8} {:>10.1}",
+        thousands(organization.repositories),
+        run,
+        thousands(simulated.requests),
+        duration(computed),
+        seconds(computed),
+        seconds(simulated.after),
+        difference,
+        simulated.refused,
+        simulated.wall.as_secs_f64()
+    );
+}

@@ -1,0 +1,215 @@
+//! A collection under the code host's documented limits, by a clock that jumps from event to event.
+//!
+//! The tool's own library asks the sandbox through a real port. Both go by one clock whose hands stand still until
+//! everybody waits, and then move to the next time that anybody waits for: the end of an answer's latency, of a minute
+//! of the pace, of an hour of the limit. So hours pass at once, and in between everything happens that would happen.
+//!
+//! That everybody waits is counted, not guessed: every request that was started is being held by the host, and every
+//! answer that the host let go has been understood.
+
+pub(crate) mod organization;
+pub(crate) mod table;
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Once};
+use std::time::{Duration, Instant};
+
+use evidence::collection::{self, Collection, Connected};
+use evidence::config::Config;
+use evidence::env::{Clock, Env, Hands};
+use evidence::report::{Event, Reporter};
+use evidence::screen::Screen;
+use evidence::source::{Session, Surroundings};
+use evidence::spool::Spool;
+use jiff::{SignedDuration, Timestamp};
+use sandbox::codehost::{Limits, Server};
+use sandbox::{DEMO_TOKEN, large_organization};
+use tokio::sync::Notify;
+
+/// How often everything must have been looked at without a change: each time, all that could go on has gone on.
+const LOOKS: u32 = 4;
+
+/// Without any change for so long, something waits for what no clock brings.
+const STUCK: Duration = Duration::from_secs(60);
+
+/// An organization behind a host that enforces what it documents.
+pub(crate) struct Simulation {
+    server: Server,
+    /// The tool's clock, which the host reads too.
+    hands: Arc<Hands>,
+    /// What the host holds its answers by.
+    host: Arc<Hands>,
+    held: Arc<AtomicU64>,
+    change: Arc<Notify>,
+    /// What a run keeps for the next one.
+    cache: tempfile::TempDir,
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub(crate) struct Simulated {
+    /// By the clock.
+    pub(crate) after: SignedDuration,
+    pub(crate) requests: u64,
+    /// Requests that were sent again, and looks that failed: none, if the host never had to refuse.
+    pub(crate) refused: u64,
+    /// How long it took on this machine.
+    pub(crate) wall: Duration,
+}
+
+impl Simulation {
+    /// So many of the sandbox's repositories, with this latency.
+    pub(crate) fn new(repositories: u32, latency: SignedDuration) -> Result<Simulation, String> {
+        let start = "2026-11-21T09:00:00Z".parse().map_err(text)?;
+        let (hands, host) = (Arc::new(Hands::new(start)), Arc::new(Hands::new(start)));
+        let held = Arc::new(AtomicU64::new(0));
+        let (read, base) = (Arc::clone(&hands), Arc::clone(&hands));
+        let (waiting, holding) = (Arc::clone(&host), Arc::clone(&held));
+        let change = Arc::new(Notify::new());
+        let changed = Arc::clone(&change);
+        let server = large_organization(repositories)
+            .limits(Limits::documented())
+            .log_limit(0)
+            .latency(Duration::try_from(latency).map_err(text)?)
+            .clock(move || read.now())
+            .waits(move |duration| {
+                let wait = waiting.wait_until(later(base.now(), duration));
+                holding.fetch_add(1, Ordering::SeqCst);
+                changed.notify_one();
+                wait
+            })
+            .serve()
+            .map_err(text)?;
+        let cache = tempfile::tempdir().map_err(text)?;
+        Ok(Simulation { server, hands, host, held, change, cache })
+    }
+
+    /// Lets time pass between two runs, in which nobody asks.
+    pub(crate) fn pass(&self, duration: Duration) {
+        let now = later(self.hands.now(), duration);
+        self.hands.move_to(now);
+        self.host.move_to(now);
+    }
+
+    /// A run with the default settings and these further lines of the source's section.
+    pub(crate) fn collect(&self, settings: &str) -> Result<Simulated, String> {
+        static PROVIDER: Once = Once::new();
+        PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+        let cache = self.cache.path().to_string_lossy();
+        let variables = [("CODEHOST_TOKEN", DEMO_TOKEN), ("XDG_CACHE_HOME", &*cache)];
+        let env = Env::new(variables, Clock::Driven(Arc::clone(&self.hands)));
+        let config = self.config(settings, &env)?;
+        let reporter = Arc::new(Answered { answers: AtomicU64::new(0), change: Arc::clone(&self.change) });
+        let surroundings =
+            Surroundings { env: env.clone(), reporter: reporter.clone(), dry_run: false, resume: false };
+        let directory = tempfile::tempdir().map_err(text)?;
+        let mut spool = Spool::new(directory.path()).map_err(text)?;
+        let (began, started) = (self.hands.now(), Instant::now());
+        self.held.store(0, Ordering::SeqCst);
+        let connected: OnceCell<[Connected; 1]> = OnceCell::new();
+        let run = async {
+            let screen = Arc::new(Screen::new(&[]));
+            let source = evidence::source::from_config(&config, &surroundings).remove(0);
+            let session = source.connect(Arc::clone(&screen)).await.map_err(|error| format!("{error:?}"))?;
+            let sources = connected.get_or_init(|| [Connected::Session(session)]);
+            collection::gather(sources, &screen, &mut spool, &env, &*reporter).await.map_err(text)
+        };
+        // The connection test is one request.
+        let sent = || session(connected.get()).map_or(1, |session| session.account().requests);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
+        let collection: Collection = runtime.block_on(async {
+            tokio::select! {
+                biased;
+                collection = run => collection,
+                stuck = self.drive(sent, &reporter.answers) => Err(stuck),
+            }
+        })?;
+        let account = session(connected.get()).map(Session::account).ok_or("there is no session")?;
+        Ok(Simulated {
+            after: self.hands.now().duration_since(began),
+            requests: account.requests,
+            refused: account.retries + u64::try_from(collection.errors.len()).unwrap_or(u64::MAX),
+            wall: started.elapsed(),
+        })
+    }
+
+    fn config(&self, settings: &str, env: &Env) -> Result<Config, String> {
+        let url = self.server.url();
+        let text = format!(
+            "framework: soc2_type1\ncontrols: [CC6.1, CC6.6, CC7.2]\nsources:\n  codehost:\n    mode: token\n    \
+             org: acme\n    repos: \"*\"\n    api_url: {url}\n{settings}bundle:\n  signing:\n    private_key_path: \
+             key.pem\n"
+        );
+        Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), env)
+            .map_err(|problems| format!("{problems:?}"))
+    }
+
+    /// Moves the hands whenever everybody waits. Ends only if that comes to nothing; then it says where it stood.
+    async fn drive(&self, sent: impl Fn() -> u64, answered: &AtomicU64) -> String {
+        let mut released = 0;
+        let state = || (sent(), self.held.load(Ordering::SeqCst), answered.load(Ordering::SeqCst));
+        loop {
+            let (mut seen, mut looks) = (state(), 0);
+            while looks < LOOKS && seen.0 == seen.1 && seen.2 == released {
+                // All tasks and all sockets that are ready come before this one again.
+                tokio::task::yield_now().await;
+                let now = state();
+                looks = if now == seen { looks + 1 } else { 0 };
+                seen = now;
+            }
+            let next = [self.hands.next(), self.host.next()].into_iter().flatten().min();
+            match next.filter(|_| looks == LOOKS) {
+                Some(next) => {
+                    self.hands.move_to(next);
+                    released += u64::try_from(self.host.move_to(next)).unwrap_or(u64::MAX);
+                }
+                // A request arrives at the host, or an answer is understood.
+                None if tokio::time::timeout(STUCK, self.change.notified()).await.is_ok() => {}
+                None => {
+                    return format!(
+                        "nothing goes on: {} started, {} at the host, {released} released, {} understood, next {next:?}",
+                        seen.0, seen.1, seen.2
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn session(connected: Option<&[Connected; 1]>) -> Option<&dyn Session> {
+    match connected {
+        Some([Connected::Session(session)]) => Some(&**session),
+        _ => None,
+    }
+}
+
+fn later(time: Timestamp, duration: Duration) -> Timestamp {
+    time.checked_add(duration).unwrap_or(Timestamp::MAX)
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// Counts the answers that were understood, and says nothing.
+struct Answered {
+    answers: AtomicU64,
+    change: Arc<Notify>,
+}
+
+impl Reporter for Answered {
+    fn event(&self, event: Event<'_>) {
+        if matches!(event, Event::Request { .. }) {
+            self.answers.fetch_add(1, Ordering::SeqCst);
+            self.change.notify_one();
+        }
+    }
+
+    fn wants_debug(&self) -> bool {
+        true
+    }
+
+    fn screen(&self, _screen: &Arc<Screen>) {}
+}

@@ -1,0 +1,90 @@
+//! The hands of a clock that somebody moves, for simulations in which several wait for different times.
+//!
+//! They stand still until they are moved, and whoever waits is woken when they pass its time. They never move by
+//! themselves: when everybody waits, only who runs the simulation knows it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use tokio::sync::oneshot;
+
+/// The hands of a clock.
+#[derive(Debug)]
+pub struct Hands {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    now: Timestamp,
+    waiting: Vec<(Timestamp, oneshot::Sender<()>)>,
+}
+
+impl Hands {
+    /// Hands that show `start`.
+    pub fn new(start: Timestamp) -> Hands {
+        Hands { state: Mutex::new(State { now: start, waiting: Vec::new() }) }
+    }
+
+    /// What they show.
+    pub fn now(&self) -> Timestamp {
+        self.lock().now
+    }
+
+    /// Waits until they show `deadline`. The wait begins now, not when it is first asked about.
+    pub fn wait_until(&self, deadline: Timestamp) -> impl Future<Output = ()> + Send + use<> {
+        let (wake, woken) = oneshot::channel();
+        let mut state = self.lock();
+        // Where the time has come, dropping the other end is what wakes.
+        if deadline > state.now {
+            state.waiting.push((deadline, wake));
+        }
+        async move { drop(woken.await) }
+    }
+
+    /// The earliest time that is waited for.
+    pub fn next(&self) -> Option<Timestamp> {
+        let mut state = self.lock();
+        state.waiting.retain(|(_, wake)| !wake.is_closed());
+        state.waiting.iter().map(|(deadline, _)| *deadline).min()
+    }
+
+    /// Moves them to `time`, never back, and tells how many waits that ended.
+    pub fn move_to(&self, time: Timestamp) -> usize {
+        let mut state = self.lock();
+        state.now = state.now.max(time);
+        let now = state.now;
+        let over: Vec<_> = state.waiting.extract_if(.., |(deadline, _)| *deadline <= now).collect();
+        drop(state);
+        over.into_iter().filter_map(|(_, wake)| wake.send(()).ok()).count()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn waits_end_in_the_order_of_their_times() {
+        let hands = Hands::new(at(0));
+        let (mut later, mut sooner) = (Box::pin(hands.wait_until(at(60))), Box::pin(hands.wait_until(at(1))));
+        assert!(hands.wait_until(at(0)).now_or_never().is_some(), "its time has come");
+        assert_eq!(hands.next(), Some(at(1)));
+        assert_eq!((hands.move_to(at(1)), hands.now()), (1, at(1)));
+        assert!(sooner.as_mut().now_or_never().is_some());
+        assert!(later.as_mut().now_or_never().is_none());
+        assert_eq!((hands.move_to(at(0)), hands.now()), (0, at(1)), "never back");
+        drop(later);
+        assert_eq!((hands.next(), hands.move_to(at(60))), (None, 0), "nobody waits any more");
+    }
+}

@@ -1,0 +1,294 @@
+//! How long so many requests take at best: by the hourly limit, by the pace, and by the answers themselves.
+//!
+//! Pure arithmetic, and the only one: what a dry run forecasts and what docs/scale.md shows come from here. It knows of
+//! no retries and of nobody else who uses the same limit.
+//!
+//! How a run goes under all three at once:
+//! - Answers take `latency`, and `in_flight` of them are on their way at a time: requests start in rounds.
+//! - A request counts until a minute after its answer (see `http::pace`). So `per_minute` go in rounds, and the next one
+//!   starts a minute after the first one's answer: each block of them begins a minute and a latency after the one before.
+//! - When the hourly limit is used up, nothing goes until its window is over. What is not counted (an answer that
+//!   nothing has changed) waits with the rest: nobody knows beforehand that it will not be counted.
+
+use jiff::SignedDuration;
+
+/// The window of the hourly limit in milliseconds.
+const WINDOW: u64 = 3_600_000;
+
+/// How long after the end of a window the run goes on, in milliseconds (see `http::quota`).
+const AFTER_RESET: u64 = 1_000;
+
+const MINUTE: u64 = 60_000;
+
+/// What a host allows, and how fast it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// Requests in flight.
+    pub in_flight: u64,
+    /// How long an answer takes.
+    pub latency: SignedDuration,
+    /// Answers that nothing else can be asked beside, at the beginning or at the end: each takes its latency alone.
+    pub alone: u64,
+    /// Requests in any minute; 0 means no limit.
+    pub per_minute: u64,
+    /// The hourly limit, if there is one.
+    pub hourly: Option<Hourly>,
+}
+
+/// The hourly limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hourly {
+    /// Requests that may be used of the present window.
+    pub now: u64,
+    /// Requests that may be used of every further window.
+    pub then: u64,
+    /// When the present window ends.
+    pub ends: SignedDuration,
+}
+
+/// Requests of a kind, one after the other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Phase {
+    /// All of them.
+    pub requests: u64,
+    /// Those that the hourly limit counts, spread evenly among them.
+    pub counted: u64,
+}
+
+/// When it is through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schedule {
+    /// How long the requests take, waits included.
+    pub after: SignedDuration,
+    /// How often the run waits for the hourly limit.
+    pub waits: u64,
+}
+
+/// When the last answer of all phases is there.
+pub fn schedule(phases: &[Phase], terms: &Terms) -> Schedule {
+    let mut going = Going::new(terms);
+    for phase in phases {
+        going.through(*phase);
+    }
+    let after = i64::try_from(going.burst.end_of(going.sent)).unwrap_or(i64::MAX);
+    Schedule { after: SignedDuration::from_millis(after), waits: going.waits }
+}
+
+/// Where a run is.
+struct Going {
+    burst: Burst,
+    /// Requests of this burst.
+    sent: u64,
+    waits: u64,
+    hourly: Option<Left>,
+}
+
+/// What is left of the hourly limit.
+struct Left {
+    requests: u64,
+    then: u64,
+    /// When the window is over, and requests go again.
+    over: u64,
+}
+
+impl Going {
+    fn new(terms: &Terms) -> Going {
+        let burst = Burst {
+            began: 0,
+            latency: milliseconds(terms.latency),
+            in_flight: terms.in_flight.max(1),
+            alone: terms.alone,
+            per_minute: terms.per_minute,
+        };
+        let hourly = terms.hourly.map(|hourly| Left {
+            requests: hourly.now,
+            then: hourly.then.max(1),
+            over: milliseconds(hourly.ends).saturating_add(AFTER_RESET),
+        });
+        Going { burst, sent: 0, waits: 0, hourly }
+    }
+
+    fn through(&mut self, mut phase: Phase) {
+        while phase.requests > 0 {
+            let Some(left) = &mut self.hourly else {
+                self.sent = self.sent.saturating_add(phase.requests);
+                return;
+            };
+            let allowed = phase.until_counted(left.requests);
+            let began = self.burst.started_before(left.over, self.sent, allowed);
+            let counted = phase.take(began);
+            self.sent = self.sent.saturating_add(began);
+            left.requests = left.requests.saturating_sub(counted);
+            if phase.requests == 0 {
+                return;
+            }
+            if began == allowed {
+                self.burst.rest_until(left.over, &mut self.sent);
+                self.waits += 1;
+            }
+            left.requests = left.then;
+            left.over = left.over.saturating_add(WINDOW).saturating_add(AFTER_RESET);
+        }
+    }
+}
+
+impl Phase {
+    /// How many of its requests go until so many have been counted.
+    fn until_counted(self, most: u64) -> u64 {
+        if self.counted <= most {
+            return self.requests;
+        }
+        share(self.requests, most, self.counted)
+    }
+
+    /// Takes so many requests out of it, and tells how many of them are counted.
+    fn take(&mut self, requests: u64) -> u64 {
+        let counted = share(self.counted, requests, self.requests);
+        self.requests -= requests.min(self.requests);
+        self.counted = self.counted.saturating_sub(counted);
+        counted
+    }
+}
+
+/// Requests without a rest, from a moment on, in milliseconds.
+struct Burst {
+    began: u64,
+    latency: u64,
+    in_flight: u64,
+    alone: u64,
+    per_minute: u64,
+}
+
+impl Burst {
+    /// When the request with this number, from 0, starts.
+    fn start_of(&self, number: u64) -> u64 {
+        let rounds = |number: u64| {
+            let alone = number.min(self.alone);
+            (alone + (number - alone) / self.in_flight).saturating_mul(self.latency)
+        };
+        let answers = rounds(number);
+        let pace = number.checked_div(self.per_minute).map_or(0, |blocks| {
+            blocks.saturating_mul(MINUTE + self.latency).saturating_add(rounds(number % self.per_minute))
+        });
+        self.began.saturating_add(answers.max(pace))
+    }
+
+    /// When so many have their answers.
+    fn end_of(&self, sent: u64) -> u64 {
+        sent.checked_sub(1).map_or(self.began, |last| self.start_of(last).saturating_add(self.latency))
+    }
+
+    /// How many of the next `most` requests start before a moment.
+    fn started_before(&self, moment: u64, sent: u64, most: u64) -> u64 {
+        let (mut all, mut none) = (0, most + 1);
+        while none - all > 1 {
+            let middle = all + (none - all) / 2;
+            if self.start_of(sent.saturating_add(middle - 1)) < moment { all = middle } else { none = middle }
+        }
+        all
+    }
+
+    /// Nothing starts until `moment`. After less than a minute the pace still counts what went before: then the rest only
+    /// moves what follows.
+    fn rest_until(&mut self, moment: u64, sent: &mut u64) {
+        let end = self.end_of(*sent);
+        if moment >= end.saturating_add(MINUTE) {
+            (self.began, self.alone, *sent) = (moment, 0, 0);
+        } else {
+            self.began = self.began.saturating_add(moment.saturating_sub(end));
+        }
+    }
+}
+
+/// `whole × part / of`, in whole numbers.
+fn share(whole: u64, part: u64, of: u64) -> u64 {
+    let share = u128::from(whole) * u128::from(part) / u128::from(of.max(1));
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+fn milliseconds(duration: SignedDuration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+    fn all(requests: u64) -> [Phase; 1] {
+        [Phase { requests, counted: requests }]
+    }
+
+    fn terms(in_flight: u64, per_minute: u64, hourly: Option<Hourly>) -> Terms {
+        Terms { in_flight, latency: SignedDuration::from_millis(300), alone: 0, per_minute, hourly }
+    }
+
+    /// Milliseconds and waits.
+    fn of(phases: &[Phase], terms: &Terms) -> (i128, u64) {
+        let schedule = schedule(phases, terms);
+        (schedule.after.as_millis(), schedule.waits)
+    }
+
+    #[test]
+    fn each_of_the_three_can_be_what_is_waited_for() {
+        let hourly = |left: u64| Some(Hourly { now: left, then: left, ends: HOUR });
+        // Answers alone: rounds of 32.
+        assert_eq!(of(&all(0), &terms(32, 0, None)), (0, 0));
+        assert_eq!(of(&all(32), &terms(32, 0, None)), (300, 0));
+        assert_eq!(of(&all(33), &terms(32, 0, None)), (600, 0));
+        assert_eq!(of(&all(100), &Terms { alone: 2, ..terms(32, 0, None) }), ((2 + 4) * 300, 0));
+        // The pace: the 901st starts a minute after the first one's answer.
+        assert_eq!(of(&all(900), &terms(32, 900, None)), (29 * 300, 0));
+        assert_eq!(of(&all(901), &terms(32, 900, None)), (60_300 + 300, 0));
+        assert_eq!(of(&all(1_801), &terms(32, 900, None)), (2 * 60_300 + 300, 0));
+        // One at a time is slower than the pace.
+        assert_eq!(of(&all(1_000), &terms(1, 900, None)), (1_000 * 300, 0));
+        // The hourly limit: a second after the reset it goes on.
+        assert_eq!(of(&all(4_900), &terms(32, 0, hourly(4_900))), (154 * 300, 0));
+        assert_eq!(of(&all(4_901), &terms(32, 0, hourly(4_900))), (3_601_000 + 300, 1));
+        assert_eq!(of(&all(9_801), &terms(32, 0, hourly(4_900))), (2 * 3_601_000 + 300, 2));
+        assert_eq!(of(&all(5_001), &terms(1, 0, hourly(5_000))), (3_601_000 + 300, 1));
+    }
+
+    #[test]
+    fn what_is_not_counted_does_not_use_the_limit_up_and_waits_all_the_same() {
+        let hourly = Some(Hourly { now: 4_900, then: 4_900, ends: HOUR });
+        let terms = terms(32, 900, hourly);
+        // 110,000 free ones take what the pace lets through: 122 full minutes, and 200 more.
+        let free = Phase { requests: 110_000, counted: 0 };
+        assert_eq!(of(&[free], &terms), (122 * 60_300 + 7 * 300, 0));
+        // Half of them counted: 9,800 go in eleven minutes, and the rest of the hour is waited.
+        let half = Phase { requests: 98_000, counted: 49_000 };
+        let last = 10 * 60_300 + 25 * 300;
+        assert_eq!(of(&[half], &terms), (9 * 3_601_000 + last, 9));
+        // So few that a window ends before they use it up.
+        let few = Phase { requests: 110_000, counted: 5_500 };
+        assert_eq!(of(&[few], &terms), of(&[free], &terms));
+    }
+
+    proptest! {
+        /// More requests, or more that are counted, never take less; and nothing goes faster than each limit alone.
+        #[test]
+        fn monotonous(
+            requests in 0u64..400_000, counted in 0u64..400_000, more in 0u64..10_000,
+            in_flight in 1u64..100, per_minute in 0u64..2_000, now in 0u64..6_000, ends in 0i64..3_600,
+        ) {
+            let hourly = Hourly { now, then: 4_900, ends: SignedDuration::from_secs(ends) };
+            let terms = terms(in_flight, per_minute, Some(hourly));
+            let phase = |requests: u64, counted: u64| [Phase { requests, counted: counted.min(requests) }];
+            let of = |requests, counted| schedule(&phase(requests, counted), &terms).after;
+            let whole = of(requests, counted);
+            // A share is a whole number of requests, and a rest of less than a minute is rounded up: hence a minute.
+            let minute = SignedDuration::from_mins(2);
+            prop_assert!(of(requests + more, counted) + minute >= whole);
+            let paced = Terms { hourly: None, ..terms };
+            let unpaced = Terms { per_minute: 0, ..paced };
+            for freer in [paced, unpaced] {
+                prop_assert!(whole >= schedule(&phase(requests, 0), &freer).after);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A run under the documented limits takes as long as the arithmetic says: docs/scale.md, in small.
+//!
+//! By a clock that jumps when everybody waits (see `simulate`), so that nothing here depends on the machine.
+
+use evidence::forecast::schedule::schedule;
+use evidence::forecast::{Forecast, finish};
+use evidence::source::Plan;
+use evidence_bundle::document::RateLimitRecord;
+use jiff::{SignedDuration, Timestamp};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::simulate::organization::{LATENCY, Organization, USUAL, requests};
+use crate::simulate::{Simulation, table};
+
+/// How far the clock may be from the arithmetic.
+const PERCENT: f64 = 2.0;
+
+fn difference(simulated: SignedDuration, computed: SignedDuration) -> f64 {
+    (simulated.as_secs_f64() / computed.as_secs_f64() - 1.0) * 100.0
+}
+
+/// More requests than an hour allows.
+#[test]
+fn a_run_takes_the_computed_time() {
+    let organization = Organization { repositories: 2_400, mix: USUAL };
+    let phases = organization.ours(false);
+    let computed = schedule(&phases, &organization.our_terms());
+    let run = Simulation::new(2_400, LATENCY).unwrap().collect("").unwrap();
+
+    assert_eq!((run.requests, run.refused), (requests(&phases), 0));
+    let percent = difference(run.after, computed.after);
+    assert!(percent.abs() <= PERCENT, "{:#} where {:#} was computed", run.after, computed.after);
+    assert_eq!(computed.waits, 1, "one hour is not enough");
+    // What a dry run would have said, had it known that no file is in the last place that it is looked for.
+    let limit = RateLimitRecord { limit: 5_000, remaining: 5_000, reset: "2026-11-21T10:00:00Z".to_string() };
+    let plan = Plan {
+        requests_maximum: run.requests,
+        requests_per_minute: 900,
+        rate_limit: Some(limit),
+        ..Plan::default()
+    };
+    let now: Timestamp = "2026-11-21T09:00:00Z".parse().unwrap();
+    let Forecast { after, windows } = finish(&plan, now);
+    assert!(difference(run.after, after).abs() <= PERCENT, "{:#} where {after:#} was forecast", run.after);
+    assert_eq!(windows, 1);
+    println!(
+        "scale: {} requests, {:#} by the clock, {percent:+.2} % of what was computed; {:.1} s on this machine",
+        run.requests,
+        run.after,
+        run.wall.as_secs_f64()
+    );
+}
+
+/// The minutes of the pace, which an hour would hide; and the night after, when nothing has changed.
+#[test]
+fn a_run_of_minutes_takes_the_computed_time_every_night() {
+    let organization = Organization { repositories: 1_000, mix: USUAL };
+    let simulation = Simulation::new(1_000, LATENCY).unwrap();
+    for night in 0..2 {
+        let phases = organization.ours(night > 0);
+        let computed = schedule(&phases, &organization.our_terms()).after;
+        let run = simulation.collect("    revalidate: true\n").unwrap();
+        assert_eq!((run.requests, run.refused), (requests(&phases), 0));
+        let percent = difference(run.after, computed).abs();
+        assert!(percent <= PERCENT, "night {night}: {:#} where {computed:#} was computed", run.after);
+        simulation.pass(Duration::from_hours(24));
+    }
+}
+
+fn documents() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+/// The page's tables and the picture's curve are the arithmetic's; `UPDATE_DOCS=1` writes them.
+#[test]
+fn the_figures_are_the_arithmetic_s() {
+    let page = std::fs::read_to_string(documents().join("scale.md")).unwrap();
+    let mut tables = page.clone();
+    for (name, table) in [("runs", table::runs()), ("mixes", table::mixes())] {
+        let (begin, end) = (format!("<!-- generated: {name} -->\n"), format!("<!-- end: {name} -->\n"));
+        let (head, rest) = tables.split_once(&begin).unwrap();
+        let (_, tail) = rest.split_once(&end).unwrap();
+        tables = format!("{head}{begin}\n{table}\n{end}{tail}");
+    }
+    for (name, text) in [("scale.md", tables), ("scale.csv", table::curve())] {
+        let file = documents().join(name);
+        if std::fs::read_to_string(&file).is_ok_and(|before| before == text) {
+            continue;
+        }
+        assert!(std::env::var_os("UPDATE_DOCS").is_some(), "docs/{name}: run this once with UPDATE_DOCS=1");
+        std::fs::write(file, text).unwrap();
+    }
+}
+
+/// Every point of the picture says what it stands for, and that is what the table says.
+#[test]
+fn the_picture_is_the_table_s() {
+    let picture = std::fs::read_to_string(documents().join("scale.svg")).unwrap();
+    let table = table::runs();
+    let mut points = 0;
+    for row in table.lines().skip(2) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        for (run, column) in [("naive", 3), ("first run", 5), ("re-run", 7)] {
+            let title = format!("<title>{run}, {} repositories: {}</title>", cells[1], cells[column]);
+            assert!(picture.contains(&title), "{title} is not in docs/scale.svg: run bench/scale_chart.py");
+            points += 1;
+        }
+    }
+    assert_eq!(picture.matches("<title>").count(), points, "and no other point");
+}
