@@ -18,20 +18,12 @@ def complete(output: Path, expected: set[str], public_key: Path) -> None:
     archives = list(output.glob("*.tar.gz"))
     if len(archives) != 1:
         raise Failed(f"{len(archives)} archives in the output")
-    sums, lists = {}, {}
-    with tarfile.open(archives[0], "r:gz") as archive:
-        for member in archive:
-            if not member.isfile():
-                continue
-            content = archive.extractfile(member).read()
-            path = member.name.removeprefix("./")
-            sums[path] = hashlib.sha256(content).hexdigest()
-            if "checksums.sha256" in path or path == "signature.sig":
-                lists[path] = content
-            else:
-                json.loads(content)
-    checksums = lists.get("checksums.sha256", b"")
-    listed = {path: digest for digest, path in (line.split("  ", 1) for line in checksums.decode().splitlines())}
+    try:
+        sums, lists = read(archives[0])
+        checksums = lists.get("checksums.sha256", b"")
+        listed = {path: digest for digest, path in (line.split("  ", 1) for line in checksums.decode().splitlines())}
+    except (ValueError, EOFError, OSError, tarfile.TarError) as error:
+        raise Failed(f"what is in the archive cannot be read: {error}") from error
     if listed != {path: digest for path, digest in sums.items() if path not in lists}:
         raise Failed("the list of checksums does not say what is in the archive")
     # Documents are the tool's own; what was collected has no directory, or one of these.
@@ -44,6 +36,23 @@ def complete(output: Path, expected: set[str], public_key: Path) -> None:
         signed(checksums, lists["signature.sig"], public_key)
     elif len(lists.get("checksums.sha256.sig", b"")) != 128:
         raise Failed("there is no signature")
+
+
+def read(archive_file: Path) -> tuple[dict[str, str], dict[str, bytes]]:
+    """The digest of every file by its path; and the list of checksums and the signature themselves."""
+    sums, lists = {}, {}
+    with tarfile.open(archive_file, "r:gz") as archive:
+        for member in archive:
+            if not member.isfile():
+                continue
+            content = archive.extractfile(member).read()
+            path = member.name.removeprefix("./")
+            sums[path] = hashlib.sha256(content).hexdigest()
+            if "checksums.sha256" in path or path == "signature.sig":
+                lists[path] = content
+            else:
+                json.loads(content)
+    return sums, lists
 
 
 def signed(checksums: bytes, signature: bytes, public_key: Path) -> None:

@@ -198,7 +198,7 @@ def about(report: dict) -> list[str]:
         f"{report['in_flight']} in flight. Command: `{report['command']}`.",
         "; ".join(f"{name} {version}" for name, version in versions.items()) + ".",
     ]
-    return lines
+    return [report["note"], *lines] if report.get("note") else lines
 
 
 def notes(report: dict) -> list[str]:
