@@ -49,3 +49,7 @@ format-alone:
 # Measurements
 bench:
     cargo bench -p evidence -p evidence-bundle
+
+# The tool beside other ways to do the same job: hours; `just compare --quick` takes minutes
+compare *options:
+    bench/run {{options}}

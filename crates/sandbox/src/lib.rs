@@ -34,5 +34,5 @@ pub use scenario::{
     DEMO_WORKSPACE_SERVICE_ACCOUNT, DEMO_WRITE_TOKEN, demo_account, demo_organization, demo_workspace,
     large_account, large_organization, large_workspace,
 };
-pub use server::{Identity, Request, Server};
+pub use server::{Identity, Request, Server, Summary};
 pub use throttle::Throttle;

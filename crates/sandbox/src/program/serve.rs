@@ -6,12 +6,14 @@ use sandbox::workspace::Workspace;
 use sandbox::{
     DEMO_CLOUD_ACCESS_KEY_ID, DEMO_CLOUD_EXTERNAL_ID, DEMO_CLOUD_ROLE_ARN, DEMO_CLOUD_SECRET_ACCESS_KEY,
     DEMO_EXPIRING_TOKEN, DEMO_FINE_GRAINED_TOKEN, DEMO_MEMBER_TOKEN, DEMO_TOKEN, DEMO_WORKSPACE_ADMIN,
-    DEMO_WORKSPACE_CUSTOMER, DEMO_WRITE_TOKEN, demo_account, demo_organization, demo_workspace,
+    DEMO_WORKSPACE_CUSTOMER, DEMO_WRITE_TOKEN, Server, demo_account, demo_organization, demo_workspace,
     large_account, large_organization, large_workspace,
 };
 use std::io;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Which host is played.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -54,6 +56,9 @@ pub(crate) struct Args {
     /// Enforce the code host's documented limits: 5,000 an hour, 100 at once, 900 a minute for an endpoint.
     #[arg(long)]
     enforce_limits: bool,
+    /// Where to write, as JSON and when Ctrl-C or SIGTERM ends it, what was counted: for measurements.
+    #[arg(long, value_name = "PATH")]
+    summary: Option<PathBuf>,
     /// Where to write the credentials file of the workspace's service account.
     #[arg(long, value_name = "PATH")]
     credentials_file: Option<PathBuf>,
@@ -67,14 +72,15 @@ impl Args {
 
 /// Serves until the process is interrupted.
 pub(crate) fn run(args: &Args) -> io::Result<()> {
+    let counting = args.summary.as_deref().map(Counting::to).transpose()?;
     match args.host {
-        Host::Codehost => codehost(args),
-        Host::Cloud => cloud(args),
-        Host::Workspace => workspace(args),
+        Host::Codehost => codehost(args, counting),
+        Host::Cloud => cloud(args, counting),
+        Host::Workspace => workspace(args, counting),
     }
 }
 
-fn codehost(args: &Args) -> io::Result<()> {
+fn codehost(args: &Args, counting: Option<Counting<'_>>) -> io::Result<()> {
     let server = host(args).serve()?;
     let url = server.url();
     let tokens: &[(&str, &str)] = match args.scenario {
@@ -93,8 +99,7 @@ fn codehost(args: &Args) -> io::Result<()> {
     }
     anstream::println!("Try:\n  curl -si -H 'Authorization: token {DEMO_TOKEN}' {url}/orgs/acme");
     anstream::println!("Ctrl-C ends it.");
-    server.join();
-    Ok(())
+    wait(server, counting)
 }
 
 fn host(args: &Args) -> CodeHost {
@@ -107,7 +112,7 @@ fn host(args: &Args) -> CodeHost {
     host.log_limit(0).port(args.port).latency(args.latency())
 }
 
-fn cloud(args: &Args) -> io::Result<()> {
+fn cloud(args: &Args, counting: Option<Counting<'_>>) -> io::Result<()> {
     let account = match args.scenario {
         Scenario::Demo => demo_account(),
         Scenario::Large => large_account(args.repositories),
@@ -125,11 +130,10 @@ fn cloud(args: &Args) -> io::Result<()> {
          -d 'Action=GetAccountPasswordPolicy&Version=2010-05-08' {url}/"
     );
     anstream::println!("Ctrl-C ends it.");
-    server.join();
-    Ok(())
+    wait(server, counting)
 }
 
-fn workspace(args: &Args) -> io::Result<()> {
+fn workspace(args: &Args, counting: Option<Counting<'_>>) -> io::Result<()> {
     let directory = match args.scenario {
         Scenario::Demo => demo_workspace(),
         Scenario::Large => large_workspace(args.repositories),
@@ -148,6 +152,55 @@ fn workspace(args: &Args) -> io::Result<()> {
         None => anstream::println!("--credentials-file PATH writes the service account's credentials."),
     }
     anstream::println!("Ctrl-C ends it.");
-    server.join();
-    Ok(())
+    wait(server, counting)
+}
+
+/// Where the counts go, and the signals after which they do.
+struct Counting<'a> {
+    path: &'a Path,
+    runtime: Runtime,
+    interrupts: Signal,
+    terminations: Signal,
+}
+
+impl<'a> Counting<'a> {
+    /// From here on the signals do nothing by themselves.
+    fn to(path: &'a Path) -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (interrupts, terminations) = {
+            let _inside = runtime.enter();
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+        };
+        Ok(Self { path, runtime, interrupts, terminations })
+    }
+}
+
+/// Until the process is told to stop: by the signal's own effect, or, where counts are wanted, by writing them first.
+fn wait<Host>(server: Server<Host>, counting: Option<Counting<'_>>) -> io::Result<()> {
+    let Some(Counting { path, runtime, mut interrupts, mut terminations }) = counting else {
+        server.join();
+        return Ok(());
+    };
+    runtime.block_on(async {
+        tokio::select! {
+            _ = interrupts.recv() => {}
+            _ = terminations.recv() => {}
+        }
+    });
+    write_summary(&server, path)
+}
+
+fn write_summary<Host>(server: &Server<Host>, path: &Path) -> io::Result<()> {
+    let counted = server.summary();
+    let seconds = |time: Option<SystemTime>| {
+        time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map(|since| since.as_secs_f64())
+    };
+    let document = serde_json::json!({
+        "requests": counted.requests,
+        "connections": counted.connections,
+        "highest_concurrency": counted.highest_concurrency,
+        "first_request": seconds(counted.first_request),
+        "last_answer": seconds(counted.last_answer),
+    });
+    std::fs::write(path, format!("{document}\n"))
 }

@@ -75,6 +75,7 @@ pub(super) async fn accept(
             }
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
+                    engine.tally.connected();
                     tokio::spawn(drive(stream, engine.clone()));
                 }
                 // Out of file descriptors, or a peer that left already: neither is a reason to stop, and

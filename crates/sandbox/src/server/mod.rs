@@ -9,6 +9,7 @@ mod held;
 mod log;
 mod options;
 mod spelling;
+mod tally;
 
 pub(crate) use answer::{Action, Answer, Call, identity_etag, uuid};
 pub(crate) use connection::{End, Plan, Step};
@@ -23,10 +24,11 @@ use log::Log;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
+pub use tally::Summary;
+use tally::Tally;
 use tokio::sync::{mpsc, oneshot};
 
 /// What stands behind the port.
@@ -114,9 +116,7 @@ impl<Host> Server<Host> {
             clock,
             address,
             origin,
-            in_flight: AtomicU64::new(0),
-            peak: AtomicU64::new(0),
-            served: AtomicU64::new(0),
+            tally: Tally::default(),
             refuse,
             spelling: OnceLock::new(),
             settings: RwLock::new(settings),
@@ -161,7 +161,12 @@ impl<Host> Server<Host> {
 
     /// How many requests arrived, whether or not the log still holds them.
     pub fn request_count(&self) -> u64 {
-        self.engine.served.load(Ordering::Relaxed)
+        self.engine.tally.requests()
+    }
+
+    /// What was counted since the start or [`Self::clear_log`].
+    pub fn summary(&self) -> Summary {
+        self.engine.tally.summary()
     }
 
     /// Requests that a read-only client must not send.
@@ -172,14 +177,13 @@ impl<Host> Server<Host> {
     /// Forgets the requests and the peak seen so far; limits and faults keep their counts.
     pub fn clear_log(&self) {
         self.engine.log.clear();
-        self.engine.served.store(0, Ordering::Relaxed);
-        self.engine.peak.store(self.engine.in_flight.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.engine.tally.clear();
     }
 
     /// The most requests that were in flight at one moment. Without latency the host answers at once, so this
     /// says something about the client only when [`CodeHost::latency`] is set.
     pub fn highest_concurrency(&self) -> u64 {
-        self.engine.peak.load(Ordering::Relaxed)
+        self.engine.tally.summary().highest_concurrency
     }
 
     /// How many faults were injected, by kind.
@@ -237,9 +241,7 @@ pub(crate) struct Engine {
     clock: Clock,
     address: SocketAddr,
     origin: String,
-    in_flight: AtomicU64,
-    peak: AtomicU64,
-    served: AtomicU64,
+    tally: Tally,
     refuse: mpsc::UnboundedSender<Duration>,
     spelling: OnceLock<hyper::http::Extensions>,
     settings: RwLock<Settings>,
@@ -248,15 +250,6 @@ pub(crate) struct Engine {
 impl std::fmt::Debug for Engine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Engine").field("origin", &self.origin).finish_non_exhaustive()
-    }
-}
-
-/// Counts a request as in flight for as long as it lives.
-struct InFlight<'a>(&'a AtomicU64);
-
-impl Drop for InFlight<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -270,10 +263,8 @@ impl Engine {
         request: hyper::Request<hyper::body::Incoming>,
         wire: &mpsc::UnboundedSender<Plan>,
     ) -> hyper::Response<http_body_util::Full<bytes::Bytes>> {
-        let number = self.served.fetch_add(1, Ordering::Relaxed);
-        let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
-        self.peak.fetch_max(in_flight, Ordering::Relaxed);
-        let _counted = InFlight(&self.in_flight);
+        let counted = self.tally.arrive();
+        let (number, in_flight) = (counted.number, counted.in_flight);
 
         let (parts, body) = request.into_parts();
         let (latency, compression, max_body, mut call) = {

@@ -9,7 +9,8 @@
 )]
 
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -171,6 +172,37 @@ fn a_signal_in_the_middle_ends_everything() {
         assert_eq!(lab.calls("the platform ended"), 1);
         assert!(!lab.lives("serving") && !lab.lives("hanging"));
     }
+}
+
+/// For measurements: a program beside it counts nothing itself.
+#[test]
+fn what_was_counted_is_written_when_it_is_told_to_end() {
+    let lab = Lab::new();
+    let summary = lab.0.path().join("summary.json");
+    let arguments = ["serve", "--scenario", "large", "--size", "3", "--summary", summary.to_str().unwrap()];
+    let mut child = lab.command(&arguments).spawn().unwrap();
+    let mut said = String::new();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    while !said.contains("Ctrl-C ends it.") {
+        assert_ne!(output.read_line(&mut said).unwrap(), 0, "{said}");
+    }
+    let (_, address) = said.split_once("http://").unwrap();
+    let mut stream = TcpStream::connect(address.split(',').next().unwrap()).unwrap();
+    for _ in 0..2 {
+        stream.write_all(b"HEAD /orgs/acme HTTP/1.1\r\nHost: sandbox\r\nUser-Agent: test\r\n\r\n").unwrap();
+        let mut answer = Vec::new();
+        while !answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            answer.extend_from_slice(&byte);
+        }
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let counted: serde_json::Value = serde_json::from_slice(&std::fs::read(summary).unwrap()).unwrap();
+    assert_eq!((&counted["requests"], &counted["connections"]), (&2.into(), &1.into()), "{counted}");
+    assert_eq!(counted["highest_concurrency"], 1, "{counted}");
+    assert!(counted["first_request"].as_f64() < counted["last_answer"].as_f64(), "{counted}");
 }
 
 #[test]

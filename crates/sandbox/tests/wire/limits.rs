@@ -2,7 +2,7 @@
 
 use crate::client::get;
 use sandbox::codehost::{CodeHost, Limits, Organization, Primary, Secondary, Token};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 fn host(limits: Limits) -> CodeHost {
     CodeHost::new()
@@ -103,12 +103,23 @@ fn a_hundred_at_once() {
     let limits =
         Limits { secondary: Secondary { concurrent: 3, ..Secondary::default() }, ..Limits::documented() };
     let server = host(limits).latency(Duration::from_millis(300)).serve().unwrap();
+    let before = SystemTime::now();
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..5).map(|_| scope.spawn(|| get(&server, "t", "/user").status)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 3, "{statuses:?}");
     assert_eq!(server.highest_concurrency(), 5);
+
+    let counted = server.summary();
+    assert_eq!((counted.requests, counted.connections, counted.highest_concurrency), (5, 5, 5));
+    let (first, last) = (counted.first_request.unwrap(), counted.last_answer.unwrap());
+    // The counters know microseconds, the clock more.
+    let before = before - Duration::from_micros(1);
+    assert!(before <= first && first < last && last <= SystemTime::now(), "{counted:?}");
+    server.clear_log();
+    let cleared = server.summary();
+    assert_eq!((cleared.requests, cleared.connections, cleared.first_request), (0, 0, None));
 }
 
 #[test]

@@ -1,0 +1,1 @@
+"""The measurements; `main` is where they begin."""

@@ -1,0 +1,75 @@
+"""Whether the output is complete: nobody wins by leaving work out."""
+
+import hashlib
+import json
+import subprocess
+import tarfile
+from pathlib import Path
+
+from .launch import Failed
+from .layout import SCRATCH
+
+
+def complete(output: Path, expected: set[str], public_key: Path) -> None:
+    """The archive has every file that was due and no other, each is JSON and as the signed list says. Else `Failed`.
+
+    The bare loop signs with a key of its own, which nobody has: of its signature only the length is looked at.
+    """
+    archives = list(output.glob("*.tar.gz"))
+    if len(archives) != 1:
+        raise Failed(f"{len(archives)} archives in the output")
+    try:
+        sums, lists = read(archives[0])
+        checksums = lists.get("checksums.sha256", b"")
+        listed = {path: digest for digest, path in (line.split("  ", 1) for line in checksums.decode().splitlines())}
+    except (ValueError, EOFError, OSError, tarfile.TarError) as error:
+        raise Failed(f"what is in the archive cannot be read: {error}") from error
+    if listed != {path: digest for path, digest in sums.items() if path not in lists}:
+        raise Failed("the list of checksums does not say what is in the archive")
+    # Documents are the tool's own; what was collected has no directory, or one of these.
+    collected = {path.removeprefix("files/").removeprefix("sources/codehost/") for path in listed}
+    collected = {path for path in collected if "/" not in path and path not in ("manifest.json", "run.json")}
+    if collected != expected:
+        missing, extra = len(expected - collected), len(collected - expected)
+        raise Failed(f"{missing} files are missing and {extra} too many, of {len(expected)}")
+    if "signature.sig" in lists:
+        signed(checksums, lists["signature.sig"], public_key)
+    elif len(lists.get("checksums.sha256.sig", b"")) != 128:
+        raise Failed("there is no signature")
+
+
+def read(archive_file: Path) -> tuple[dict[str, str], dict[str, bytes]]:
+    """The digest of every file by its path; and the list of checksums and the signature themselves."""
+    sums, lists = {}, {}
+    with tarfile.open(archive_file, "r:gz") as archive:
+        for member in archive:
+            if not member.isfile():
+                continue
+            content = archive.extractfile(member).read()
+            path = member.name.removeprefix("./")
+            sums[path] = hashlib.sha256(content).hexdigest()
+            if "checksums.sha256" in path or path == "signature.sig":
+                lists[path] = content
+            else:
+                json.loads(content)
+    return sums, lists
+
+
+def signed(checksums: bytes, signature: bytes, public_key: Path) -> None:
+    """Raises `Failed` if the signature is not that of the key."""
+    list_file, signature_file = SCRATCH / "checked.sha256", SCRATCH / "checked.sig"
+    list_file.write_bytes(checksums)
+    signature_file.write_bytes(signature)
+    command = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", str(public_key), "-rawin"]
+    command += ["-in", str(list_file), "-sigfile", str(signature_file)]
+    if subprocess.run(command, stdout=subprocess.DEVNULL).returncode != 0:
+        raise Failed("the signature is not good")
+
+
+def verifies(evidence: Path, output: Path, public_key: Path) -> None:
+    """Raises `Failed` if the tool does not accept its own bundle."""
+    bundle = next(output.glob("*.tar.gz"))
+    command = [str(evidence), "verify", "--quiet", "--public-key", str(public_key), str(bundle)]
+    status = subprocess.run(command, cwd=output, stdout=subprocess.DEVNULL).returncode
+    if status != 0:
+        raise Failed(f"evidence verify ended with {status}")
