@@ -1,6 +1,6 @@
 //! Whether what a pattern matched can be a secret at all: entropy, and the placeholders people write instead.
 //!
-//! Pure functions over the varying part of a match. They never keep it.
+//! Pure functions over the varying part of a match, and over what stands around a key word. They never keep it.
 
 /// Shannon entropy in bits per byte: 0 for one repeated byte, 8 at most.
 pub(super) fn entropy(value: &[u8]) -> f32 {
@@ -52,6 +52,49 @@ pub(super) fn is_harmless_name(before: &[u8]) -> bool {
 }
 
 const HARMLESS: &[&str] = &["public", "csrf", "xsrf", "page", "next", "sync", "continuation", "cancellation"];
+
+/// Whether a password in a URL can end before an `@`: a host follows, and the authority began at a slash.
+pub(super) fn can_end_credentials(before: &[u8], behind: &[u8]) -> bool {
+    let begins_host = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'[';
+    behind.first().is_some_and(begins_host)
+        && before.iter().rev().find(|byte| ends_authority(**byte)) == Some(&b'/')
+}
+
+/// What the pattern of a password in a URL does not go across.
+fn ends_authority(byte: u8) -> bool {
+    is_space(byte)
+        || matches!(
+            byte,
+            b'/' | b'?'
+                | b'#'
+                | b'@'
+                | b'"'
+                | b'\''
+                | b'`'
+                | b'<'
+                | b'>'
+                | b'\\'
+                | b','
+                | b';'
+                | b'('
+                | b')'
+                | b'|'
+        )
+}
+
+/// Whether what stands behind a key word makes it the name of a value: quotes, spaces, then an equals sign or a colon.
+pub(super) fn can_name_value(behind: &[u8]) -> bool {
+    let after =
+        |text: &[u8], skipped: fn(&u8) -> bool| text.iter().take(4).take_while(|byte| skipped(byte)).count();
+    let behind = behind.get(after(behind, |byte| matches!(byte, b'"' | b'\'' | b'\\'))..).unwrap_or_default();
+    let behind = behind.get(after(behind, |byte| is_space(*byte))..).unwrap_or_default();
+    matches!(behind.first(), Some(b'=' | b':'))
+}
+
+/// As `\s` of a pattern.
+fn is_space(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == b'\x0b'
+}
 
 fn contains(value: &[u8], word: &str) -> bool {
     value.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
@@ -117,6 +160,27 @@ mod tests {
             assert!(is_dull(value.as_bytes()), "{value}");
         }
         assert!(!is_dull(b"0a1b2c3d4e5f6a7b"));
+    }
+
+    #[test]
+    fn where_a_password_of_a_url_can_end() {
+        for before in ["https://user:hunter2", "https:\\/\\/user:hunter2", "x://:aaa"] {
+            assert!(can_end_credentials(before.as_bytes(), b"host"), "{before}");
+            assert!(!can_end_credentials(before.as_bytes(), b" host"), "{before}");
+        }
+        for before in ["", "owner", "* ", "https://user:pass word", "a@b", "//x\u{b}"] {
+            assert!(!can_end_credentials(before.as_bytes(), b"host"), "{before}");
+        }
+    }
+
+    #[test]
+    fn what_makes_a_key_word_the_name_of_a_value() {
+        for behind in [":", "=", "=> x", "\": ", "\\\": x", "'  =", " \t\n\u{b}:"] {
+            assert!(can_name_value(behind.as_bytes()), "{behind}");
+        }
+        for behind in ["", "s", "-scan", " of", "\"\"\"\"\" =", "     =", " \"="] {
+            assert!(!can_name_value(behind.as_bytes()), "{behind}");
+        }
     }
 
     #[test]

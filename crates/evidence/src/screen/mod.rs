@@ -12,10 +12,12 @@ mod credible;
 mod own;
 mod patterns;
 mod views;
+mod words;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -24,6 +26,7 @@ use regex::bytes::{Regex, RegexBuilder};
 pub use own::SHORTEST_OWN_SECRET;
 pub use patterns::{Confidence, RULES, Rule};
 use views::View;
+use words::{Hit, Words};
 
 /// The rule by which the collector's own credentials are found.
 pub const OWN_CREDENTIAL: &str = "own-credential";
@@ -69,7 +72,7 @@ struct Inner {
     learned: RwLock<Learned>,
     /// Finds all key words and own credentials in one pass. Without it every rule is tried everywhere: slower, and
     /// the same findings.
-    prefilter: Option<AhoCorasick>,
+    prefilter: Option<Words>,
 }
 
 #[derive(Default)]
@@ -80,14 +83,46 @@ struct Learned {
 
 #[derive(Clone, Copy)]
 enum Needle {
-    Rule(usize),
+    /// A rule's key word; as it is written here, unless the rule's pattern ignores case.
+    Rule(usize, &'static str),
     Own(usize),
 }
 
 struct Compiled {
     rule: &'static Rule,
+    /// Whether the pattern matches letters of either case.
+    ignores_case: bool,
     /// Compiled when a key word first occurs: most runs never need most rules.
     regex: OnceLock<Option<Regex>>,
+}
+
+/// How a text came about, and so what is looked for in it.
+#[derive(Clone, Copy)]
+enum Reading {
+    /// As it stands there: everything.
+    Plain,
+    /// Decoded: no guesses.
+    Decoded,
+    /// Lines that were put together: no guesses, and nothing that is a credential only by where it stands.
+    Joined,
+}
+
+impl Reading {
+    fn wants(self, rule: &Rule) -> bool {
+        match self {
+            Reading::Plain => true,
+            Reading::Decoded => rule.confidence == Confidence::High,
+            Reading::Joined => rule.confidence == Confidence::High && rule.may_be_cut,
+        }
+    }
+}
+
+/// What a search brings to light.
+#[derive(Default)]
+struct Sight {
+    findings: Vec<Finding>,
+    /// Where key words stand, if somebody wants to know.
+    words: Option<Vec<Range<usize>>>,
 }
 
 /// The part of the text around key words of one rule that is still to be searched.
@@ -102,20 +137,16 @@ impl Screen {
     /// Compiles the rules. `own_secrets` are the credentials in use, looked for as they are, URL-encoded, as a JSON
     /// string, and inside base64 of both alphabets; one shorter than [`SHORTEST_OWN_SECRET`] is ignored.
     pub fn new(own_secrets: &[&str]) -> Screen {
-        let rules = RULES.iter().map(|rule| Compiled { rule, regex: OnceLock::new() }).collect();
+        let rules = RULES.iter().map(Compiled::new).collect();
         let (long, short): (Vec<&str>, Vec<&str>) =
             own_secrets.iter().partition(|secret| secret.len() > LONG_SECRET);
         let own: Vec<Vec<u8>> = short.iter().flat_map(|secret| own::forms(secret)).collect();
         let keywords = RULES.iter().enumerate().flat_map(|(index, rule)| {
-            rule.keywords.iter().map(move |keyword| (keyword.as_bytes(), Needle::Rule(index)))
+            rule.keywords.iter().map(move |keyword| (keyword.as_bytes(), Needle::Rule(index, keyword)))
         });
         let secrets = own.iter().enumerate().map(|(index, form)| (form.as_slice(), Needle::Own(index)));
         let (texts, needles): (Vec<&[u8]>, Vec<Needle>) = keywords.chain(secrets).unzip();
-        let prefilter = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(texts)
-            .ok();
+        let prefilter = Words::new(&texts);
         let screen = Screen(Arc::new(Inner { rules, own, needles, learned: RwLock::default(), prefilter }));
         long.iter().for_each(|secret| screen.learn(secret));
         screen
@@ -137,8 +168,10 @@ impl Screen {
     /// Everything in the text that looks like a credential, in the order of the text. A guess inside a certain
     /// finding is left out; in what had to be decoded there are no guesses.
     pub fn check(&self, text: &[u8]) -> Vec<Finding> {
-        let mut findings = self.0.search(text);
-        self.0.search_views(text, LAYERS, &mut findings);
+        let mut sight = Sight::default();
+        self.0.search(text, Reading::Plain, &mut sight);
+        self.0.search_views(text, LAYERS, &mut sight);
+        let mut findings = sight.findings;
         findings.sort_by_key(|finding| {
             (finding.start, Reverse(finding.confidence), Reverse(finding.end), finding.rule)
         });
@@ -208,64 +241,85 @@ impl fmt::Debug for Screen {
 
 impl Inner {
     /// What the text shows as it is.
-    fn search(&self, text: &[u8]) -> Vec<Finding> {
-        let mut findings = match &self.prefilter {
-            Some(prefilter) => self.search_near(prefilter, text),
-            None => self.search_everywhere(text),
-        };
-        self.search_learned(text, &mut findings);
-        findings
+    fn search(&self, text: &[u8], reading: Reading, sight: &mut Sight) {
+        match &self.prefilter {
+            Some(prefilter) => self.search_near(prefilter, text, reading, sight),
+            None => self.search_everywhere(text, reading, sight),
+        }
+        self.search_learned(text, &mut sight.findings);
     }
 
     /// Adds what the text hides in up to `layers` layers and is not found already.
-    fn search_views(&self, text: &[u8], layers: usize, findings: &mut Vec<Finding>) {
+    fn search_views(&self, text: &[u8], layers: usize, sight: &mut Sight) {
         let Some(below) = layers.checked_sub(1) else { return };
         for view in View::of(text) {
-            let mut hidden = self.search(&view.bytes);
-            if view.joined {
-                hidden.retain(|finding| patterns::may_be_cut(finding.rule));
-            }
-            self.search_views(&view.bytes, below, &mut hidden);
-            for finding in hidden.iter().filter(|finding| finding.confidence == Confidence::High) {
-                let (start, end) = view.back(finding.start, finding.end);
-                let known = |known: &Finding| {
-                    known.confidence == Confidence::High && known.start <= start && end <= known.end
-                };
-                if start < end && !findings.iter().any(known) {
-                    findings.push(Finding { start, end, ..*finding });
-                }
+            let words = self.search_view(&view, below, sight);
+            if let Some(pairs) = view.pairs(text, &words) {
+                self.search_view(&pairs, below, sight);
             }
         }
     }
 
-    fn search_near(&self, prefilter: &AhoCorasick, text: &[u8]) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        let mut areas: Vec<Area> = Vec::new();
-        for hit in prefilter.find_overlapping_iter(text) {
-            match self.needles.get(hit.pattern().as_usize()) {
-                // The pass ignores case, credentials do not.
-                Some(Needle::Own(index))
-                    if self.own.get(*index).map(Vec::as_slice) == text.get(hit.range()) =>
-                {
-                    findings.push(own_finding(hit.start(), hit.end()));
-                }
-                Some(Needle::Rule(index)) => {
-                    if areas.is_empty() {
-                        areas.resize(self.rules.len(), Area::default());
-                    }
-                    if let (Some(area), Some(rule)) = (areas.get_mut(*index), self.rules.get(*index)) {
-                        area.widen(hit.start(), hit.end(), rule, text, &mut findings);
-                    }
-                }
-                Some(Needle::Own(_)) | None => {}
+    /// Adds what one view shows. Gives where in the text key words are written, in order, if lines were put together
+    /// in the view or it is wanted.
+    fn search_view(&self, view: &View, below: usize, sight: &mut Sight) -> Vec<Range<usize>> {
+        let wanted = view.joined || sight.words.is_some();
+        let mut hidden = Sight { words: wanted.then(Vec::new), ..Sight::default() };
+        let reading = if view.joined { Reading::Joined } else { Reading::Decoded };
+        self.search(&view.bytes, reading, &mut hidden);
+        self.search_views(&view.bytes, below, &mut hidden);
+        for finding in hidden.findings.iter().filter(|finding| finding.confidence == Confidence::High) {
+            let (start, end) = view.back(finding.start, finding.end);
+            let known = |known: &Finding| {
+                known.confidence == Confidence::High && known.start <= start && end <= known.end
+            };
+            if start < end && !sight.findings.iter().any(known) {
+                sight.findings.push(Finding { start, end, ..*finding });
             }
         }
+        let words = hidden.words.unwrap_or_default();
+        let words = words.into_iter().map(|word| view.back(word.start, word.end));
+        let words = in_order(words.map(|(start, end)| start..end).collect());
+        if let Some(above) = &mut sight.words {
+            above.extend(words.iter().cloned());
+        }
+        words
+    }
+
+    fn search_near(&self, prefilter: &Words, text: &[u8], reading: Reading, sight: &mut Sight) {
+        let mut areas: Vec<Area> = Vec::new();
+        let wanted = |hit: &Hit| match self.needles.get(hit.word) {
+            // The pass ignores case, credentials do not.
+            Some(Needle::Own(index)) => {
+                self.own.get(*index).map(Vec::as_slice) == text.get(hit.range.clone())
+            }
+            Some(Needle::Rule(index, word)) => self.rules.get(*index).is_some_and(|compiled| {
+                let rule = compiled.rule;
+                let exact = compiled.ignores_case || text.get(hit.range.clone()) == Some(word.as_bytes());
+                let before = text.get(..hit.range.start).unwrap_or_default();
+                let behind = text.get(hit.range.end..).unwrap_or_default();
+                exact && reading.wants(rule) && (rule.may_stand)(before, behind)
+            }),
+            None => false,
+        };
+        prefilter.each(text, wanted, |Hit { word, range }| match self.needles.get(word) {
+            Some(Needle::Own(_)) => sight.findings.push(own_finding(range.start, range.end)),
+            Some(Needle::Rule(index, _)) => {
+                if areas.is_empty() {
+                    areas.resize(self.rules.len(), Area::default());
+                }
+                if let (Some(area), Some(rule)) = (areas.get_mut(*index), self.rules.get(*index)) {
+                    area.widen(range.start, range.end, rule, text, &mut sight.findings);
+                }
+                sight.words.iter_mut().for_each(|words| words.push(range.clone()));
+            }
+            None => {}
+        });
         for (area, rule) in areas.iter().zip(&self.rules) {
             if area.end > 0 {
-                rule.search(text, area.start, area.end, &mut findings);
+                rule.search(text, area.start, area.end, &mut sight.findings);
             }
         }
-        findings
     }
 
     fn search_learned(&self, text: &[u8], findings: &mut Vec<Finding>) {
@@ -276,17 +330,31 @@ impl Inner {
         }
     }
 
-    fn search_everywhere(&self, text: &[u8]) -> Vec<Finding> {
-        let mut findings = Vec::new();
+    fn search_everywhere(&self, text: &[u8], reading: Reading, sight: &mut Sight) {
         for form in &self.own {
             let positions = text.windows(form.len()).enumerate().filter(|(_, window)| window == form);
-            findings.extend(positions.map(|(start, _)| own_finding(start, start + form.len())));
+            sight.findings.extend(positions.map(|(start, _)| own_finding(start, start + form.len())));
         }
-        for rule in &self.rules {
-            rule.search(text, 0, text.len(), &mut findings);
+        for rule in self.rules.iter().filter(|rule| reading.wants(rule.rule)) {
+            rule.search(text, 0, text.len(), &mut sight.findings);
         }
-        findings
+        if let Some(words) = &mut sight.words {
+            words.push(0..text.len());
+        }
     }
+}
+
+/// The stretches in the order of the text, none inside another.
+fn in_order(mut stretches: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    stretches.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
+    let mut ordered: Vec<Range<usize>> = Vec::new();
+    for stretch in stretches {
+        match ordered.last_mut() {
+            Some(last) if stretch.start <= last.end => last.end = last.end.max(stretch.end),
+            _ => ordered.push(stretch),
+        }
+    }
+    ordered
 }
 
 fn own_finding(start: usize, end: usize) -> Finding {
@@ -310,6 +378,10 @@ impl Area {
 }
 
 impl Compiled {
+    fn new(rule: &'static Rule) -> Compiled {
+        Compiled { rule, ignores_case: rule.pattern.starts_with("(?i)"), regex: OnceLock::new() }
+    }
+
     fn regex(&self) -> Option<&Regex> {
         self.regex.get_or_init(|| compile(self.rule)).as_ref()
     }

@@ -14,9 +14,12 @@ pub struct Rule {
     pub id: &'static str,
     /// What it finds, in a phrase for the documentation.
     pub title: &'static str,
-    /// Texts, one of which is in every match, whatever the case of its letters. Only around them the pattern is
-    /// tried.
+    /// Texts, one of which is in every match: as it is written here, or with letters of any case if the pattern begins
+    /// with `(?i)`. Only around them the pattern is tried.
     pub keywords: &'static [&'static str],
+    /// Whether a match can have a key word that stands between these texts: quick, and never wrong in saying no. For
+    /// key words that many a text has, so that the pattern need not be tried there.
+    pub may_stand: fn(before: &[u8], behind: &[u8]) -> bool,
     /// Regular expression over bytes (syntax of the `regex` crate without Unicode). The group `span`, or else the
     /// whole match, is the secret. The group `value` is the part of it that varies; a match without one is a finding
     /// without further tests. Repetition without an upper bound is of single characters, and ends the match or is
@@ -63,6 +66,7 @@ const TOKEN: Rule = Rule {
     id: "",
     title: "",
     keywords: &[],
+    may_stand: |_, _| true,
     pattern: "",
     minimum_entropy: 3.0,
     mixed_case: false,
@@ -83,9 +87,4 @@ const fn joined() -> [Rule; COUNT] {
     first.copy_from_slice(platforms::RULES);
     second.copy_from_slice(services::RULES);
     rules
-}
-
-/// Whether what the rule of this name finds is believed in lines that were put together.
-pub(super) fn may_be_cut(id: &str) -> bool {
-    RULES.iter().find(|rule| rule.id == id).is_none_or(|rule| rule.may_be_cut)
 }

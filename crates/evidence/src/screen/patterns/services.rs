@@ -1,6 +1,7 @@
 //! Rules for services, for URLs and for key words. Data only, never code.
 
 use super::{Confidence, Rule, TOKEN};
+use crate::screen::credible;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -343,6 +344,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "url-credentials",
         title: "Password in the authority of a URL (`https://user:password@host`)",
         keywords: &["@"],
+        may_stand: |before, behind| credible::can_end_credentials(before, behind),
         pattern: r"[A-Za-z]:\\*/\\*/[^\s/?#@\x22'`<>:\\,;()|]*:(?<span>(?<value>[^\s/?#@\x22'`<>\\,;()|]{3,}))@[0-9A-Za-z\[]",
         minimum_entropy: 0.0,
         may_be_cut: false,
@@ -395,12 +397,14 @@ pub(super) const RULES: &[Rule] = &[
             "access_key",
             "access-key",
             "accesskey",
+            "access.key",
             "secret",
             "passwd",
             "password",
             "token",
             "credential",
         ],
+        may_stand: |_, behind| credible::can_name_value(behind),
         pattern: r"(?i)(?:(?:api|access)[_.-]?key|secret|passwd|password|token|credential)[\x22'\\]{0,4}\s{0,4}(?:=>|:=|=|:)\s{0,4}[\x22'\\]{0,4}(?<span>(?<value>[0-9A-Za-z_+/=.~-]{16,}))",
         minimum_entropy: 3.5,
         confidence: Confidence::Low,

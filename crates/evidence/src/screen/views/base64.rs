@@ -3,10 +3,15 @@
 //! Where the encoding begins cannot be seen when other letters stand before it, so each of the four possibilities is
 //! tried. What it would say is text only if every byte of it is below 128, which random letters are not for long.
 
+use std::ops::Range;
+
 use super::View;
 
 /// Groups of four letters that must in a row say plain text: twelve bytes, less than any credential has.
 const GROUPS: usize = 4;
+
+/// As many letters.
+const SHORTEST: usize = 4 * GROUPS;
 
 /// Which places of a group a letter can have if the group says bytes below 128.
 const FIRST: u8 = 1;
@@ -58,7 +63,12 @@ fn value(letter: u8) -> Option<u32> {
 
 /// Whether the group at `at` says three bytes below 128.
 fn is_plain(text: &[u8], at: usize) -> bool {
-    let Some([a, b, c, d]) = text.get(at..).and_then(|rest| rest.first_chunk::<4>()) else { return false };
+    text.get(at..).and_then(|rest| rest.first_chunk::<4>()).is_some_and(says_plain)
+}
+
+/// Whether the group says three bytes below 128.
+#[inline]
+fn says_plain([a, b, c, d]: &[u8; 4]) -> bool {
     let place = |letter: &u8| PLACES.get(usize::from(*letter)).copied().unwrap_or(0);
     let fits = (place(a) & FIRST) | (place(b) & SECOND) | (place(c) & THIRD) | (place(d) & FOURTH);
     fits == FIRST | SECOND | THIRD | FOURTH
@@ -66,19 +76,38 @@ fn is_plain(text: &[u8], at: usize) -> bool {
 
 pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
-    for phase in 0..4 {
-        let mut at = phase;
-        // Looks at the last group of a stretch first: where it is not plain, the ones before it need no look.
-        while at + 4 * GROUPS <= text.len() {
-            let stretch = (0..GROUPS).rev().find(|group| !is_plain(text, at + 4 * group));
-            match stretch {
-                Some(group) => at += 4 * (group + 1),
-                None => at = take(text, at, &mut view),
-            }
+    let mut at = 0;
+    // Most texts have a sign between any two words: looking at the last letter first skips nearly all of it.
+    while let Some(stretch) = text.get(at..at + SHORTEST) {
+        if let Some(sign) = stretch.iter().rposition(|byte| !is_letter(*byte)) {
+            at += sign + 1;
+            continue;
         }
+        let more = text.get(at + SHORTEST..).unwrap_or_default();
+        let end = at + SHORTEST + more.iter().position(|byte| !is_letter(*byte)).unwrap_or(more.len());
+        (0..4).for_each(|phase| search(text, at + phase..end, &mut view));
+        at = end + 1;
     }
     // One phase after the other is not the order of the text, and `back` does not need it to be.
     view
+}
+
+/// Adds what the groups of four in `letters` say, if the first of them begins where they begin.
+fn search(text: &[u8], letters: Range<usize>, view: &mut View) {
+    let mut at = letters.start;
+    while at + SHORTEST <= letters.end {
+        let Some(stretch) = text.get(at..).and_then(|rest| rest.first_chunk::<SHORTEST>()) else { return };
+        let (groups, _) = stretch.as_chunks::<4>();
+        // The last group first: where it is not plain, the ones before it need no look.
+        match groups.iter().rposition(|group| !says_plain(group)) {
+            Some(group) => at += 4 * (group + 1),
+            None => at = take(text, at, view),
+        }
+    }
+}
+
+fn is_letter(byte: u8) -> bool {
+    PLACES.get(usize::from(byte)).is_some_and(|places| *places != 0)
 }
 
 /// Decodes all around the stretch at `at`, and returns where it ends.
@@ -94,8 +123,9 @@ fn take(text: &[u8], at: usize, view: &mut View) -> usize {
     {
         view.push(&bytes, before, 4);
     }
-    let groups = (at..end).step_by(4);
-    let bytes: Vec<u8> = groups.flat_map(|group| decoded(text, group).unwrap_or_default()).collect();
+    let mut bytes = Vec::with_capacity(end - at);
+    let (groups, _) = text.get(at..end).unwrap_or_default().as_chunks::<4>();
+    groups.iter().filter_map(said).for_each(|said| bytes.extend_from_slice(&said));
     view.push(&bytes, at, end - at);
     match decoded(text, end) {
         Some(bytes) => view.push(&bytes, end, 4),
@@ -115,7 +145,11 @@ fn take(text: &[u8], at: usize, view: &mut View) -> usize {
 }
 
 fn decoded(text: &[u8], at: usize) -> Option<[u8; 3]> {
-    let [a, b, c, d] = text.get(at..)?.first_chunk::<4>()?;
+    text.get(at..)?.first_chunk::<4>().and_then(said)
+}
+
+/// What a group of letters says.
+fn said([a, b, c, d]: &[u8; 4]) -> Option<[u8; 3]> {
     let bits = (value(*a)? << 18) | (value(*b)? << 12) | (value(*c)? << 6) | value(*d)?;
     let [_, first, second, third] = bits.to_be_bytes();
     Some([first, second, third])

@@ -2,6 +2,8 @@
 //!
 //! Only the surroundings of escapes are copied: most of a text has none, and was searched already.
 
+use memchr::memchr2;
+
 use super::View;
 
 /// How far around an escape the text is copied; further where a word goes on.
@@ -88,7 +90,7 @@ impl Iterator for Escapes<'_> {
     fn next(&mut self) -> Option<Escape> {
         loop {
             let rest = self.text.get(self.at..)?;
-            let at = self.at + rest.iter().position(|byte| matches!(byte, b'\\' | b'%'))?;
+            let at = self.at + memchr2(b'\\', b'%', rest)?;
             let rest = self.text.get(at..)?;
             if let Some((plain, length)) = read(rest) {
                 self.at = at + length;

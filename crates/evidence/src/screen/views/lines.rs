@@ -1,46 +1,77 @@
 //! Lines that may be one word cut in two: put together, without what begins a line of a comment.
+//!
+//! Whole chains of such lines first. Two lines of a longer chain are put together by themselves only where that can
+//! show something else: around a key word that the chain shows.
+
+use std::ops::Range;
+
+use memchr::memchr;
 
 use super::View;
 
 /// What begins a line of a comment or of a quotation.
 const LEADERS: &[&[u8]] = &[b"#", b"//", b"*", b">", b"--", b";"];
 
-/// Every two lines that may be one word, and every longer chain of such lines: what follows a cut word must not make
-/// it longer than it is, where that can be helped.
-pub(super) fn view(text: &[u8]) -> View {
+/// Every chain of lines of which any two that follow each other may be one word.
+pub(super) fn chains(text: &[u8]) -> View {
     let mut view = View { joined: true, ..View::default() };
-    let mut chain: Vec<Line> = Vec::new();
-    let mut at = 0;
-    for raw in text.split(|byte| *byte == b'\n') {
-        let line = Line { at, whole: raw };
-        at += raw.len() + 1;
-        match chain.last() {
-            Some(before) if may_be_cut(before.trimmed(), line.content()) => {
-                put(&[*before, line], &mut view);
-            }
-            _ => {
-                put_long(&chain, &mut view);
-                chain.clear();
-            }
-        }
-        chain.push(line);
-    }
-    put_long(&chain, &mut view);
+    each_chain(text, |chain| {
+        put(chain, &mut view);
+        let middle = chain.get(1..chain.len() - 1).unwrap_or_default();
+        view.ambiguous |= middle.iter().any(|line| line.may_begin_in_a_word());
+    });
     view
 }
 
-/// Adds a chain that is more than two lines.
-fn put_long(chain: &[Line], view: &mut View) {
-    if chain.len() > 2 {
-        put(chain, view);
+/// Every two lines of the longer chains, at what was seen in the text: what follows a cut word must not make it longer
+/// than it is, where that can be helped. `seen` is in order.
+pub(super) fn pairs(text: &[u8], seen: &[Range<usize>]) -> View {
+    let mut view = View { joined: true, ..View::default() };
+    each_chain(text, |chain| {
+        if chain.len() > 2 {
+            for pair in chain.windows(2) {
+                let (Some(first), Some(second)) = (pair.first(), pair.last()) else { continue };
+                if first.may_begin_in_a_word() || is_seen(first.at, second.at + second.trimmed.len(), seen) {
+                    put(pair, &mut view);
+                }
+            }
+        }
+    });
+    view
+}
+
+/// Whether anything in `start..end` was seen.
+fn is_seen(start: usize, end: usize, seen: &[Range<usize>]) -> bool {
+    let next = seen.partition_point(|range| range.end <= start);
+    seen.get(next).is_some_and(|range| range.start < end)
+}
+
+/// Calls `take` with every chain of two lines or more.
+fn each_chain<'a>(text: &'a [u8], mut take: impl FnMut(&[Line<'a>])) {
+    let mut chain: Vec<Line> = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = text.get(at..) {
+        let whole = memchr(b'\n', rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
+        let line = Line::new(at, whole);
+        at += whole.len() + 1;
+        if !chain.last().is_some_and(|before| may_be_cut(before.trimmed, line.content)) {
+            if chain.len() > 1 {
+                take(&chain);
+            }
+            chain.clear();
+        }
+        chain.push(line);
+    }
+    if chain.len() > 1 {
+        take(&chain);
     }
 }
 
 fn put(chain: &[Line], view: &mut View) {
     let Some((first, rest)) = chain.split_first() else { return };
     view.part(first.at);
-    first.push(first.trimmed(), view);
-    rest.iter().for_each(|line| line.push(line.content(), view));
+    first.push(first.trimmed, view);
+    rest.iter().for_each(|line| line.push(line.content, view));
 }
 
 /// The least length of a word that is put together.
@@ -49,46 +80,82 @@ const SHORTEST: usize = 8;
 /// Whether the end of one line and the beginning of the next can be a credential together: a word with a digit or a
 /// capital. Most lines end and begin with names that have neither.
 fn may_be_cut(before: &[u8], after: &[u8]) -> bool {
-    let end = before.iter().rev().take_while(|byte| is_inside(**byte));
-    let start = after.iter().take_while(|byte| is_inside(**byte));
-    let (mut left, mut right, mut random) = (0, 0, false);
-    let is_random = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
-    end.for_each(|byte| (left, random) = (left + 1, random || is_random(byte)));
-    start.for_each(|byte| (right, random) = (right + 1, random || is_random(byte)));
-    left > 0 && right > 0 && left + right >= SHORTEST && random
+    let inside = |byte: Option<&u8>| byte.is_some_and(|byte| kind(*byte) != OUTSIDE);
+    if !inside(before.last()) || !inside(after.first()) {
+        return false;
+    }
+    let (mut length, mut kinds) = (0, 0);
+    // Outwards from the cut, and no further than needed.
+    let mut goes_on = |byte: &u8| {
+        let kind = kind(*byte);
+        length += usize::from(kind != OUTSIDE);
+        kinds |= kind;
+        kind != OUTSIDE && (length < SHORTEST || kinds & RANDOM == 0)
+    };
+    let _ = before.iter().rev().all(&mut goes_on);
+    let _ = after.iter().all(&mut goes_on);
+    length >= SHORTEST && kinds & RANDOM != 0
 }
 
-/// What a credential can have on both sides of a cut.
-fn is_inside(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric()
-        || matches!(byte, b'_' | b'+' | b'/' | b'=' | b'.' | b':' | b'~' | b'-' | b'%')
+/// What a byte can be in a credential that is cut: nothing of it, a part, a part that looks random.
+const OUTSIDE: u8 = 0;
+const INSIDE: u8 = 1;
+const RANDOM: u8 = 2;
+
+static KINDS: [u8; 256] = kinds();
+
+#[allow(clippy::indexing_slicing, reason = "computed by the compiler, which checks it")]
+const fn kinds() -> [u8; 256] {
+    let mut kinds = [OUTSIDE; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        kinds[byte] = match byte as u8 {
+            b'0'..=b'9' | b'A'..=b'Z' => INSIDE | RANDOM,
+            b'a'..=b'z' | b'_' | b'+' | b'/' | b'=' | b'.' | b':' | b'~' | b'-' | b'%' => INSIDE,
+            _ => OUTSIDE,
+        };
+        byte += 1;
+    }
+    kinds
+}
+
+fn kind(byte: u8) -> u8 {
+    KINDS.get(usize::from(byte)).copied().unwrap_or(OUTSIDE)
 }
 
 #[derive(Clone, Copy)]
 struct Line<'a> {
     at: usize,
-    whole: &'a [u8],
+    /// Without spaces and a sign of continuation at its end.
+    trimmed: &'a [u8],
+    /// Without what begins it, too.
+    content: &'a [u8],
 }
 
 impl<'a> Line<'a> {
-    /// Without spaces and a sign of continuation at its end.
-    fn trimmed(self) -> &'a [u8] {
-        let line = self.whole.trim_ascii_end();
-        line.strip_suffix(b"\\").unwrap_or(line).trim_ascii_end()
+    fn new(at: usize, whole: &'a [u8]) -> Line<'a> {
+        let line = whole.trim_ascii_end();
+        let trimmed = line.strip_suffix(b"\\").map_or(line, <[u8]>::trim_ascii_end);
+        let mut content = trimmed.trim_ascii_start();
+        // Nearly every line begins with something else.
+        while !content.first().is_some_and(u8::is_ascii_alphanumeric)
+            && let Some(rest) = LEADERS.iter().find_map(|leader| content.strip_prefix(*leader))
+        {
+            content = rest;
+        }
+        Line { at, trimmed, content: content.trim_ascii_start() }
     }
 
-    /// Without what begins it and what ends it.
-    fn content(self) -> &'a [u8] {
-        let mut line = self.trimmed().trim_ascii_start();
-        while let Some(rest) = LEADERS.iter().find_map(|leader| line.strip_prefix(*leader)) {
-            line = rest;
-        }
-        line.trim_ascii_start()
+    /// Whether what is taken for the beginning of a comment can as well be letters of an encoded text.
+    fn may_begin_in_a_word(self) -> bool {
+        let line = self.trimmed.trim_ascii_start();
+        let behind = line.strip_prefix(b"//").or_else(|| line.strip_prefix(b"--"));
+        behind.and_then(<[u8]>::first).is_some_and(|byte| kind(*byte) != OUTSIDE)
     }
 
     /// Adds a part of this line to the view.
     fn push(self, part: &[u8], view: &mut View) {
-        let end = self.trimmed().len();
+        let end = self.trimmed.len();
         let from = self.at + end.saturating_sub(part.len());
         view.push(part, from, part.len());
     }

@@ -7,6 +7,8 @@ mod base64;
 mod escapes;
 mod lines;
 
+use std::ops::Range;
+
 /// Parts of a text in a readable form.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
@@ -14,6 +16,8 @@ pub(super) struct View {
     pub(super) bytes: Vec<u8>,
     /// Whether the view holds lines that were put together, which makes words that nobody wrote.
     pub(super) joined: bool,
+    /// Whether something was taken away between the lines that can have belonged to the words.
+    ambiguous: bool,
     /// Where each stretch of the bytes comes from, in order.
     pieces: Vec<Piece>,
 }
@@ -33,8 +37,15 @@ const BETWEEN: &[u8] = b"\"\n\"";
 impl View {
     /// Every view of the text that shows something.
     pub(super) fn of(text: &[u8]) -> impl Iterator<Item = View> {
-        let makers: [fn(&[u8]) -> View; 3] = [escapes::view, lines::view, base64::view];
+        let makers: [fn(&[u8]) -> View; 3] = [escapes::view, lines::chains, base64::view];
         makers.into_iter().map(|make| make(text)).filter(|view| !view.bytes.is_empty())
+    }
+
+    /// The view of every two lines of the `text` by themselves where this view, of whole chains, showed something: at
+    /// `seen`, stretches of the text in order.
+    pub(super) fn pairs(&self, text: &[u8], seen: &[Range<usize>]) -> Option<View> {
+        let wanted = self.joined && (self.ambiguous || !seen.is_empty());
+        wanted.then(|| lines::pairs(text, seen)).filter(|view| !view.bytes.is_empty())
     }
 
     /// Where in the text the bytes `start..end` of the view are written.

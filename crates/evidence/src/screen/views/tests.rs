@@ -8,6 +8,13 @@ fn views(text: &str) -> Vec<String> {
     View::of(text.as_bytes()).map(|view| String::from_utf8_lossy(&view.bytes).into_owned()).collect()
 }
 
+/// What the view of pairs shows where the view of whole chains showed something at `seen`.
+fn pairs(text: &str, seen: &[Range<usize>]) -> Option<String> {
+    let chains = View::of(text.as_bytes()).find(|view| view.joined)?;
+    let pairs = chains.pairs(text.as_bytes(), seen)?;
+    Some(String::from_utf8_lossy(&pairs.bytes).into_owned())
+}
+
 /// Whether a view shows `hidden`, and the place in the text from which it comes.
 fn shown<'a>(text: &'a str, hidden: &str) -> Option<&'a str> {
     View::of(text.as_bytes()).find_map(|view| {
@@ -74,7 +81,17 @@ fn a_word_that_is_cut_into_lines() {
     }
     assert_eq!(shown("oneA\n# two2\n# three", "oneAtwo2three"), Some("oneA\n# two2\n# three"));
     // What follows is not part of a word of two lines, and can be of one of three.
-    assert_eq!(views("one1\n# two2\n# three3"), ["one1two2\"\n\"# two2three3\"\n\"one1two2three3"]);
+    let text = "one1\n# two2\n# three3\n# four4";
+    assert_eq!(views(text), ["one1two2three3four4"]);
+    assert_eq!(pairs(text, &[]), None);
+    assert_eq!(pairs(text, std::slice::from_ref(&(0..3))).as_deref(), Some("one1two2"));
+    assert_eq!(pairs(text, std::slice::from_ref(&(7..11))).as_deref(), Some("one1two2\"\n\"# two2three3"));
+    assert_eq!(
+        pairs(text, &[2..8, 20..21]).as_deref(),
+        Some("one1two2\"\n\"# two2three3\"\n\"# three3four4")
+    );
+    // What begins the second line can be a letter of base64: its pairs are looked at in any case.
+    assert_eq!(pairs("one1234\n//two2\nthree", &[]).as_deref(), Some("//two2three"));
     // An empty line ends a word, and names are none.
     assert_eq!(shown("one1.\n\n# two2", "one1.two2"), None);
     assert_eq!(views("* @acme/everyone\n/services/payments/ @acme/web\n"), Vec::<String>::new());

@@ -1,0 +1,56 @@
+//! A form of text, and the made-up pieces that the forms are put together from.
+
+use std::fmt;
+
+/// About how long each text is.
+pub(crate) const SIZE: usize = 100_000;
+
+/// A form of text.
+pub(crate) struct Form {
+    pub(crate) name: &'static str,
+    /// Whether there is nothing in it that the screen finds.
+    pub(crate) clean: bool,
+    pub(crate) make: fn() -> String,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Pieces of the text, by number, until it is long enough.
+pub(crate) fn repeat(piece: impl Fn(u64) -> String) -> String {
+    let mut text = String::with_capacity(SIZE + 4_096);
+    let mut number = 0;
+    while text.len() < SIZE {
+        text.push_str(&piece(number));
+        number += 1;
+    }
+    text
+}
+
+/// A number that looks random, the same in every run.
+pub(crate) fn noise(number: u64) -> u64 {
+    let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ number
+}
+
+/// Hexadecimal digits that look random.
+pub(crate) fn hex(number: u64, length: usize) -> String {
+    let mut digits = String::new();
+    for part in 0.. {
+        if digits.len() >= length {
+            break;
+        }
+        digits.push_str(&format!("{:016x}", noise(number * 31 + part)));
+    }
+    digits.truncate(length);
+    digits
+}
+
+/// The text cut into lines of that many bytes.
+pub(crate) fn in_lines(text: &str, width: usize) -> String {
+    let lines = text.as_bytes().chunks(width).map(String::from_utf8_lossy);
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,52 @@
+//! How fast the screen is, form by form. It reads every byte of evidence and of output: its aim is 200 MB/s per core on
+//! clean evidence of every form. What is made to be slow has no aim, only a figure.
+//!
+//! `cargo bench -p evidence --bench screen`. The column to read is the rate of the fastest sample: other work on the
+//! machine only ever makes a sample slower.
+
+#![allow(clippy::indexing_slicing, reason = "a benchmark")]
+
+mod clean;
+mod form;
+mod hostile;
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use evidence::screen::Screen;
+
+use form::Form;
+
+fn main() {
+    divan::main();
+}
+
+/// Credentials as a run has them: a token, and an access token that is learned.
+const OWN: &[&str] = &["0123456789-a-made-up-credential-0123456789"];
+
+fn measure(bencher: Bencher, form: &Form) {
+    let (screen, text) = (Screen::new(OWN), (form.make)());
+    assert!(screen.check(text.as_bytes()).is_empty() == form.clean, "{form}");
+    bencher.counter(BytesCount::of_str(&text)).bench(|| screen.check(black_box(text.as_bytes())));
+}
+
+#[divan::bench(args = clean::FORMS, sample_count = 30)]
+fn clean(bencher: Bencher, form: &Form) {
+    measure(bencher, form);
+}
+
+#[divan::bench(args = hostile::FORMS, sample_count = 5)]
+fn hostile(bencher: Bencher, form: &Form) {
+    measure(bencher, form);
+}
+
+#[divan::bench]
+fn new(bencher: Bencher) {
+    bencher.bench(|| Screen::new(black_box(OWN)));
+}
+
+#[divan::bench]
+fn line_of_output(bencher: Bencher) {
+    let screen = Screen::new(OWN);
+    let line = "GET /repos/acme/service/branches/main/protection 200 in 312 ms, 4,871 of 5,000 left";
+    bencher.counter(BytesCount::of_str(line)).bench(|| screen.redact(black_box(line)).len());
+}

@@ -1,0 +1,170 @@
+//! Where key words stand: all of them in one pass, whatever the case of their letters.
+//!
+//! A table says for every byte what comes next, so that each step waits for the one before. Several parts of a text are
+//! therefore gone through side by side: while one step waits, the others go on. Nothing here knows what a word means.
+
+use std::ops::Range;
+
+use aho_corasick::Anchored;
+use aho_corasick::automaton::{Automaton as _, StateID};
+use aho_corasick::dfa::DFA;
+
+/// How many parts of a text are gone through at once.
+const LANES: usize = 4;
+
+/// As much of a text is divided at a time: what was found in the later parts is kept until the earlier ones are done.
+const BLOCK: usize = LANES * 64 * 1024;
+
+/// The words, as a table.
+pub(super) struct Words {
+    table: DFA,
+    start: StateID,
+    /// The length of the longest word, in bytes.
+    longest: usize,
+}
+
+/// A word in a text.
+pub(super) struct Hit {
+    /// Which one, in the order in which they were given.
+    pub(super) word: usize,
+    /// Where it stands.
+    pub(super) range: Range<usize>,
+}
+
+impl Words {
+    /// `None` if they are too many for one table.
+    pub(super) fn new(words: &[&[u8]]) -> Option<Words> {
+        let table = DFA::builder().ascii_case_insensitive(true).prefilter(false).build(words).ok()?;
+        let start = table.start_state(Anchored::No).ok()?;
+        Some(Words { start, longest: table.max_pattern_len(), table })
+    }
+
+    /// Calls `take` with every word in the text that is wanted, by where they end.
+    pub(super) fn each(&self, text: &[u8], wanted: impl Fn(&Hit) -> bool, mut take: impl FnMut(Hit)) {
+        for at in (0..text.len()).step_by(BLOCK) {
+            let block = at..text.len().min(at + BLOCK);
+            let mut found: [Vec<Hit>; LANES] = Default::default();
+            let lane = block.len().div_ceil(LANES);
+            if lane < 2 * self.longest {
+                let [found, ..] = &mut found;
+                let state = self.state_at(text, at);
+                self.one(text, block, state, &mut |hit| found.extend(Some(hit).filter(&wanted)));
+            } else {
+                let mut keep = |lane: usize, hit: Hit| {
+                    if let Some(found) = found.get_mut(lane)
+                        && wanted(&hit)
+                    {
+                        found.push(hit);
+                    }
+                };
+                self.side_by_side(text, block, lane, &mut keep);
+            }
+            found.into_iter().flatten().for_each(&mut take);
+        }
+    }
+
+    /// Goes through the parts of a block, each of `length` bytes but the last.
+    fn side_by_side(
+        &self,
+        text: &[u8],
+        block: Range<usize>,
+        length: usize,
+        keep: &mut impl FnMut(usize, Hit),
+    ) {
+        let part = |lane: usize| {
+            block.end.min(block.start + lane * length)..block.end.min(block.start + (lane + 1) * length)
+        };
+        let parts: [Range<usize>; LANES] = std::array::from_fn(part);
+        let bytes = |lane: &Range<usize>| text.get(lane.clone()).unwrap_or_default();
+        let [first, second, third, fourth] = &parts;
+        let mut states = parts.each_ref().map(|part| self.state_at(text, part.start));
+        let together = bytes(first).iter().zip(bytes(second)).zip(bytes(third)).zip(bytes(fourth));
+        for (step, (((a, b), c), d)) in together.enumerate() {
+            let [first, second, third, fourth] = &mut states;
+            *first = self.table.next_state(Anchored::No, *first, *a);
+            *second = self.table.next_state(Anchored::No, *second, *b);
+            *third = self.table.next_state(Anchored::No, *third, *c);
+            *fourth = self.table.next_state(Anchored::No, *fourth, *d);
+            if states.iter().any(|state| self.table.is_special(*state)) {
+                for (lane, (part, state)) in parts.iter().zip(&states).enumerate() {
+                    self.tell(*state, part.start + step + 1, &mut |hit| keep(lane, hit));
+                }
+            }
+        }
+        // The last part is the shortest.
+        let done = fourth.len();
+        for (lane, (part, state)) in parts.iter().zip(states).enumerate() {
+            self.one(text, part.start + done..part.end, state, &mut |hit| keep(lane, hit));
+        }
+    }
+
+    /// Goes through one part alone.
+    fn one(&self, text: &[u8], part: Range<usize>, mut state: StateID, keep: &mut impl FnMut(Hit)) {
+        for (byte, end) in text.get(part.clone()).unwrap_or_default().iter().zip(part.start + 1..) {
+            state = self.table.next_state(Anchored::No, state, *byte);
+            if self.table.is_special(state) {
+                self.tell(state, end, keep);
+            }
+        }
+    }
+
+    /// What to go on with at this place: a word can have begun before it.
+    fn state_at(&self, text: &[u8], at: usize) -> StateID {
+        let before = text.get(at.saturating_sub(self.longest)..at).unwrap_or_default();
+        before.iter().fold(self.start, |state, byte| self.table.next_state(Anchored::No, state, *byte))
+    }
+
+    /// The words that end here.
+    fn tell(&self, state: StateID, end: usize, keep: &mut impl FnMut(Hit)) {
+        if !self.table.is_match(state) {
+            return;
+        }
+        for index in 0..self.table.match_len(state) {
+            let word = self.table.match_pattern(state, index);
+            let start = end.saturating_sub(self.table.pattern_len(word));
+            keep(Hit { word: word.as_usize(), range: start..end });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words at and around every border of the parts are found, once, and in order.
+    #[test]
+    fn finds_what_is_there_wherever_the_parts_meet() {
+        let texts: [&[u8]; 4] = [b"ab", b"abab", b"x", b"a-much-longer-word"];
+        let words = Words::new(&texts).unwrap();
+        let naive = |text: &[u8]| {
+            let mut all: Vec<(usize, usize)> = Vec::new();
+            for end in 0..=text.len() {
+                for (index, word) in texts.iter().enumerate() {
+                    let start = end.checked_sub(word.len());
+                    if start.is_some_and(|start| text[start..end].eq_ignore_ascii_case(word)) {
+                        all.push((end, index));
+                    }
+                }
+            }
+            all.sort_unstable();
+            all
+        };
+        let found = |text: &[u8]| {
+            let mut all = Vec::new();
+            words.each(text, |hit| hit.word != 2, |hit| all.push((hit.range.end, hit.word)));
+            assert!(all.is_sorted_by_key(|(end, _)| *end));
+            all.sort_unstable();
+            all
+        };
+        for length in
+            [0, 1, 2, 7, 71, 72, 73, 143, 144, 145, 1_000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 5]
+        {
+            for piece in ["ab", "aBx", "y", "ya-much-LONGER-wordab"] {
+                let text: Vec<u8> = piece.bytes().cycle().take(length).collect();
+                let mut expected = naive(&text);
+                expected.retain(|(_, word)| *word != 2);
+                assert!(found(&text) == expected, "{length} bytes of {piece}");
+            }
+        }
+    }
+}
