@@ -1,14 +1,17 @@
-//! The host's own clock: the machine's, shifted. Tests move it; nothing here ever sleeps.
+//! The host's own clock: the machine's, shifted. Tests move it.
 
+use crate::delay::Delay;
 use jiff::{SignedDuration, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 /// A clock that can be wrong (a host two hours apart), moved forward (a limit's window passing), or a test's own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock {
     hands: Hands,
     offset_seconds: Arc<AtomicI64>,
+    delay: Arc<Delay>,
 }
 
 /// Where the time comes from: the machine, unless a test has hands of its own.
@@ -29,13 +32,18 @@ impl std::fmt::Debug for Hands {
 
 impl Clock {
     pub(crate) fn new(hands: Hands) -> Self {
-        Self { hands, offset_seconds: Arc::default() }
+        Self { hands, ..Self::default() }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
         let offset = SignedDuration::from_secs(self.offset_seconds.load(Ordering::Relaxed));
         let now = self.hands.0.as_ref().map_or_else(Timestamp::now, |read| read());
         now.checked_add(offset).unwrap_or(now)
+    }
+
+    /// Lets so much time pass.
+    pub(crate) async fn sleep(&self, duration: Duration) {
+        self.delay.wait(duration).await;
     }
 
     pub(crate) fn shift(&self, seconds: i64) {

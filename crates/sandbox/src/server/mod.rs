@@ -294,9 +294,7 @@ impl Engine {
             None => Outcome::Answer(self.backend.answer(&call)),
             Some(kind) => crate::fault::act(kind, &call, self.backend.as_ref()),
         };
-        if !latency.is_zero() {
-            tokio::time::sleep(latency).await;
-        }
+        self.clock.sleep(latency).await;
         match outcome {
             Outcome::Answer(answer) => {
                 self.log.answered(ticket, answer.status);
