@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
@@ -70,9 +71,10 @@ impl fmt::Display for PathError {
 
 impl std::error::Error for PathError {}
 
-/// The path of an entry: relative, with `/` between components, free of anything a file system may misread.
+/// The path of an entry: relative, with `/` between components, free of anything a file system may misread. Cloning
+/// shares it: a large bundle has as many as files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BundlePath(String);
+pub struct BundlePath(Arc<str>);
 
 impl BundlePath {
     /// Checks a path against the rules of the format.
@@ -81,7 +83,7 @@ impl BundlePath {
     /// The first rule that the path breaks.
     pub fn new(path: &str) -> Result<BundlePath, PathError> {
         check(path)?;
-        Ok(BundlePath(path.to_owned()))
+        Ok(BundlePath(path.into()))
     }
 
     /// The path as text.
@@ -172,13 +174,13 @@ fn is_plain(byte: u8) -> bool {
 
 /// Windows opens the device for `NUL.json` too, so only what stands before the first dot counts.
 fn is_device_name(component: &str) -> bool {
-    let stem = component.split('.').next().unwrap_or(component).to_ascii_uppercase();
-    if matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL") {
-        return true;
-    }
-    match stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT")) {
-        Some(number) => number.len() == 1 && number.bytes().all(|byte| byte.is_ascii_digit()),
-        None => false,
+    let stem = component.split('.').next().unwrap_or(component).as_bytes();
+    match stem {
+        [name @ .., number] if name.len() == 3 => {
+            number.is_ascii_digit()
+                && [b"COM", b"LPT"].iter().any(|device| name.eq_ignore_ascii_case(*device))
+        }
+        name => [b"CON", b"PRN", b"AUX", b"NUL"].iter().any(|device| name.eq_ignore_ascii_case(*device)),
     }
 }
 

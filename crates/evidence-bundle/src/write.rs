@@ -24,6 +24,12 @@ pub struct Entry {
     pub size: u64,
 }
 
+impl AsRef<Entry> for Entry {
+    fn as_ref(&self) -> &Entry {
+        self
+    }
+}
+
 /// Why no bundle came out.
 #[derive(Debug)]
 pub enum WriteError {
@@ -117,28 +123,30 @@ impl From<io::Error> for WriteError {
     }
 }
 
-/// Files in archive order, not yet signed.
+/// Files in archive order, not yet signed: entries, or whatever holds one, so that a large bundle need not copy them.
 #[derive(Debug)]
-pub struct UnsignedBundle {
+pub struct UnsignedBundle<E = Entry> {
     created_at: u64,
-    entries: Vec<Entry>,
+    entries: Vec<E>,
     checksums: Vec<u8>,
 }
 
-impl UnsignedBundle {
+impl<E: AsRef<Entry>> UnsignedBundle<E> {
     /// Puts the files into archive order and checks all that a verifier will check of them.
     ///
     /// `created_at` is in Unix seconds and must be the time that the manifest says.
     ///
     /// # Errors
     /// [`WriteError::List`], [`WriteError::Time`] or [`WriteError::EntryTooLarge`].
-    pub fn new(created_at: i64, mut entries: Vec<Entry>) -> Result<UnsignedBundle, WriteError> {
+    pub fn new(created_at: i64, mut entries: Vec<E>) -> Result<UnsignedBundle<E>, WriteError> {
         let time = u64::try_from(created_at).ok().filter(|time| *time <= header::MAX_NUMBER);
         let time = time.ok_or(WriteError::Time { created_at })?;
-        if let Some(large) = entries.iter().find(|entry| entry.size > header::MAX_NUMBER) {
+        if let Some(large) = entries.iter().map(E::as_ref).find(|entry| entry.size > header::MAX_NUMBER) {
             return Err(WriteError::EntryTooLarge { path: large.path.clone(), size: large.size });
         }
-        entries.sort_unstable_by(|left, right| path::archive_order(left.path.as_str(), right.path.as_str()));
+        entries.sort_unstable_by(|left, right| {
+            path::archive_order(left.as_ref().path.as_str(), right.as_ref().path.as_str())
+        });
         let limit = crate::read::Limits::DEFAULT.files;
         let list = ChecksumList::parse(render(&entries), limit).map_err(WriteError::List)?;
         Ok(UnsignedBundle { created_at: time, entries, checksums: list.into_bytes() })
@@ -148,7 +156,7 @@ impl UnsignedBundle {
     ///
     /// # Errors
     /// [`WriteError::SelfCheck`] if the signature does not verify with the public half, as after a fault in memory.
-    pub fn sign(self, key: &SigningKey) -> Result<SignedBundle, WriteError> {
+    pub fn sign(self, key: &SigningKey) -> Result<SignedBundle<E>, WriteError> {
         let UnsignedBundle { created_at, entries, checksums } = self;
         let signature = key.sign(&checksums);
         if !key.public_key().verifies(&checksums, &signature) {
@@ -158,20 +166,21 @@ impl UnsignedBundle {
     }
 }
 
-fn render(entries: &[Entry]) -> Vec<u8> {
-    checksums::render(entries.iter().map(|entry| Row { sha256: entry.sha256, path: entry.path.as_str() }))
+fn render<E: AsRef<Entry>>(entries: &[E]) -> Vec<u8> {
+    let entries = entries.iter().map(E::as_ref);
+    checksums::render(entries.map(|entry| Row { sha256: entry.sha256, path: entry.path.as_str() }))
 }
 
 /// A signed list with the files it names: the only thing that can be written as a bundle.
 #[derive(Debug)]
-pub struct SignedBundle {
+pub struct SignedBundle<E = Entry> {
     created_at: u64,
-    entries: Vec<Entry>,
+    entries: Vec<E>,
     checksums: Vec<u8>,
     signature: [u8; SIGNATURE_BYTES],
 }
 
-impl SignedBundle {
+impl<E: AsRef<Entry>> SignedBundle<E> {
     /// The time of every entry, in Unix seconds.
     pub fn created_at(&self) -> i64 {
         i64::try_from(self.created_at).unwrap_or(i64::MAX)
@@ -188,7 +197,7 @@ impl SignedBundle {
     }
 
     /// The listed files in archive order, without the list and the signature.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[E] {
         &self.entries
     }
 
@@ -200,7 +209,7 @@ impl SignedBundle {
     where
         W: Write,
         R: Read,
-        F: FnMut(&Entry) -> io::Result<R>,
+        F: FnMut(&E) -> io::Result<R>,
     {
         self.produce(&mut out, &mut open)?;
         Ok(out)
@@ -215,7 +224,7 @@ impl SignedBundle {
     where
         W: Write,
         R: Read,
-        F: FnMut(&Entry) -> io::Result<R>,
+        F: FnMut(&E) -> io::Result<R>,
     {
         let counter = Counter { out, written: 0, limit: limit.unwrap_or(u64::MAX) };
         let mut counter = gzip::compress(counter, |mut tar| self.produce(&mut tar, &mut open))?;
@@ -234,15 +243,16 @@ impl SignedBundle {
     where
         W: Write,
         R: Read,
-        F: FnMut(&Entry) -> io::Result<R>,
+        F: FnMut(&E) -> io::Result<R>,
     {
         self.write_small(out, path::CHECKSUMS, &self.checksums)?;
         self.write_small(out, path::SIGNATURE, &self.signature)?;
         let mut buffer = vec![0; 64 * 1024];
-        for entry in &self.entries {
+        for file in &self.entries {
+            let entry = file.as_ref();
             self.write_header(out, entry.path.as_str(), entry.size)?;
             let reader =
-                open(entry).map_err(|source| WriteError::Read { path: entry.path.clone(), source })?;
+                open(file).map_err(|source| WriteError::Read { path: entry.path.clone(), source })?;
             copy(entry, reader, out, &mut buffer)?;
             write_padding(out, entry.size)?;
         }
@@ -263,7 +273,7 @@ impl SignedBundle {
     }
 
     fn largest(&self, count: usize) -> Vec<(BundlePath, u64)> {
-        let mut entries: Vec<&Entry> = self.entries.iter().collect();
+        let mut entries: Vec<&Entry> = self.entries.iter().map(E::as_ref).collect();
         entries.sort_by(|left, right| right.size.cmp(&left.size).then_with(|| left.path.cmp(&right.path)));
         entries.into_iter().take(count).map(|entry| (entry.path.clone(), entry.size)).collect()
     }

@@ -6,23 +6,22 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 
+use evidence_bundle::BUNDLE_VERSION;
 use evidence_bundle::document::{
     self, ConfigRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest, Normalized,
     NormalizedControl, Rows, RunRecord, SCHEMA_VERSION, SignerRecord, Summary, ToolRecord, write_json,
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
-use evidence_bundle::{BUNDLE_VERSION, UnsignedBundle};
 use sha2::{Digest as _, Sha256};
 
 use crate::collection::Collection;
 use crate::config::Config;
 use crate::control::Control;
 use crate::env::Env;
-use crate::error::Error;
 use crate::evaluate::{Check, ControlResult, control_result};
 use crate::hint;
-use crate::spool::{Item, Reader, Spool};
+use crate::spool::{Item, Reader, Spool, Text};
 
 /// The controls of the run: the configuration's, and those that only a source asks for.
 pub fn controls(config: &Config) -> Vec<Control> {
@@ -57,7 +56,7 @@ pub fn normalized(
                 status: result.status,
                 reason: result.reason.code.to_string(),
                 evidence: Rows::new(unique(checks().flat_map(|check| check.evidence.numbers()), reader)),
-                checks: Rows::new(checks().map(|check| normalized_check(check, reader))),
+                checks: FallibleRows::new(checks().map(|check| normalized_check(check, reader))),
             }
         });
         let document = Normalized {
@@ -70,27 +69,32 @@ pub fn normalized(
     })
 }
 
-fn normalized_check(check: &Check, reader: &Reader<'_>) -> document::Check {
-    document::Check {
+fn normalized_check(check: &Check<Text>, reader: &Reader<'_>) -> io::Result<document::Check> {
+    Ok(document::Check {
         rule: check.rule.code.to_string(),
         source: check.source.id().to_string(),
         subject: check.subject.to_string(),
         status: check.verdict.status,
         reason: check.verdict.reason.code.to_string(),
         expected: Some(check.rule.expected.to_string()),
-        actual: check.verdict.actual.clone(),
+        actual: actual(check, reader)?,
         evidence: evidence(check, reader),
-    }
+    })
+}
+
+/// What was found, in words.
+fn actual(check: &Check<Text>, reader: &Reader<'_>) -> io::Result<Option<String>> {
+    check.verdict.actual.as_ref().map(|text| reader.text(text)).transpose()
 }
 
 /// The artifacts a check rests on.
-fn evidence(check: &Check, reader: &Reader<'_>) -> Vec<EvidenceReference> {
+fn evidence(check: &Check<Text>, reader: &Reader<'_>) -> Vec<EvidenceReference> {
     check.evidence.numbers().iter().filter_map(|number| reference(*number, reader)).collect()
 }
 
 fn reference(number: u32, reader: &Reader<'_>) -> Option<EvidenceReference> {
     let item = reader.items().get(usize::try_from(number).ok()?)?;
-    Some(EvidenceReference { filename: item.path.to_string(), checksum: item.checksum() })
+    Some(EvidenceReference { filename: item.path().to_string(), checksum: item.checksum() })
 }
 
 /// Every artifact once, however many checks rest on it.
@@ -109,7 +113,7 @@ pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
         // By a hash of the id, since a large organization has a hint for every repository: two ids that share one
         // are told apart as if they were the same.
         let mut seen: HashMap<u64, u32> = HashMap::new();
-        let mut id = move |check: &Check| {
+        let mut id = move |check: &Check<Text>| {
             let id = format!("{}:{}:{}", check.control().id(), check.verdict.reason.code, check.subject);
             let mut hasher = DefaultHasher::new();
             id.hash(&mut hasher);
@@ -117,19 +121,22 @@ pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
             *count += 1;
             if *count == 1 { id } else { format!("{id}:{count}") }
         };
-        let rows = hints.iter().map(|(check, advice)| document::Hint {
-            id: id(check),
-            control: check.control().id().to_string(),
-            severity: advice.severity,
-            category: advice.category,
-            source: check.source.id().to_string(),
-            subject: check.subject.to_string(),
-            title: advice.title.to_string(),
-            detail: check.verdict.actual.clone().unwrap_or_default(),
-            remediation: advice.remediation.to_string(),
-            evidence: evidence(check, reader),
+        let rows = hints.iter().map(|(check, advice)| {
+            io::Result::Ok(document::Hint {
+                id: id(check),
+                control: check.control().id().to_string(),
+                severity: advice.severity,
+                category: advice.category,
+                source: check.source.id().to_string(),
+                subject: check.subject.to_string(),
+                title: advice.title.to_string(),
+                detail: actual(check, reader)?.unwrap_or_default(),
+                remediation: advice.remediation.to_string(),
+                evidence: evidence(check, reader),
+            })
         });
-        write_json(out, &Hints { schema_version: SCHEMA_VERSION.to_string(), hints: Rows::new(rows) })
+        let hints = FallibleRows::new(rows);
+        write_json(out, &Hints { schema_version: SCHEMA_VERSION.to_string(), hints })
     })
 }
 
@@ -173,11 +180,11 @@ pub fn run(
     add(spool, path::RUN, |out, _| write_json(out, &record))
 }
 
-/// The manifest, and with it the unsigned bundle.
+/// The manifest, the last document: it names all the others.
 ///
 /// # Errors
 ///
-/// If the disk fails, or the files cannot stand in one bundle.
+/// If the disk fails.
 pub fn manifest(
     spool: &mut Spool,
     config: &Config,
@@ -185,14 +192,13 @@ pub fn manifest(
     collection: &Collection,
     key: &SigningKey,
     created_at: i64,
-) -> Result<UnsignedBundle, Error> {
-    let failed = |source| Error::Bundle(evidence_bundle::write::WriteError::Write(source));
+) -> io::Result<()> {
     spool.forget(path::MANIFEST);
     let created = evidence_bundle::time::format(created_at).unwrap_or_default();
     add(spool, path::MANIFEST, |out, reader| {
         let sorted = in_archive_order(reader.items());
         let files = sorted.iter().map(|item| FileRecord {
-            path: item.path.to_string(),
+            path: item.path().to_string(),
             sha256: item.checksum(),
             size: item.size(),
         });
@@ -217,14 +223,11 @@ pub fn manifest(
         };
         write_json(out, &document)
     })
-    .map_err(failed)?;
-    let entries = spool.items().iter().map(Item::entry).collect();
-    UnsignedBundle::new(created_at, entries).map_err(Error::Bundle)
 }
 
 fn in_archive_order(items: &[Item]) -> Vec<&Item> {
     let mut sorted: Vec<&Item> = items.iter().collect();
-    sorted.sort_by(|a, b| path::archive_order(a.path.as_str(), b.path.as_str()));
+    sorted.sort_by(|a, b| path::archive_order(a.path().as_str(), b.path().as_str()));
     sorted
 }
 
@@ -233,8 +236,8 @@ fn bundle_id(sorted: &[&Item], created_at: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(created_at.to_be_bytes());
     for item in sorted {
-        hash.update(item.sha256);
-        hash.update(item.path.as_str().as_bytes());
+        hash.update(item.sha256());
+        hash.update(item.path().as_str().as_bytes());
         hash.update(b"\n");
     }
     let digest = hash.finalize();

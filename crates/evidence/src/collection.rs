@@ -21,13 +21,13 @@ use crate::report::format::counted;
 use crate::report::{Event, Outcome, Reporter, Tally};
 use crate::screen::{Confidence, Screen};
 use crate::source::{ConnectError, Found, Question, Scope, Session};
-use crate::spool::Spool;
+use crate::spool::{Spool, Text};
 
 /// What was collected, beside the spool.
 #[derive(Debug, Default)]
 pub struct Collection {
-    /// Every check, by source, in the order of the observations.
-    pub checks: Vec<Check>,
+    /// Every check, by source, in the order of the observations. Its words are in the spool.
+    pub checks: Vec<Check<Text>>,
     /// What the manifest warns of.
     pub warnings: Vec<Warning>,
     /// What was left out, and by which rule.
@@ -49,13 +49,22 @@ impl Collection {
     }
 
     fn add(&mut self, part: Collection) {
-        self.checks.extend(part.checks);
+        append(&mut self.checks, part.checks);
         self.warnings.extend(part.warnings);
         self.excluded.extend(part.excluded);
         self.errors.extend(part.errors);
         self.sources.extend(part.sources);
         self.answered |= part.answered;
         self.unconnected |= part.unconnected;
+    }
+}
+
+/// Adds `more`, without a second copy of a long list where there is nothing to add it to.
+fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
+    if list.is_empty() {
+        *list = more;
+    } else {
+        list.extend(more);
     }
 }
 
@@ -88,7 +97,7 @@ pub async fn gather(
     for (index, source) in sources.iter().enumerate() {
         let mut gathering = Gathering::new(source.name(), screen, env, reporter);
         match source {
-            Connected::Failed(scope, error) => gathering.unconnected(scope, error),
+            Connected::Failed(scope, error) => gathering.unconnected(scope, error, spool)?,
             Connected::Session(session) => {
                 session.warnings().iter().for_each(|warning| gathering.warn(warning.clone(), false));
                 let end = stream::iter([(index, None)]);
@@ -188,7 +197,7 @@ impl<'a> Gathering<'a> {
             }
             Found::Warned(warning) => self.warn(warning, true),
             Found::Observed(observation, warnings) => self.observed(observation, warnings, spool)?,
-            Found::Asked(question) => self.asked(question),
+            Found::Asked(question) => self.asked(question, spool)?,
         }
         Ok(())
     }
@@ -237,7 +246,7 @@ impl<'a> Gathering<'a> {
     }
 
     /// What is missing because the source could not be connected: one error, and a check of each rule that says so.
-    fn unconnected(&mut self, scope: &Scope, error: &ConnectError) {
+    fn unconnected(&mut self, scope: &Scope, error: &ConnectError, spool: &mut Spool) -> io::Result<()> {
         let message = self.clean(&error.message);
         let subject: Arc<str> = self.clean(&scope.subject).into();
         for rule in &scope.rules {
@@ -249,7 +258,9 @@ impl<'a> Gathering<'a> {
             });
             let subject = Arc::clone(&subject);
             let observation = Observation { source: self.source, rule, subject, exempt: None, seen };
-            self.part.checks.extend(evaluate::check(&observation, Evidence::None));
+            if let Some(check) = evaluate::check(&observation, Evidence::None) {
+                self.kept(check, spool)?;
+            }
         }
         let missing = u64::try_from(scope.rules.len()).unwrap_or(u64::MAX);
         self.part.unconnected = true;
@@ -278,6 +289,7 @@ impl<'a> Gathering<'a> {
             rate_limit: None,
             paused_seconds: 0,
         });
+        Ok(())
     }
 
     fn warn(&mut self, mut warning: Warning, show: bool) {
@@ -346,7 +358,7 @@ impl<'a> Gathering<'a> {
         }
         let number = evidence.numbers().first().copied();
         match (evaluate::check(&observation, evidence), number) {
-            (Some(check), _) => self.checked(check),
+            (Some(check), _) => self.checked(check, spool)?,
             // What it shows is asked later, together with others.
             (None, Some(number)) => drop(self.pending.insert(path, Ok(number))),
             (None, None) => {}
@@ -354,13 +366,19 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    fn checked(&mut self, mut check: Check) {
+    fn checked(&mut self, mut check: Check, spool: &mut Spool) -> io::Result<()> {
         check.verdict.actual = check.verdict.actual.map(|actual| self.clean(&actual));
-        self.part.checks.push(check);
+        self.kept(check, spool)
+    }
+
+    /// The words of a check leave memory too: in a large organization they are the most of it.
+    fn kept(&mut self, check: Check, spool: &mut Spool) -> io::Result<()> {
+        self.part.checks.push(check.keep(|words| spool.add_text(&words))?);
+        Ok(())
     }
 
     /// A check over artifacts that are in the spool already. If one of them was left out, what it showed is not used.
-    fn asked(&mut self, question: Question) {
+    fn asked(&mut self, question: Question, spool: &mut Spool) -> io::Result<()> {
         let Question { rule, subject, facts, evidence } = question;
         let places: Vec<_> = evidence.iter().filter_map(|path| self.pending.get(path.as_str())).collect();
         let verdict = match places.iter().find_map(|place| place.err()) {
@@ -374,7 +392,7 @@ impl<'a> Gathering<'a> {
             _ => Evidence::Many(numbers.into()),
         };
         let subject = self.clean(&subject).into();
-        self.checked(Check { rule, source: self.source, subject, verdict, evidence });
+        self.checked(Check { rule, source: self.source, subject, verdict, evidence }, spool)
     }
 
     /// The rule by which `artifact` must be left out. What is merely suspicious becomes a warning: leaving out

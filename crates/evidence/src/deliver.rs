@@ -18,7 +18,7 @@ use tempfile::NamedTempFile;
 
 use crate::error::Error;
 use crate::interrupt::Interrupt;
-use crate::spool::{Item, Spool};
+use crate::spool::{Item, Reader, Spool};
 use crate::temporary;
 
 /// How many seconds forward a free name is looked for.
@@ -90,7 +90,7 @@ pub struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    /// Signs and writes the bundle that `assemble` makes for a time of creation, beginning with `created_at`.
+    /// Signs and writes the bundle that `assemble` completes for a time of creation, beginning with `created_at`.
     ///
     /// # Errors
     ///
@@ -99,15 +99,23 @@ impl Delivery<'_> {
         &self,
         spool: &mut Spool,
         created_at: i64,
-        mut assemble: impl FnMut(&mut Spool, i64) -> Result<UnsignedBundle, Error>,
+        mut assemble: impl FnMut(&mut Spool, i64) -> io::Result<()>,
     ) -> Result<Delivered, Error> {
         for second in created_at..created_at.saturating_add(NAMES_TRIED) {
             let path = self.directory.join(file_name(second));
             if path.symlink_metadata().is_ok() {
                 continue;
             }
-            let bundle = assemble(spool, second)?.sign(self.key).map_err(Error::Bundle)?;
-            let (file, bytes) = self.write(spool, &bundle)?;
+            assemble(spool, second).map_err(|source| Error::Bundle(WriteError::Write(source)))?;
+            let reader = spool
+                .reader()
+                .map_err(|source| Error::Spool { directory: self.directory.to_path_buf(), source })?;
+            let files: Vec<&Item> = reader.items().iter().collect();
+            let bundle = UnsignedBundle::new(second, files).and_then(|bundle| bundle.sign(self.key));
+            let bundle = bundle.map_err(Error::Bundle)?;
+            let (file, bytes) = self.write(&reader, &bundle)?;
+            // Its lists are as long as those that the verification now makes for itself.
+            drop(bundle);
             self.verify(file.as_file())?;
             file.as_file().sync_all().map_err(|source| self.failed(source))?;
             if let Some(exit) = self.interrupt.raised() {
@@ -129,22 +137,16 @@ impl Delivery<'_> {
         Err(self.failed(io::Error::new(io::ErrorKind::AlreadyExists, taken)))
     }
 
-    fn write(&self, spool: &mut Spool, bundle: &SignedBundle) -> Result<(NamedTempFile, u64), Error> {
+    fn write(
+        &self,
+        reader: &Reader<'_>,
+        bundle: &SignedBundle<&Item>,
+    ) -> Result<(NamedTempFile, u64), Error> {
         // A run beside this one that ended without a bundle has taken its empty directory away.
         create_directory(self.directory).map_err(|source| self.failed(source))?;
         let file = temporary::create(self.directory).map_err(|source| self.failed(source))?;
-        let reader = spool
-            .reader()
-            .map_err(|source| Error::Spool { directory: self.directory.to_path_buf(), source })?;
-        let mut by_path: Vec<&Item> = reader.items().iter().collect();
-        by_path.sort_by(|a, b| a.path.cmp(&b.path));
-        let open = |entry: &evidence_bundle::Entry| {
-            let found = by_path.binary_search_by(|item| item.path.cmp(&entry.path));
-            let item = found.ok().and_then(|index| by_path.get(index));
-            item.map(|item| reader.content(item)).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
-        };
         let out = BufWriter::with_capacity(256 * 1024, self.interrupt.guard(file.as_file()));
-        let written = bundle.write(out, Some(self.limit), open);
+        let written = bundle.write(out, Some(self.limit), |item| Ok(reader.content(item)));
         if let Some(exit) = self.interrupt.raised() {
             return Err(Error::Interrupted(exit));
         }

@@ -8,7 +8,7 @@ use evidence_bundle::document::{Severity, Status};
 use crate::evaluate::{Advice, Check, reason};
 
 /// The advice for `check`, if there is anything to advise.
-pub fn advice(check: &Check) -> Option<Advice> {
+pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {
     let verdict = &check.verdict;
     match verdict.status {
         Status::NotApplicable => None,
@@ -24,8 +24,8 @@ pub fn advice(check: &Check) -> Option<Advice> {
 }
 
 /// The checks that have a hint, most severe first, otherwise in the order of the checks.
-pub fn ordered(checks: &[Check]) -> Vec<(&Check, Advice)> {
-    let mut hints: Vec<(&Check, Advice)> =
+pub fn ordered<Words>(checks: &[Check<Words>]) -> Vec<(&Check<Words>, Advice)> {
+    let mut hints: Vec<(&Check<Words>, Advice)> =
         checks.iter().filter_map(|check| Some((check, advice(check)?))).collect();
     // Stable: equal severities keep the checks' own order, which is the specification's.
     hints.sort_by_key(|(_, advice)| rank(advice.severity));

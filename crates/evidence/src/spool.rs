@@ -7,6 +7,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
+use std::num::NonZeroU32;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
@@ -32,29 +33,47 @@ struct Stretch {
 /// One file of the future bundle.
 #[derive(Debug)]
 pub struct Item {
-    /// Path in the bundle.
-    pub path: BundlePath,
-    /// SHA-256 of the bytes.
-    pub sha256: [u8; 32],
-    content: Stretch,
-    /// The manifest's row, if the file is an artifact: on disk too, since it is as large as many an artifact.
-    row: Option<Stretch>,
+    entry: Entry,
+    /// Where the content begins.
+    offset: u64,
+    /// The length of the manifest's row, if the file is an artifact: on disk too, behind the content, since it is as
+    /// large as many an artifact.
+    row: Option<NonZeroU32>,
+}
+
+/// A text in the spool that is no file of the bundle: what a check found, in words.
+#[derive(Debug, Clone, Copy)]
+pub struct Text {
+    offset: u64,
+    /// One more than the length, so that where there is none takes no room of its own.
+    length: NonZeroU32,
+}
+
+impl AsRef<Entry> for Item {
+    fn as_ref(&self) -> &Entry {
+        &self.entry
+    }
 }
 
 impl Item {
-    /// Size in bytes.
-    pub fn size(&self) -> u64 {
-        self.content.length
+    /// Path in the bundle.
+    pub fn path(&self) -> &BundlePath {
+        &self.entry.path
     }
 
-    /// The entry of the bundle.
-    pub fn entry(&self) -> Entry {
-        Entry { path: self.path.clone(), sha256: self.sha256, size: self.content.length }
+    /// SHA-256 of the bytes.
+    pub fn sha256(&self) -> &[u8; 32] {
+        &self.entry.sha256
+    }
+
+    /// Size in bytes.
+    pub fn size(&self) -> u64 {
+        self.entry.size
     }
 
     /// Checksum as documents write it.
     pub fn checksum(&self) -> String {
-        hex::encode(self.sha256)
+        hex::encode(self.entry.sha256)
     }
 
     /// Whether the file is an artifact, rather than one of the bundle's own documents.
@@ -91,10 +110,22 @@ impl Spool {
         row.size_bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let number = u32::try_from(self.items.len()).map_err(io::Error::other)?;
         let content = self.append(bytes)?;
-        let row = serde_json::to_vec(&row)?;
-        let row = Some(self.append(&row)?);
-        self.items.push(Item { path: path.clone(), sha256, content, row });
+        let row = self.append(&serde_json::to_vec(&row)?)?;
+        let row = Some(u32::try_from(row.length).and_then(NonZeroU32::try_from).map_err(io::Error::other)?);
+        let entry = Entry { path: path.clone(), sha256, size: content.length };
+        self.items.push(Item { entry, offset: content.offset, row });
         Ok(number)
+    }
+
+    /// Adds a text that is no file of the bundle.
+    ///
+    /// # Errors
+    ///
+    /// If the disk is full or fails.
+    pub fn add_text(&mut self, text: &str) -> io::Result<Text> {
+        let Stretch { offset, length } = self.append(text.as_bytes())?;
+        let length = u32::try_from(length + 1).and_then(NonZeroU32::try_from).map_err(io::Error::other)?;
+        Ok(Text { offset, length })
     }
 
     /// Adds a document that is written piece by piece. `write` is given where to write, and a way to read what was
@@ -112,18 +143,17 @@ impl Spool {
         let offset = self.length;
         let (sha256, length) = {
             let reader = Reader { file: self.file.get_ref(), items: &self.items };
-            // Written by position, behind everything that is read meanwhile.
-            let mut out = Hashing {
-                out: BufWriter::with_capacity(256 * 1024, Append { file: reader.file, offset }),
-                hash: Sha256::new(),
-                length: 0,
-            };
+            // Written by position, behind everything that is read meanwhile. A document is written in pieces of a few
+            // bytes: they are gathered before anything is done with them.
+            let append = Append { file: reader.file, offset };
+            let hashing = Hashing { out: append, hash: Sha256::new(), length: 0 };
+            let mut out = BufWriter::with_capacity(256 * 1024, hashing);
             write(&mut out, &reader)?;
-            out.out.flush()?;
-            (out.hash.finalize().into(), out.length)
+            let hashing = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            (hashing.hash.finalize().into(), hashing.length)
         };
         self.length = offset + length;
-        self.items.push(Item { path, sha256, content: Stretch { offset, length }, row: None });
+        self.items.push(Item { entry: Entry { path, sha256, size: length }, offset, row: None });
         Ok(())
     }
 
@@ -141,7 +171,7 @@ impl Spool {
 
     /// Takes a document back, to be written anew. Its bytes stay in the file and belong to nothing.
     pub fn forget(&mut self, path: &str) {
-        self.items.retain(|item| item.path.as_str() != path);
+        self.items.retain(|item| item.path().as_str() != path);
     }
 
     /// What has been spooled, in order.
@@ -174,7 +204,7 @@ impl<'a> Reader<'a> {
 
     /// The bytes of `item`.
     pub fn content(&self, item: &Item) -> impl Read + use<'a> {
-        Window { file: self.file, stretch: item.content }
+        Window { file: self.file, stretch: Stretch { offset: item.offset, length: item.size() } }
     }
 
     /// The manifest's row of `item`, if it is an artifact.
@@ -183,13 +213,25 @@ impl<'a> Reader<'a> {
     ///
     /// If the disk fails.
     pub fn row(&self, item: &Item) -> Option<io::Result<ArtifactRecord>> {
-        let stretch = item.row?;
-        let read = || {
-            let mut bytes = vec![0; usize::try_from(stretch.length).map_err(io::Error::other)?];
-            self.file.read_exact_at(&mut bytes, stretch.offset)?;
-            serde_json::from_slice(&bytes).map_err(io::Error::from)
-        };
+        let length = item.row?.get();
+        let offset = item.offset + item.size();
+        let read = || serde_json::from_slice(&self.bytes(offset, length)?).map_err(io::Error::from);
         Some(read())
+    }
+
+    /// A text that was added.
+    ///
+    /// # Errors
+    ///
+    /// If the disk fails.
+    pub fn text(&self, text: &Text) -> io::Result<String> {
+        String::from_utf8(self.bytes(text.offset, text.length.get() - 1)?).map_err(io::Error::other)
+    }
+
+    fn bytes(&self, offset: u64, length: u32) -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+        self.file.read_exact_at(&mut bytes, offset)?;
+        Ok(bytes)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The host's own clock: the machine's, shifted, or a test's own.
 
+use crate::delay::Delay;
 use jiff::{SignedDuration, Timestamp};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::time::Duration;
 pub(crate) struct Clock {
     hands: Hands,
     offset_seconds: Arc<AtomicI64>,
+    delay: Arc<Delay>,
 }
 
 /// Where the time comes from: the machine, unless a test has hands of its own.
@@ -45,7 +47,7 @@ impl std::fmt::Debug for Hands {
 
 impl Clock {
     pub(crate) fn new(hands: Hands) -> Self {
-        Self { hands, offset_seconds: Arc::default() }
+        Self { hands, ..Self::default() }
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -58,8 +60,7 @@ impl Clock {
     pub(crate) async fn sleep(&self, duration: Duration) {
         match &self.hands.wait {
             Some(wait) => wait(duration).await,
-            None if duration.is_zero() => {}
-            None => tokio::time::sleep(duration).await,
+            None => self.delay.wait(duration).await,
         }
     }
 

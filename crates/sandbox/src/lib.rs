@@ -16,6 +16,7 @@ pub mod replay;
 pub mod workspace;
 
 mod clock;
+mod delay;
 mod fault;
 mod form;
 mod json;

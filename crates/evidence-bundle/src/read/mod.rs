@@ -1,7 +1,8 @@
 //! Judging a bundle in one pass, without extracting it: is this exactly what a trusted key signed?
 //!
 //! Only the list of checksums and the signature are read before the signature holds. Verification never opens a path
-//! that a bundle names, and memory is bounded by the list and the manifest.
+//! that a bundle names, and memory is bounded by the list; the manifest is in memory only where it must say which key to
+//! try, or is shown to a visitor.
 
 mod archive;
 mod inflate;
@@ -17,6 +18,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 pub use reason::{Reason, VerifyError};
+pub(crate) use shape::object;
 
 use crate::checksums::{ChecksumList, ListError};
 use crate::document::{ErrorRecord, Excluded, Previous, Warning};
@@ -42,7 +44,7 @@ pub struct Limits {
     pub inflated_bytes: u64,
     /// Bytes of the list of checksums, which is held in memory. Default 64 MiB.
     pub checksums_bytes: u64,
-    /// Bytes of the manifest, which is held in memory until it is judged. Default 512 MiB.
+    /// Bytes of the manifest. Default 512 MiB.
     pub manifest_bytes: u64,
     /// Bytes of `run.json`, which is held in memory until it is judged. Default 16 MiB.
     pub run_bytes: u64,
@@ -213,7 +215,7 @@ impl<R: Read> UntrustedBundle<R> {
         expectations: &Expectations,
         limits: &Limits,
     ) -> Result<VerifiedBundle, Failure> {
-        self.verify_with(trust, expectations, limits, &mut |_, _| Ok(()))
+        self.judge(trust, expectations, limits, None)
     }
 
     /// Verifies the whole bundle and shows every listed file to the visitor on the way.
@@ -228,6 +230,16 @@ impl<R: Read> UntrustedBundle<R> {
         expectations: &Expectations,
         limits: &Limits,
         visitor: &mut FileVisitor<'_>,
+    ) -> Result<VerifiedBundle, Failure> {
+        self.judge(trust, expectations, limits, Some(visitor))
+    }
+
+    fn judge(
+        self,
+        trust: &TrustRoot,
+        expectations: &Expectations,
+        limits: &Limits,
+        visitor: Option<&mut FileVisitor<'_>>,
     ) -> Result<VerifiedBundle, Failure> {
         if expectations.max_age.is_some() && expectations.now.is_none() {
             let error = io::Error::new(io::ErrorKind::InvalidInput, "a maximum age needs the present time");
@@ -250,15 +262,9 @@ impl<R: Read> UntrustedBundle<R> {
 
         let checksums_sha256 = Sha256::digest(&list).into();
         let list = ChecksumList::parse(list, limits.files).map_err(list_error)?;
-        let mut nobody = |_: &str, _: &mut dyn Read| Ok(());
-        let visitor = if trust.is_empty() { &mut nobody } else { visitor };
+        let visitor = visitor.filter(|_| !trust.is_empty());
         let mut pass = Pass { archive, list: &list, limits, visitor };
-        let manifest = match manifest {
-            Some(manifest) => manifest,
-            None => pass.read_manifest()?,
-        };
-        let facts = pass.judge_manifest(&manifest, &key)?;
-        drop(manifest);
+        let facts = pass.judge_manifest(manifest, &key)?;
         let trusted_by = trusted_by(trust, &key, facts.created_at)?;
         let (run, bytes) = pass.read_files(&facts.sizes)?;
         pass.finish()?;

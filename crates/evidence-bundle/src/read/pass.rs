@@ -1,6 +1,6 @@
 //! The pass over the listed files, once the signature over the list holds.
 
-use std::io::Read;
+use std::io::{self, BufReader, Read};
 
 use super::archive::{Archive, Found};
 use super::manifest::{self, Facts};
@@ -15,23 +15,40 @@ pub(super) struct Pass<'a, 'v, R> {
     pub(super) archive: Archive<R>,
     pub(super) list: &'a ChecksumList,
     pub(super) limits: &'a Limits,
-    pub(super) visitor: &'a mut FileVisitor<'v>,
+    /// Who is shown the files, if anybody.
+    pub(super) visitor: Option<&'a mut FileVisitor<'v>>,
 }
 
 impl<R: Read> Pass<'_, '_, R> {
-    pub(super) fn read_manifest(&mut self) -> Result<Vec<u8>, Failure> {
-        let row = self.list.row(0).ok_or_else(|| list_error(ListError::Required { path: MANIFEST }))?;
-        let size = self.header(0)?;
-        within(size, self.limits.manifest_bytes, MANIFEST)?;
-        let (manifest, sha256) = self.archive.contents(MANIFEST, size).into_memory()?;
-        check_digest(MANIFEST, &row.sha256, &sha256)?;
-        Ok(manifest)
-    }
-
-    pub(super) fn judge_manifest(&mut self, manifest: &[u8], key: &PublicKey) -> Result<Facts, Failure> {
-        let mut facts = manifest::judge(manifest, self.list)?;
-        if let Some(size) = facts.sizes.first_mut() {
-            *size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
+    /// Reads and judges the manifest, unless that had to be read before.
+    pub(super) fn judge_manifest(
+        &mut self,
+        read: Option<Vec<u8>>,
+        key: &PublicKey,
+    ) -> Result<Facts, Failure> {
+        let (judged, size, manifest) = match read {
+            Some(manifest) => in_memory(manifest, self.list),
+            None => {
+                let row =
+                    self.list.row(0).ok_or_else(|| list_error(ListError::Required { path: MANIFEST }))?;
+                let size = self.header(0)?;
+                within(size, self.limits.manifest_bytes, MANIFEST)?;
+                let mut contents = self.archive.contents(MANIFEST, size);
+                if self.visitor.is_some() {
+                    let (manifest, sha256) = contents.into_memory()?;
+                    check_digest(MANIFEST, &row.sha256, &sha256)?;
+                    in_memory(manifest, self.list)
+                } else {
+                    let judged = manifest::judge(BufReader::new(&mut contents), self.list);
+                    // That it is not what was signed goes before what is wrong with it.
+                    check_digest(MANIFEST, &row.sha256, &contents.finish()?)?;
+                    (judged, size, Vec::new())
+                }
+            }
+        };
+        let mut facts = judged?;
+        if let Some(first) = facts.sizes.first_mut() {
+            *first = size;
         }
         manifest::check_signer(&facts.signer, key)?;
         if facts.created_at != self.archive.time() {
@@ -40,9 +57,12 @@ impl<R: Read> Pass<'_, '_, R> {
             let detail = format!("the archive says {archive} and the manifest {claimed}");
             return Err(VerifyError::at(Reason::Mtime, MANIFEST, detail).into());
         }
-        let mut contents = manifest;
-        (self.visitor)(MANIFEST, &mut contents).map_err(Failure::CannotJudge)?;
+        self.show(MANIFEST, &mut manifest.as_slice()).map_err(Failure::CannotJudge)?;
         Ok(facts)
+    }
+
+    fn show(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        self.visitor.as_mut().map_or(Ok(()), |visitor| visitor(path, contents))
     }
 
     /// Reads every file after the manifest; gives the run record and the bytes of all files together.
@@ -61,11 +81,14 @@ impl<R: Read> Pass<'_, '_, R> {
                 let (contents, sha256) = self.archive.contents(RUN, size).into_memory()?;
                 check_digest(RUN, &row.sha256, &sha256)?;
                 run = Some(parse_run(&contents)?);
-                (self.visitor)(RUN, &mut contents.as_slice()).map_err(Failure::CannotJudge)?;
+                self.show(RUN, &mut contents.as_slice()).map_err(Failure::CannotJudge)?;
                 continue;
             }
             let mut contents = self.archive.contents(row.path, size);
-            let visited = (self.visitor)(row.path, &mut contents);
+            let visited = match &mut self.visitor {
+                Some(visitor) => visitor(row.path, &mut contents),
+                None => Ok(()),
+            };
             // A damaged bundle is why a visitor's read fails: that goes first.
             let sha256 = contents.finish()?;
             visited.map_err(Failure::CannotJudge)?;
@@ -123,6 +146,12 @@ impl<R: Read> Pass<'_, '_, R> {
             },
         }
     }
+}
+
+/// What a manifest in memory comes to, and itself.
+fn in_memory(manifest: Vec<u8>, list: &ChecksumList) -> (Result<Facts, VerifyError>, u64, Vec<u8>) {
+    let size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
+    (manifest::judge(manifest.as_slice(), list), size, manifest)
 }
 
 fn missing(path: &str) -> VerifyError {

@@ -4,12 +4,14 @@
 //! read otherwise by other programs. Nothing here knows what a field means.
 
 use std::fmt;
+use std::marker::PhantomData;
 
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// The fields of the manifest and of `run.json` that are lists.
-const LISTS: [&str; 8] =
-    ["artifacts", "command", "controls", "errors", "excluded", "files", "sources", "warnings"];
+/// The fields of `run.json` that are lists.
+const LISTS: [&str; 2] = ["command", "sources"];
 
 /// Refuses a document that has a list where an object, a text or a number must be.
 pub(super) fn check(document: &[u8]) -> Result<(), serde_json::Error> {
@@ -99,26 +101,67 @@ impl Visitor<'_> for Name {
     }
 }
 
+/// A part of a document that must be an object.
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object<T>, D::Error> {
+        struct ObjectsOnly<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectsOnly<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(fields))
+            }
+        }
+
+        deserializer.deserialize_map(ObjectsOnly(PhantomData)).map(Object)
+    }
+}
+
+/// For `deserialize_with`: a field that must be an object.
+pub(crate) fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Object::deserialize(deserializer).map(|Object(value)| value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn an_object_is_no_list() {
+        #[derive(Debug, Deserialize)]
+        struct One {
+            one: u8,
+        }
+        let read = |text: &str| serde_json::from_str::<Object<One>>(text).map(|Object(One { one })| one);
+        assert_eq!(read(r#"{"one": 1}"#).unwrap(), 1);
+        for bad in ["[1]", "1", "null", r#"{"one": [1]}"#] {
+            assert!(read(bad).unwrap_err().is_data(), "{bad}");
+        }
+    }
+
+    #[test]
     fn lists_stand_where_lists_are() {
         for good in [
-            r#"{"controls": ["CC6.1"], "complete": true, "exit_code": -1, "size": 1.5}"#,
-            r#"{"artifacts": [{"request": {"status": 200}, "controls": ["x"]}], "previous": null}"#,
+            r#"{"command": ["evidence"], "complete": true, "exit_code": -1, "size": 1.5}"#,
+            r#"{"sources": [{"identity": {"scopes": ""}, "name": "x"}], "rate_limit": null}"#,
             "{}",
         ] {
             assert!(check(good.as_bytes()).is_ok(), "{good}");
         }
         for bad in [
             r#"["1.0", "0.1.0"]"#,
-            r#"{"signer": ["ed25519", "k", "i"]}"#,
-            r#"{"artifacts": [["sources/a/b"]]}"#,
-            r#"{"artifacts": [{"request": ["/orgs/acme", 200]}]}"#,
-            r#"{"controls": [["CC6.1"]]}"#,
-            r#"{"complete": []}"#,
+            r#"{"tool": ["evidence", "0.1.0", null]}"#,
+            r#"{"sources": [["codehost"]]}"#,
+            r#"{"sources": [{"identity": [null, "repo"]}]}"#,
+            r#"{"command": [["evidence"]]}"#,
+            r#"{"exit_code": []}"#,
         ] {
             let error = check(bad.as_bytes()).unwrap_err();
             assert!(error.is_data() && error.to_string().starts_with("a list"), "{bad}: {error}");

@@ -157,7 +157,7 @@ fn collected(sources: &[Connected]) -> (Collection, Vec<String>) {
     let screen = Screen::new(&[SECRET]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let gathered = runtime.block_on(gather(sources, &screen, &mut spool, &env, &Quiet)).unwrap();
-    let items = spool.items().iter().map(|item| item.path.to_string()).collect();
+    let items = spool.items().iter().map(|item| item.path().to_string()).collect();
     (gathered, items)
 }
 

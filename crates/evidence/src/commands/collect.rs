@@ -112,6 +112,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
     assemble::hints(&mut spool, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
+    // What the documents say of them is written; the manifest says nothing of checks.
+    drop(std::mem::take(&mut collection.checks));
 
     // 6. Bundle creation.
     let delivery = Delivery {

@@ -41,13 +41,13 @@ impl Eq for Rule {}
 
 /// What a rule says about a setting that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Verdict<Words = String> {
     /// Pass, fail, not verifiable or not applicable.
     pub status: Status,
     /// Why.
     pub reason: &'static Reason,
-    /// What was found, in words; nothing in it that was not read.
-    pub actual: Option<String>,
+    /// What was found, in words, or where these words are kept; nothing in it that was not read.
+    pub actual: Option<Words>,
     /// The criteria hold, and there is a recommendation beyond them.
     pub improvable: bool,
 }
@@ -108,7 +108,7 @@ impl Evidence {
 
 /// One rule applied to one subject.
 #[derive(Debug, Clone)]
-pub struct Check {
+pub struct Check<Words = String> {
     /// The rule.
     pub rule: &'static Rule,
     /// Whose observation it judges.
@@ -116,15 +116,27 @@ pub struct Check {
     /// What it is about.
     pub subject: Arc<str>,
     /// The outcome.
-    pub verdict: Verdict,
+    pub verdict: Verdict<Words>,
     /// What it rests on.
     pub evidence: Evidence,
 }
 
-impl Check {
+impl<Words> Check<Words> {
     /// The control it belongs to.
     pub fn control(&self) -> Control {
         self.rule.control
+    }
+
+    /// The same check with its words kept elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// Those of `keep`.
+    pub fn keep<Kept, E>(self, keep: impl FnOnce(Words) -> Result<Kept, E>) -> Result<Check<Kept>, E> {
+        let Check { rule, source, subject, verdict, evidence } = self;
+        let Verdict { status, reason, actual, improvable } = verdict;
+        let verdict = Verdict { status, reason, actual: actual.map(keep).transpose()?, improvable };
+        Ok(Check { rule, source, subject, verdict, evidence })
     }
 }
 
@@ -173,7 +185,10 @@ pub struct ControlResult {
 }
 
 /// Folds checks into the outcome of `control`.
-pub fn control_result<'a>(control: Control, checks: impl Iterator<Item = &'a Check>) -> ControlResult {
+pub fn control_result<'a, Words: 'a>(
+    control: Control,
+    checks: impl Iterator<Item = &'a Check<Words>>,
+) -> ControlResult {
     let mut counts = Counts::default();
     let mut first: [Option<&'static Reason>; 4] = [None; 4];
     for check in checks.filter(|check| check.control() == control) {

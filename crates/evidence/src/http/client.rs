@@ -304,11 +304,16 @@ impl Client {
         let sent_at = self.clock.now();
         self.dialect.authorize(&mut authorized, sent_at)?;
         let Request { method, url, headers: sent, body, .. } = authorized;
-        let builder = match method {
-            Method::Get => self.http.get(url),
-            Method::Post => self.http.post(url).body(body),
+        let mut question = match method {
+            Method::Get => reqwest::Request::new(reqwest::Method::GET, url),
+            Method::Post => reqwest::Request::new(reqwest::Method::POST, url),
         };
-        let answered = builder.headers(sent.clone()).send().await;
+        if method == Method::Post {
+            *question.body_mut() = Some(body.into());
+        }
+        // What the client adds to every request does not replace these.
+        *question.headers_mut() = sent.clone();
+        let answered = self.http.execute(question).await;
         let mut response = answered.map_err(|error| describe(&error, self.settings.timeout))?;
         let status = response.status().as_u16();
         let mut redirected_to = (*response.url() != request.url).then(|| path_and_query(response.url()));

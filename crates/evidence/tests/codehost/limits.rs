@@ -221,3 +221,19 @@ fn requests_start_and_results_appear_in_the_specifications_order() {
     let first_contents = asked.iter().position(|path| path.contains("/contents/")).unwrap();
     assert!(last_protection < first_contents);
 }
+
+/// A handshake for each request would cost more than the requests.
+#[test]
+fn connections_are_used_again() {
+    const IN_FLIGHT: u64 = 4;
+    let server = host().latency(std::time::Duration::from_millis(5)).serve().unwrap();
+    let (_, count) = artifacts(&server.url(), &[&format!("max_concurrency: {IN_FLIGHT}")]);
+    assert_eq!(count, 1 + 2 * REPOSITORIES);
+    let counted = server.summary();
+    assert!(
+        counted.requests >= 2 * REPOSITORIES as u64 && counted.highest_concurrency <= IN_FLIGHT,
+        "{counted:?}"
+    );
+    // A connection may be opened for a request that then takes one that has become free.
+    assert!(counted.connections <= 2 * IN_FLIGHT, "{counted:?}");
+}

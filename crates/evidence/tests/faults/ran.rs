@@ -232,7 +232,7 @@ pub(crate) fn run_on(
     for item in reader.items() {
         let mut bytes = Vec::new();
         reader.content(item).read_to_end(&mut bytes).unwrap();
-        assert!(files.insert(item.path.to_string(), bytes).is_none(), "{} twice", item.path);
+        assert!(files.insert(item.path().to_string(), bytes).is_none(), "{} twice", item.path());
     }
     let mut checks: BTreeMap<Question, Vec<(Status, String)>> = BTreeMap::new();
     for check in &collection.checks {

@@ -132,8 +132,8 @@ pub struct CodeHostSession {
 /// A repository in scope.
 #[derive(Debug, Clone)]
 struct Repository {
-    owner: Arc<str>,
-    name: Box<str>,
+    /// Owner and name: what everything about it is called, shared by all of it.
+    subject: Arc<str>,
     archived: bool,
     /// For a repository that only the configuration names: what its answers say together.
     witness: Option<Arc<Witness>>,
@@ -141,7 +141,8 @@ struct Repository {
 
 impl Repository {
     fn target(&self) -> Target<'_> {
-        Target { owner: &self.owner, name: &self.name }
+        let (owner, name) = self.subject.split_once('/').unwrap_or_default();
+        Target { owner, name }
     }
 }
 
@@ -170,6 +171,11 @@ struct Population {
 impl CodeHostSession {
     fn api(&self) -> Api<'_> {
         Api { client: &self.client, base: &self.config.api_url, organization: &self.config.org }
+    }
+
+    /// What a repository of the organization is called.
+    fn subject(&self, name: &str) -> Arc<str> {
+        format!("{}/{name}", self.config.org).into()
     }
 
     fn collects(&self, control: Control) -> bool {
@@ -202,10 +208,8 @@ impl CodeHostSession {
         }
         match &self.config.repos {
             Repositories::Listed(names) => {
-                let owner: Arc<str> = self.config.org.as_str().into();
                 let repositories = names.iter().map(|name| Repository {
-                    owner: Arc::clone(&owner),
-                    name: name.as_str().into(),
+                    subject: self.subject(name),
                     archived: false,
                     witness: Some(Arc::default()),
                 });
@@ -217,7 +221,6 @@ impl CodeHostSession {
 
     fn discovered(&self, listing: Listing) -> Population {
         let mut found = Vec::new();
-        let owner: Arc<str> = self.config.org.as_str().into();
         let (mut ids, mut names) = (HashSet::new(), HashSet::new());
         let mut repositories = Vec::new();
         let (mut discovered, mut repeated) = (0, 0_u64);
@@ -240,15 +243,14 @@ impl CodeHostSession {
                     repeated += 1;
                 }
                 Ok(name) => repositories.push(Repository {
-                    owner: Arc::clone(&owner),
-                    name,
+                    subject: self.subject(&name),
                     archived: repository.archived.unwrap_or(false),
                     witness: None,
                 }),
                 Err(problem) => self.undiscovered(&mut found, &problem),
             }
         }
-        repositories.sort_by(|a, b| a.name.cmp(&b.name));
+        repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
         for (page, problem) in &listing.problems {
             let mut problem = match problem {
                 Problem::Refused(refused) => look::refused_failure("refused", refused),
@@ -328,7 +330,7 @@ impl CodeHostSession {
             None => self.fresh_look(&repository, control).await,
             Some(witness) => self.witnessed_look(&repository, control, witness).await,
         };
-        let subject = format!("{}/{}", repository.owner, repository.name).into();
+        let subject = Arc::clone(&repository.subject);
         let observation = self.observation(control, subject, repository.archived, look.seen);
         Found::Observed(observation, look.warnings)
     }
@@ -374,7 +376,8 @@ impl CodeHostSession {
 
     /// Whether the host shows the repository. Where it says neither yes nor no, nothing follows for either.
     async fn visible(&self, repository: &Repository) -> Result<bool, Look> {
-        match self.api().repository(&repository.owner, &repository.name).await {
+        let Target { owner, name } = repository.target();
+        match self.api().repository(owner, name).await {
             Ok(Reply::Good(_)) => Ok(true),
             Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => Ok(false),
             Ok(Reply::Refused(refused)) => Err(look::denied(repository.target(), "repository", &refused)),
