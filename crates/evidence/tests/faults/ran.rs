@@ -96,6 +96,7 @@ pub(crate) struct Ran {
     /// Codes.
     pub(crate) warnings: BTreeSet<String>,
     pub(crate) retries: u64,
+    pub(crate) requests: u64,
 }
 
 impl Ran {
@@ -198,6 +199,7 @@ pub(crate) fn run(
             .collect(),
         warnings: collection.warnings.iter().map(|warning| warning.code.clone()).collect(),
         retries: collection.sources.iter().map(|source| source.retries).sum(),
+        requests: collection.sources.iter().map(|source| source.requests).sum(),
     })
 }
 
@@ -253,5 +255,6 @@ fn opened(bundle: &Path, signing: &SigningKey) -> Ran {
         errors: manifest.errors.into_iter().map(|error| (error.code, error.subject, error.message)).collect(),
         warnings: manifest.warnings.into_iter().map(|warning| warning.code).collect(),
         retries: record.sources.iter().map(|source| source.retries).sum(),
+        requests: record.sources.iter().map(|source| source.requests).sum(),
     }
 }
