@@ -116,7 +116,7 @@ impl fmt::Display for KeyError {
             KeyError::PassphraseMissing => f.write_str("the key is encrypted and no passphrase was given"),
             KeyError::PassphraseWrong => f.write_str("the passphrase does not open the key"),
             KeyError::UnsupportedEncryption => f.write_str(
-                "the key is encrypted in an unsupported way (use PKCS#8 with PBES2 and AES, or the OpenSSH format)",
+                "the key is encrypted in an unsupported way (use PKCS#8 with PBES2, AES and SHA-256, or the OpenSSH format with AES)",
             ),
             KeyError::HalvesDiffer => f.write_str("the public half in the key does not belong to its private half"),
             KeyError::Weak => f.write_str("a weak key: signatures under it prove nothing"),
