@@ -226,7 +226,7 @@ impl SignedBundle {
                 largest: self.largest(5),
             });
         }
-        counter.out.flush()?;
+        counter.flush()?;
         Ok(counter.written)
     }
 

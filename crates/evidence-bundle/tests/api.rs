@@ -167,6 +167,32 @@ fn files_that_changed_after_listing_do_not_get_out() {
     assert!(matches!(failed, Err(WriteError::Read { .. })));
 }
 
+/// One fault of a disk, and no bundle: what comes after it may be anything.
+#[test]
+fn a_reading_that_fails_ends_the_writing() {
+    struct Failing<'a>(&'a [u8], bool);
+    impl Read for Failing<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let first = !std::mem::replace(&mut self.1, true);
+            if first { Err(io::Error::other("a bad sector")) } else { self.0.read(buffer) }
+        }
+    }
+    let files = support::small_files();
+    let signed = support::signed(&files, &support::key());
+    let failed =
+        signed.write(io::sink(), None, |entry| Ok(Failing(support::contents(&files, entry)?, false)));
+    assert!(matches!(failed, Err(WriteError::Read { .. })));
+}
+
+#[test]
+fn what_is_written_has_left_the_buffer() {
+    let files = support::small_files();
+    let mut out = io::BufWriter::with_capacity(1 << 20, Vec::new());
+    let signed = support::signed(&files, &support::key());
+    signed.write(&mut out, None, |entry| support::contents(&files, entry)).unwrap();
+    assert!(*out.get_ref() == support::bundle(&files));
+}
+
 /// A signal may interrupt any reading: it is begun again, and the bundle is the same.
 #[test]
 fn an_interrupted_reading_goes_on() {
