@@ -224,6 +224,17 @@ mod tests {
     }
 
     #[test]
+    fn how_the_input_comes_does_not_change_a_byte() {
+        let input = noise(2 * BLOCK + 7);
+        let with = |piece: usize| {
+            let pieces = |out: &mut dyn Write| input.chunks(piece).try_for_each(|piece| out.write_all(piece));
+            compress::<_, io::Error, _>(Vec::new(), pieces).unwrap()
+        };
+        let whole = with(input.len());
+        assert!([4_099, 64 * 1024, BLOCK - 1, BLOCK + 1].map(with).iter().all(|packed| *packed == whole));
+    }
+
+    #[test]
     fn the_number_of_threads_does_not_change_a_byte() {
         let input: Vec<u8> =
             (0..3 * BLOCK).flat_map(|number| number.to_string().into_bytes()).take(3 * BLOCK).collect();
