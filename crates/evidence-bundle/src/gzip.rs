@@ -183,20 +183,35 @@ mod tests {
         assert!(decoder.into_inner().is_empty());
     }
 
-    #[test]
-    fn every_length_near_a_block_comes_back() {
-        // A linear congruential generator: incompressible enough that blocks grow.
+    /// A linear congruential generator: incompressible enough that blocks grow.
+    fn noise(length: usize) -> Vec<u8> {
         let mut state = 1_u32;
-        let noise: Vec<u8> = std::iter::repeat_with(|| {
+        std::iter::repeat_with(|| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             state.to_be_bytes()[0]
         })
-        .take(5 * BLOCK + 7)
-        .collect();
+        .take(length)
+        .collect()
+    }
+
+    #[test]
+    fn every_length_near_a_block_comes_back() {
+        let noise = noise(5 * BLOCK + 7);
         for length in [0, 1, WINDOW, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 5 * BLOCK + 7] {
             round_trip(&noise[..length]);
             round_trip(&vec![b'a'; length]);
         }
+    }
+
+    /// What stood at the end of a block need not be said again in the next: many blocks take no more than one.
+    #[test]
+    fn a_block_knows_the_end_of_the_one_before() {
+        let packed = |blocks: usize| {
+            let input: Vec<u8> = noise(WINDOW - 1_024).into_iter().cycle().take(blocks * BLOCK).collect();
+            compress::<_, io::Error, _>(Vec::new(), |out| out.write_all(&input)).unwrap().len()
+        };
+        let (one, eight) = (packed(1), packed(8));
+        assert!(eight < one + one / 2, "{one} bytes, {eight} bytes");
     }
 
     #[test]
@@ -206,6 +221,17 @@ mod tests {
             Err(io::Error::other("no more"))
         });
         assert_eq!(failed.unwrap_err().to_string(), "no more");
+    }
+
+    #[test]
+    fn how_the_input_comes_does_not_change_a_byte() {
+        let input = noise(2 * BLOCK + 7);
+        let with = |piece: usize| {
+            let pieces = |out: &mut dyn Write| input.chunks(piece).try_for_each(|piece| out.write_all(piece));
+            compress::<_, io::Error, _>(Vec::new(), pieces).unwrap()
+        };
+        let whole = with(input.len());
+        assert!([4_099, 64 * 1024, BLOCK - 1, BLOCK + 1].map(with).iter().all(|packed| *packed == whole));
     }
 
     #[test]

@@ -235,7 +235,7 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
                 largest: self.largest(5),
             });
         }
-        counter.out.flush()?;
+        counter.flush()?;
         Ok(counter.written)
     }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use evidence_bundle::checksums::{LineProblem, ListError};
 use evidence_bundle::document::{
-    Document, FallibleRows, Hints, Manifest, Normalized, Rows, RunRecord, schema, write_json,
+    Counts, Document, FallibleRows, Hints, Manifest, Normalized, Rows, RunRecord, schema, write_json,
 };
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{
@@ -68,6 +68,49 @@ fn the_writer_refuses_what_a_verifier_would() {
     let mut entries = required();
     entries.push(entry("sources/codehost/large", 1 << 33));
     assert!(matches!(UnsignedBundle::new(0, entries), Err(WriteError::EntryTooLarge { .. })));
+    // The largest numbers that a header holds are held.
+    let mut entries = required();
+    entries.push(entry("sources/codehost/large", (1 << 33) - 1));
+    assert!(UnsignedBundle::new((1 << 33) - 1, entries).is_ok());
+    assert!(matches!(UnsignedBundle::new(1 << 33, required()), Err(WriteError::Time { .. })));
+}
+
+#[test]
+fn a_signed_bundle_says_what_will_be_written() {
+    let files = support::small_files();
+    let signed = support::signed(&files, &support::key());
+    assert_eq!(signed.created_at(), CREATED_AT);
+    assert!(support::key().public_key().verifies(signed.checksums(), signed.signature()));
+    let listed: Vec<(&str, u64)> =
+        signed.entries().iter().map(|entry| (entry.path.as_str(), entry.size)).collect();
+    let list = ChecksumList::parse(signed.checksums().to_vec(), 100).unwrap();
+    assert!(list.rows().map(|row| row.path).eq(listed.iter().map(|(path, _)| *path)));
+    for (path, size) in listed {
+        let (_, contents) = files.iter().find(|(name, _)| name == path).unwrap();
+        assert_eq!(contents.len() as u64, size, "{path}");
+    }
+}
+
+/// Every refusal says what is wrong, and the cause stays behind it.
+#[test]
+fn why_nothing_was_written_is_told() {
+    let path = || BundlePath::new("sources/codehost/a").unwrap();
+    let cause = || io::Error::other("no room");
+    let list = ChecksumList::parse(Vec::new(), 1).unwrap_err();
+    for (error, text, source) in [
+        (WriteError::List(list.clone()), "no valid bundle", Some(list.to_string())),
+        (WriteError::Time { created_at: -1 }, "the time -1", None),
+        (WriteError::EntryTooLarge { path: path(), size: 7 }, "a has 7 bytes", None),
+        (WriteError::SelfCheck, "does not verify", None),
+        (WriteError::Read { path: path(), source: cause() }, "read sources", Some("no room".to_owned())),
+        (WriteError::SizeChanged { path: path(), listed: 7 }, "listed size, 7 bytes", None),
+        (WriteError::ContentsChanged { path: path() }, "changed after", None),
+        (cause().into(), "could not write", Some("no room".to_owned())),
+        (WriteError::TooLarge { actual: 8, limit: 7, largest: Vec::new() }, "8 bytes", None),
+    ] {
+        assert!(error.to_string().contains(text), "{error}");
+        assert_eq!(std::error::Error::source(&error).map(ToString::to_string), source, "{error}");
+    }
 }
 
 #[test]
@@ -124,6 +167,49 @@ fn files_that_changed_after_listing_do_not_get_out() {
     assert!(matches!(failed, Err(WriteError::Read { .. })));
 }
 
+/// One fault of a disk, and no bundle: what comes after it may be anything.
+#[test]
+fn a_reading_that_fails_ends_the_writing() {
+    struct Failing<'a>(&'a [u8], bool);
+    impl Read for Failing<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let first = !std::mem::replace(&mut self.1, true);
+            if first { Err(io::Error::other("a bad sector")) } else { self.0.read(buffer) }
+        }
+    }
+    let files = support::small_files();
+    let signed = support::signed(&files, &support::key());
+    let failed =
+        signed.write(io::sink(), None, |entry| Ok(Failing(support::contents(&files, entry)?, false)));
+    assert!(matches!(failed, Err(WriteError::Read { .. })));
+}
+
+#[test]
+fn what_is_written_has_left_the_buffer() {
+    let files = support::small_files();
+    let mut out = io::BufWriter::with_capacity(1 << 20, Vec::new());
+    let signed = support::signed(&files, &support::key());
+    signed.write(&mut out, None, |entry| support::contents(&files, entry)).unwrap();
+    assert!(*out.get_ref() == support::bundle(&files));
+}
+
+/// A signal may interrupt any reading: it is begun again, and the bundle is the same.
+#[test]
+fn an_interrupted_reading_goes_on() {
+    struct Interrupted<'a>(&'a [u8], bool);
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 { Err(io::ErrorKind::Interrupted.into()) } else { self.0.read(buffer) }
+        }
+    }
+    let files = support::small_files();
+    let signed = support::signed(&files, &support::key());
+    let mut out = Vec::new();
+    signed.write(&mut out, None, |entry| Ok(Interrupted(support::contents(&files, entry)?, false))).unwrap();
+    assert!(out == support::bundle(&files));
+}
+
 #[test]
 fn a_bundle_over_the_limit_says_its_size_and_its_largest_files() {
     let mut noise = 1_u32;
@@ -151,10 +237,12 @@ fn a_bundle_over_the_limit_says_its_size_and_its_largest_files() {
         other => panic!("{other:?}"),
     }
     assert!((out.len() as u64) < actual);
+    out.clear();
     assert_eq!(
-        signed.write(io::sink(), Some(actual), |entry| support::contents(&files, entry)).unwrap(),
+        signed.write(&mut out, Some(actual), |entry| support::contents(&files, entry)).unwrap(),
         actual
     );
+    assert_eq!(out.len() as u64, actual, "at the limit everything is written");
 }
 
 #[test]
@@ -264,9 +352,13 @@ fn documents_have_one_form_and_unknown_fields_are_refused() {
     for document in Document::ALL {
         assert_eq!(schema(document)["additionalProperties"], serde_json::json!(false), "{document:?}");
     }
-    for status in Status::ALL {
+    let mut counts = Counts::default();
+    for (number, status) in (1..).zip(Status::ALL) {
         assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());
+        assert_eq!(status.to_string(), status.as_str());
+        (0..number).for_each(|_| counts.add(status));
     }
+    assert_eq!((counts.pass, counts.fail, counts.not_verifiable, counts.not_applicable), (1, 2, 3, 4));
 }
 
 #[test]

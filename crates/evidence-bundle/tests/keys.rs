@@ -13,6 +13,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::pkcs8::{EncodePrivateKey as _, KeypairBytes, PublicKeyBytes};
 use evidence_bundle::key::{KeyError, Kind, is_encrypted};
 use evidence_bundle::{PublicKey, SigningKey};
@@ -40,6 +42,8 @@ fn private_keys_of_openssl_and_ssh_keygen_are_read() {
         ("encrypted_aes-256-cbc.pem", pem),
         ("encrypted_scrypt.pem", pem),
         ("openssh_encrypted", openssh),
+        ("openssh_encrypted_aes256-gcm", openssh),
+        ("openssh_encrypted_chacha20-poly1305", openssh),
     ] {
         assert_eq!(private(name, Some(PASSPHRASE)), Ok(public), "{name}");
         assert_eq!(private(name, None), Err(KeyError::PassphraseMissing), "{name}");
@@ -61,6 +65,22 @@ fn version_two_of_pkcs8_is_read_and_its_halves_are_compared() {
     let read = |pem: &str| SigningKey::from_bytes_any(pem.as_bytes(), None).map(|key| key.public_key());
     assert_eq!(read(&pem(*key.public_key().as_bytes())), Ok(key.public_key()));
     assert_eq!(read(&pem([1; 32])), Err(KeyError::HalvesDiffer));
+}
+
+/// An encrypted private key of OpenSSH's format up to the end of its public half, and no more than looks like the rest.
+fn openssh_of(algorithm: &str) -> String {
+    let text = |bytes: &[u8]| [&u32::try_from(bytes.len()).unwrap().to_be_bytes(), bytes].concat();
+    let bytes = [
+        b"openssh-key-v1\0".to_vec(),
+        text(b"aes256-ctr"),
+        text(b"bcrypt"),
+        text(&[text(&[0; 16]), 16_u32.to_be_bytes().to_vec()].concat()),
+        1_u32.to_be_bytes().to_vec(),
+        text(&[text(algorithm.as_bytes()), text(b"public")].concat()),
+        text(&[0; 32]),
+    ];
+    let body = STANDARD.encode(bytes.concat());
+    format!("-----BEGIN OPENSSH PRIVATE KEY-----\n{body}\n-----END OPENSSH PRIVATE KEY-----\n")
 }
 
 #[test]
@@ -85,10 +105,16 @@ fn what_is_no_signing_key_is_named() {
         ("openssh.pub", Not(Kind::Public)),
         ("encrypted_pbes1.pem", KeyError::UnsupportedEncryption),
         ("encrypted_des3.pem", KeyError::UnsupportedEncryption),
+        ("encrypted_sha1.pem", KeyError::UnsupportedEncryption),
+        ("openssh_encrypted_3des-cbc", KeyError::UnsupportedEncryption),
         ("README.md", KeyError::NotAKeyFile),
     ] {
         assert_eq!(private(name, Some(PASSPHRASE)), Err(error), "{name}");
     }
+    // One that nobody knows yet.
+    let pem = openssh_of("signature@tomorrow.example");
+    let read = SigningKey::from_bytes_any(pem.as_bytes(), None).map(|key| key.public_key());
+    assert_eq!(read, Err(Not(Kind::Other)));
     let message = private("rsa.pem", None).unwrap_err().to_string();
     assert_eq!(message, "an RSA key; only Ed25519 keys can sign bundles");
 }
@@ -163,6 +189,8 @@ fn every_form_of_a_public_key_reads_back() {
     assert_eq!(PublicKey::parse(key.to_openssh().as_bytes()), Ok(key));
     assert_eq!(PublicKey::from_spki_der(&key.to_spki_der()), Ok(key));
     assert_eq!(PublicKey::from_bytes(key.as_bytes()), Ok(key));
+    assert_eq!(STANDARD.decode(key.to_spki_base64()).unwrap(), key.to_spki_der());
+    assert_eq!(format!("{key:?}"), format!("PublicKey({})", key.key_id()));
     let openssh = PublicKey::parse(&file("openssh.pub")).unwrap();
     let fingerprint = String::from_utf8(file("openssh.fingerprint")).unwrap();
     assert_eq!(fingerprint.split(' ').nth(1).unwrap(), openssh.ssh_fingerprint());

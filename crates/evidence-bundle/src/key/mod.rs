@@ -116,7 +116,7 @@ impl fmt::Display for KeyError {
             KeyError::PassphraseMissing => f.write_str("the key is encrypted and no passphrase was given"),
             KeyError::PassphraseWrong => f.write_str("the passphrase does not open the key"),
             KeyError::UnsupportedEncryption => f.write_str(
-                "the key is encrypted in an unsupported way (use PKCS#8 with PBES2 and AES, or the OpenSSH format)",
+                "the key is encrypted in an unsupported way (use PKCS#8 with PBES2, AES and SHA-256, or the OpenSSH format with AES)",
             ),
             KeyError::HalvesDiffer => f.write_str("the public half in the key does not belong to its private half"),
             KeyError::Weak => f.write_str("a weak key: signatures under it prove nothing"),
@@ -209,8 +209,82 @@ mod tests {
     fn a_key_id_has_one_form() {
         let id = KeyId::from_digest([0xab; 32]);
         assert_eq!(id.to_string().parse(), Ok(id));
+        assert_eq!(id.digest(), &[0xab; 32]);
         for text in ["", "sha256:", "SHA256:", &"ab".repeat(32), &format!("sha256:{}", "AB".repeat(32))] {
             assert_eq!(text.parse::<KeyId>(), Err(NotAKeyId), "{text}");
         }
+    }
+
+    /// What is no Ed25519 key is told by its name, or the user looks for the fault in the wrong place.
+    #[test]
+    fn every_algorithm_has_a_name() {
+        for (oid, kind) in [
+            ("1.2.840.113549.1.1.1", Kind::Rsa),
+            ("1.2.840.113549.1.1.10", Kind::Rsa),
+            ("1.2.840.10045.2.1", Kind::EllipticCurve),
+            ("1.2.840.10040.4.1", Kind::Dsa),
+            ("1.3.101.113", Kind::Ed448),
+            ("1.3.101.110", Kind::KeyAgreement),
+            ("1.3.101.111", Kind::KeyAgreement),
+            ("1.3.101.114", Kind::Other),
+        ] {
+            assert_eq!(kind_of(oid.parse().unwrap()), kind, "{oid}");
+        }
+        for (algorithm, kind) in [
+            ("ssh-rsa", Kind::Rsa),
+            ("rsa-sha2-512", Kind::Rsa),
+            ("ssh-dss", Kind::Dsa),
+            ("ecdsa-sha2-nistp256", Kind::EllipticCurve),
+            ("sk-ssh-ed25519@openssh.com", Kind::SecurityKey),
+            ("sk-ecdsa-sha2-nistp256@openssh.com", Kind::SecurityKey),
+            ("ssh-ed25519-cert-v01@openssh.com", Kind::Certificate),
+            ("sk-ssh-ed25519-cert-v01@openssh.com", Kind::Certificate),
+            ("ssh-xmss@openssh.com", Kind::Other),
+        ] {
+            assert_eq!(ssh_kind(algorithm), kind, "{algorithm}");
+        }
+    }
+
+    #[test]
+    fn every_refusal_of_a_key_says_something_else() {
+        let kinds = [
+            Kind::Rsa,
+            Kind::EllipticCurve,
+            Kind::Dsa,
+            Kind::Ed448,
+            Kind::KeyAgreement,
+            Kind::SecurityKey,
+            Kind::Certificate,
+            Kind::CertificateRequest,
+            Kind::Public,
+            Kind::Private,
+            Kind::Other,
+        ];
+        let mut errors = vec![
+            KeyError::Empty,
+            KeyError::NotAKeyFile,
+            KeyError::Truncated,
+            KeyError::Encoding,
+            KeyError::Malformed,
+            KeyError::PassphraseMissing,
+            KeyError::PassphraseWrong,
+            KeyError::UnsupportedEncryption,
+            KeyError::HalvesDiffer,
+            KeyError::Weak,
+            KeyError::NoRandomness,
+        ];
+        errors.extend(kinds.map(KeyError::NotAnEd25519PrivateKey));
+        let said: std::collections::BTreeSet<String> = errors.iter().map(KeyError::to_string).collect();
+        assert_eq!(said.len(), errors.len(), "{said:#?}");
+        for kind in kinds {
+            let (private, public) =
+                (KeyError::NotAnEd25519PrivateKey(kind), KeyError::NotAnEd25519PublicKey(kind));
+            let advice = "; only Ed25519 keys can sign bundles";
+            // What could never sign is not told that another kind of it could.
+            let never = matches!(kind, Kind::Certificate | Kind::CertificateRequest);
+            assert_eq!(private.to_string().ends_with(advice), !never && kind != Kind::Public, "{private}");
+            assert_eq!(public.to_string().ends_with(advice), !never && kind != Kind::Private, "{public}");
+        }
+        assert!(NotAKeyId.to_string().contains("64 lower-case hex digits"));
     }
 }

@@ -73,3 +73,48 @@ pub(super) fn encode(label: &str, bytes: &[u8]) -> Zeroizing<String> {
     text.push_str("-----\n");
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_label_of_another_thing_is_known() {
+        for (label, kind) in [
+            ("RSA PRIVATE KEY", Some(Kind::Rsa)),
+            ("RSA PUBLIC KEY", Some(Kind::Rsa)),
+            ("EC PRIVATE KEY", Some(Kind::EllipticCurve)),
+            ("EC PARAMETERS", Some(Kind::EllipticCurve)),
+            ("DSA PRIVATE KEY", Some(Kind::Dsa)),
+            ("DSA PARAMETERS", Some(Kind::Dsa)),
+            ("CERTIFICATE", Some(Kind::Certificate)),
+            ("X509 CERTIFICATE", Some(Kind::Certificate)),
+            ("TRUSTED CERTIFICATE", Some(Kind::Certificate)),
+            ("PKCS7", Some(Kind::Certificate)),
+            ("CERTIFICATE REQUEST", Some(Kind::CertificateRequest)),
+            ("NEW CERTIFICATE REQUEST", Some(Kind::CertificateRequest)),
+            ("PRIVATE KEY", None),
+            ("PUBLIC KEY", None),
+            ("ENCRYPTED PRIVATE KEY", None),
+            ("OPENSSH PRIVATE KEY", None),
+        ] {
+            let text = encode(label, b"inside");
+            assert_eq!(Block::find(text.as_bytes()).unwrap().special_kind(), kind, "{label}");
+        }
+    }
+
+    /// RFC 7468, section 2: every line but the last has 64 characters.
+    #[test]
+    fn every_length_reads_back_from_lines_of_64() {
+        for length in 0..200 {
+            let bytes = vec![0xa5; length];
+            let text = encode("PRIVATE KEY", &bytes);
+            assert_eq!(*Block::find(text.as_bytes()).unwrap().decode().unwrap(), bytes);
+            let lines: Vec<&str> = text.lines().collect();
+            let body = &lines[1..lines.len() - 1];
+            assert_eq!(body.len(), length.div_ceil(48), "{text:?}", text = *text);
+            assert!(body.iter().rev().skip(1).all(|line| line.len() == 64), "{text:?}", text = *text);
+            assert!(text.ends_with("\n-----END PRIVATE KEY-----\n"));
+        }
+    }
+}

@@ -158,11 +158,12 @@ fn from_openssh(bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, K
         return Err(KeyError::NotAnEd25519PrivateKey(ssh_kind(key.algorithm().as_str())));
     }
     let key = if key.is_encrypted() {
+        // The library is built without this one, and tells it like a wrong passphrase.
+        if key.cipher() == ssh_key::Cipher::TDesCbc {
+            return Err(KeyError::UnsupportedEncryption);
+        }
         let passphrase = passphrase.ok_or(KeyError::PassphraseMissing)?;
-        key.decrypt(passphrase).map_err(|error| match error {
-            ssh_key::Error::AlgorithmUnsupported { .. } => KeyError::UnsupportedEncryption,
-            _ => KeyError::PassphraseWrong,
-        })?
+        key.decrypt(passphrase).map_err(|_| KeyError::PassphraseWrong)?
     } else {
         key
     };

@@ -117,3 +117,18 @@ pub static NO_EVIDENCE: Reason = Reason {
         remediation: "Look the setting up by hand; the host's answer left it out.",
     }),
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_its_code() {
+        for (number, one) in SHARED.iter().enumerate() {
+            for (other_number, other) in SHARED.iter().enumerate() {
+                assert_eq!(one == other, number == other_number, "{} {}", one.code, other.code);
+            }
+        }
+        assert!(OK == Reason { advice: NOT_FOUND.advice, ..OK });
+    }
+}

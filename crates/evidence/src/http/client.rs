@@ -16,6 +16,7 @@ use reqwest::redirect::Policy;
 use super::concurrency::Ticket;
 use super::gate::{Gate, Lesson};
 use super::quota::Status;
+use super::redirect::Way;
 use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
 use super::request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, Refusal, Verdict, verdict};
@@ -23,10 +24,6 @@ use crate::cache::Cache;
 use crate::env::Clock;
 use crate::observation::SourceName;
 use crate::report::{Event, Reporter, WaitReason};
-
-/// How many redirects within the host's own origin are followed: the number browsers settled on is 20, clients of
-/// this API never need more than two.
-const MAXIMUM_REDIRECTS: usize = 5;
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
@@ -71,18 +68,17 @@ pub(super) struct Setup<'a> {
     pub(super) store: &'static str,
     /// Plain HTTP on loopback.
     pub(super) plain: bool,
-    /// Which redirects are followed.
-    pub(super) redirects: Policy,
 }
 
 impl Setup<'_> {
-    /// The client: the machine's proxy and certificates, unless it is plain HTTP on loopback.
+    /// The client: the machine's proxy and certificates, unless it is plain HTTP on loopback. It follows no redirect:
+    /// whoever may follow one sends the next request himself, so that it is counted.
     pub(super) fn build(self) -> Result<reqwest::Client, String> {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, HeaderValue::from_static(concat!("evidence/", env!("CARGO_PKG_VERSION"))));
         let mut builder = reqwest::Client::builder()
             .default_headers(headers)
-            .redirect(self.redirects)
+            .redirect(Policy::none())
             .timeout(self.timeout)
             .connect_timeout(self.timeout.min(CONNECT_TIMEOUT))
             .pool_max_idle_per_host(self.idle)
@@ -139,6 +135,18 @@ struct Exchange {
     body: Body,
 }
 
+impl Exchange {
+    /// What the dialect sees of it.
+    fn answer(&self, raw: bool, now: Timestamp) -> Answer<'_> {
+        let body = match &self.body {
+            Body::Complete(bytes) => Some(bytes.as_slice()),
+            Body::TooLarge | Body::Broken(_) => None,
+        };
+        let Exchange { status, headers, sent, sent_at, .. } = self;
+        Answer { status: *status, headers, body, raw, sent, sent_at: *sent_at, now }
+    }
+}
+
 pub(super) enum Body {
     Complete(Vec<u8>),
     TooLarge,
@@ -157,22 +165,12 @@ impl Client {
         clock: Clock,
         reporter: Arc<dyn Reporter>,
     ) -> Result<Client, String> {
-        let redirects = Policy::custom(|attempt| {
-            let within =
-                attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
-            if attempt.previous().len() > MAXIMUM_REDIRECTS || !within {
-                attempt.stop()
-            } else {
-                attempt.follow()
-            }
-        });
         let http = Setup {
             timeout: settings.timeout,
             idle: settings.max_concurrency.get(),
             roots: &settings.roots,
             store: "ca_file",
             plain: settings.plain,
-            redirects,
         }
         .build()?;
         let gate = Gate::new(&settings);
@@ -242,16 +240,11 @@ impl Client {
         let mut refused: Option<Failure> = None;
         loop {
             attempt += 1;
-            let ticket = match self.gate.enter(&self.clock, &*self.reporter).await {
-                Ok(ticket) => ticket,
+            let (ticket, exchanged) = match self.follow(request, attempt, raw, limit).await {
+                Ok(followed) => followed,
                 // What the host said to this very request tells more than that nothing more may be asked.
                 Err(failure) => return Err(refused.unwrap_or(failure)),
             };
-            self.counts.requests.fetch_add(1, Ordering::Relaxed);
-            if attempt > 1 {
-                self.counts.retries.fetch_add(1, Ordering::Relaxed);
-            }
-            let exchanged = self.exchange(request, limit).await;
             let now = self.clock.now();
             let (class, outcome) = match exchanged {
                 Ok(exchange) => {
@@ -299,6 +292,47 @@ impl Client {
         }
     }
 
+    /// One attempt: sends the request, and again wherever the host redirects it within its origin. The host counts
+    /// every hop, so each passes the gate as the request that it is. Whoever gets the ticket must give it back.
+    async fn follow(
+        &self,
+        request: &Request,
+        attempt: u32,
+        raw: bool,
+        limit: usize,
+    ) -> Result<(Ticket, Result<Exchange, String>), Failure> {
+        let mut way = Way::new(request);
+        let mut first = true;
+        loop {
+            let ticket = self.gate.enter(&self.clock, &*self.reporter).await?;
+            self.counts.requests.fetch_add(1, Ordering::Relaxed);
+            if attempt > 1 && std::mem::take(&mut first) {
+                self.counts.retries.fetch_add(1, Ordering::Relaxed);
+            }
+            let mut exchange = match self.exchange(way.request(), limit).await {
+                Ok(exchange) => exchange,
+                Err(text) => return Ok((ticket, Err(text))),
+            };
+            exchange.redirected_to = match exchange.status {
+                // It leads nowhere, and may itself be from where a redirect led.
+                304 => way.elsewhere(),
+                300..400 => text(&exchange.headers, "location"),
+                _ => way.elsewhere(),
+            };
+            if !way.follow(exchange.status, &exchange.headers) {
+                return Ok((ticket, Ok(exchange)));
+            }
+            let now = self.clock.now();
+            let answer = exchange.answer(raw, now);
+            let Meaning { reading, .. } = self.dialect.understand(&answer);
+            self.gate.leave(ticket, Some(&Lesson { class: Class::Redirect, reading, rest: None }), now);
+            if self.reporter.wants_debug() {
+                let to = exchange.redirected_to.as_deref().unwrap_or_default();
+                self.told(request, attempt, &format!("{} to {}", exchange.status, one_line(to)));
+            }
+        }
+    }
+
     async fn exchange(&self, request: &Request, limit: usize) -> Result<Exchange, String> {
         let mut authorized = request.clone();
         let sent_at = self.clock.now();
@@ -316,15 +350,10 @@ impl Client {
         let answered = self.http.execute(question).await;
         let mut response = answered.map_err(|error| describe(&error, self.settings.timeout))?;
         let status = response.status().as_u16();
-        let mut redirected_to = (*response.url() != request.url).then(|| path_and_query(response.url()));
-        // 304 leads nowhere, and may itself be from where a redirect led.
-        if (300..400).contains(&status) && status != 304 {
-            redirected_to = text(response.headers(), "location");
-        }
         let limit = if status == 200 { limit } else { ERROR_BODY_LIMIT };
         let body = read_body(&mut response, limit).await;
         let headers = std::mem::take(response.headers_mut());
-        Ok(Exchange { sent, sent_at, status, headers, redirected_to, body })
+        Ok(Exchange { sent, sent_at, status, headers, redirected_to: None, body })
     }
 
     /// Turns an exchange into a reply or a failure, and lets the gate learn from it.
@@ -334,20 +363,9 @@ impl Client {
         asked: &Asked<'_>,
         parse: Parse<'_, T>,
     ) -> (Class, Result<Reply<T>, Failure>) {
-        let Exchange { sent, sent_at, status, headers, redirected_to, body } = exchange;
-        let complete = match &body {
-            Body::Complete(bytes) => Some(bytes.as_slice()),
-            Body::TooLarge | Body::Broken(_) => None,
-        };
-        let Meaning { mut class, code, message, request_id, reading } = self.dialect.understand(&Answer {
-            status,
-            headers: &headers,
-            body: complete,
-            raw: asked.raw,
-            sent: &sent,
-            sent_at,
-            now: asked.now,
-        });
+        let answer = exchange.answer(asked.raw, asked.now);
+        let Meaning { mut class, code, message, request_id, reading } = self.dialect.understand(&answer);
+        let Exchange { status, headers, redirected_to, body, .. } = exchange;
         let meta = Meta {
             path: asked.request.label.clone(),
             status,
@@ -426,12 +444,16 @@ impl Client {
             Ok(Reply::Refused(refused)) => format!("{} {}", refused.meta.status, refused.text()),
             Err(failure) => failure.to_string(),
         };
+        self.told(request, attempt, &result);
+    }
+
+    fn told(&self, request: &Request, attempt: u32, result: &str) {
         let method = match request.method {
             Method::Get => "GET",
             Method::Post => "POST",
         };
         let (source, path) = (self.settings.source, request.label.as_str());
-        self.reporter.event(Event::Request { source, method, path, result: &result, attempt });
+        self.reporter.event(Event::Request { source, method, path, result, attempt });
     }
 }
 
@@ -447,13 +469,6 @@ struct Asked<'a> {
 
 pub(super) fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string)
-}
-
-fn path_and_query(url: &url::Url) -> String {
-    match url.query() {
-        Some(query) => format!("{}?{query}", url.path()),
-        None => url.path().to_string(),
-    }
 }
 
 pub(super) async fn read_body(response: &mut reqwest::Response, limit: usize) -> Body {

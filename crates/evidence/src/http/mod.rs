@@ -1,6 +1,6 @@
 //! Talking to a host over HTTP: the only place that names the HTTP client.
 //!
-//! The parts that decide (`link`, `retry`, `quota`, `pace`, `concurrency`) are pure: they are given headers and
+//! The parts that decide (`link`, `redirect`, `retry`, `quota`, `pace`, `concurrency`) are pure: they are given headers and
 //! times, and never send, sleep or read a clock. `gate` holds their state for all workers; `client` sends.
 //!
 //! How hosts differ is a `Dialect` (see `request`), which each source brings.
@@ -16,6 +16,7 @@ pub mod json;
 pub mod link;
 pub mod pace;
 pub mod quota;
+mod redirect;
 pub mod reply;
 pub mod request;
 pub mod retry;

@@ -17,7 +17,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::redirect::Policy;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use url::Url;
@@ -206,7 +205,6 @@ impl Uplink {
             roots: &[],
             store: "SSL_CERT_FILE",
             plain: settings.base.scheme() == "http",
-            redirects: Policy::none(),
         }
         .build()?;
         Ok(Uplink { http, settings, clock, watch })

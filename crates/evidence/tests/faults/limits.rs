@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use evidence::env::Clock;
 use jiff::{SignedDuration, Timestamp};
-use sandbox::codehost::{CodeHost, Limits, Server};
+use sandbox::codehost::{CodeHost, File, Limits, Organization, Protection, Repository, Role, Server, Token};
 use sandbox::{DEMO_TOKEN, Fault, FaultKind, large_organization};
 
 use crate::ran::{Ran, run};
@@ -18,43 +18,29 @@ const PER_MINUTE: usize = 900;
 /// What the host documents: requests in flight.
 const AT_ONCE: u64 = 100;
 
-fn collect(server: &Server, clock: Clock, extra: &str) -> Ran {
+fn collect(server: &Server, clock: Clock, repositories: &str, extra: &str) -> Ran {
     let url = server.url();
-    let source =
-        format!("  codehost:\n    mode: token\n    org: acme\n    repos: \"*\"\n    api_url: {url}\n{extra}");
+    let source = format!(
+        "  codehost:\n    mode: token\n    org: acme\n    repos: {repositories}\n    api_url: {url}\n{extra}"
+    );
     run("[CC6.1, CC6.6, CC7.2]", &source, &[("CODEHOST_TOKEN", DEMO_TOKEN)], clock).unwrap()
 }
 
-/// More requests than an hour allows.
-#[test]
-fn the_documented_limits_are_never_met() {
-    const REPOSITORIES: u32 = 2_600;
-    let clock = Clock::manual("2026-11-21T09:00:00Z".parse().unwrap());
+/// The host with its documented limits, by the run's clock, and what it collects when each request arrives.
+fn limited(host: CodeHost, clock: &Clock) -> (Server, Arc<Mutex<Vec<Timestamp>>>) {
     let arrivals: Arc<Mutex<Vec<Timestamp>>> = Arc::default();
     let (hands, arrived) = (clock.clone(), Arc::clone(&arrivals));
-    let server = large_organization(REPOSITORIES)
-        .limits(Limits::documented())
-        .latency(Duration::from_millis(1))
-        .clock(move || {
-            let now = hands.now();
-            arrived.lock().unwrap().push(now);
-            now
-        })
-        .serve()
-        .unwrap();
-    let began = clock.now();
-    let ran = collect(&server, clock.clone(), "");
+    let host = host.limits(Limits::documented()).latency(Duration::from_millis(1)).clock(move || {
+        let now = hands.now();
+        arrived.lock().unwrap().push(now);
+        now
+    });
+    (host.serve().unwrap(), arrivals)
+}
 
-    let refused = server
-        .requests()
-        .iter()
-        .filter(|request| request.status != Some(200) && request.status != Some(404))
-        .count();
-    assert_eq!((refused, ran.errors.len(), ran.retries), (0, 0, 0), "{:?}", ran.errors.first());
-    let requests = usize::try_from(server.request_count()).unwrap();
-    assert!(requests > 5_000, "{requests} requests do not fill an hour");
+/// The most requests in any minute.
+fn busiest_minute(arrivals: &Mutex<Vec<Timestamp>>) -> usize {
     let mut arrivals = std::mem::take(&mut *arrivals.lock().unwrap());
-    assert!(arrivals.len() >= requests, "every request is in the list");
     arrivals.sort_unstable();
     let minute = SignedDuration::from_secs(60);
     let (mut from, mut busiest) = (0, 0);
@@ -64,6 +50,28 @@ fn the_documented_limits_are_never_met() {
         }
         busiest = busiest.max(to + 1 - from);
     }
+    busiest
+}
+
+/// More requests than an hour allows.
+#[test]
+fn the_documented_limits_are_never_met() {
+    const REPOSITORIES: u32 = 2_600;
+    let clock = Clock::manual("2026-11-21T09:00:00Z".parse().unwrap());
+    let (server, arrivals) = limited(large_organization(REPOSITORIES), &clock);
+    let began = clock.now();
+    let ran = collect(&server, clock.clone(), "\"*\"", "");
+
+    let refused = server
+        .requests()
+        .iter()
+        .filter(|request| request.status != Some(200) && request.status != Some(404))
+        .count();
+    assert_eq!((refused, ran.errors.len(), ran.retries), (0, 0, 0), "{:?}", ran.errors.first());
+    let requests = usize::try_from(server.request_count()).unwrap();
+    assert!(requests > 5_000, "{requests} requests do not fill an hour");
+    assert!(arrivals.lock().unwrap().len() >= requests, "every request is in the list");
+    let busiest = busiest_minute(&arrivals);
     assert!(busiest <= PER_MINUTE, "{busiest} requests in a minute");
     assert!(server.highest_concurrency() <= AT_ONCE, "{} at once", server.highest_concurrency());
     // The hour that the limit asks for, and some minutes of the pace on both sides of it.
@@ -77,6 +85,37 @@ fn the_documented_limits_are_never_met() {
     );
 }
 
+/// Where repositories have moved, what the run asks for is asked for twice, and the host counts both.
+#[test]
+fn a_redirect_is_a_request_like_any_other() {
+    const REPOSITORIES: usize = 300;
+    let host = CodeHost::new()
+        .organization(Organization::new("acme").two_factor(true))
+        .token(Token::classic(DEMO_TOKEN).scopes(["read:org"]).role(Role::Owner).sees_private(true));
+    let name = |number: usize| format!("old-{number:03}");
+    let host = (0..REPOSITORIES).fold(host, |host, number| {
+        let repository =
+            Repository::new("acme", name(number)).protection("main", Protection::new().reviews(1));
+        let repository = repository.file("CODEOWNERS", File::text("* @acme/all\n"));
+        host.repository(repository.renamed_to(&format!("new-{number:03}")))
+    });
+    let clock = Clock::manual("2026-11-21T09:00:00Z".parse().unwrap());
+    let (server, arrivals) = limited(host, &clock);
+    let listed: Vec<String> = (0..REPOSITORIES).map(|number| format!("acme/{}", name(number))).collect();
+    let ran = collect(&server, clock, &format!("[{}]", listed.join(", ")), "");
+
+    let requests = server.requests();
+    let with = |status: u16| requests.iter().filter(|request| request.status == Some(status)).count();
+    assert_eq!(with(301), 2 * REPOSITORIES, "the protection and the owners of each");
+    assert_eq!(with(403) + with(429) + ran.errors.len(), 0, "{:?}", ran.errors.first());
+    assert!(ran.warnings.contains("repository_renamed"), "{:?}", ran.warnings);
+    assert_eq!((ran.retries, ran.requests), (0, server.request_count()));
+    assert!(requests.len() > PER_MINUTE, "{} requests do not fill a minute", requests.len());
+    let busiest = busiest_minute(&arrivals);
+    assert!(busiest <= PER_MINUTE, "{busiest} requests in a minute");
+    println!("moved repositories: {} requests, 0 refused, at most {busiest} in a minute", requests.len());
+}
+
 /// A secondary limit halves the requests in flight, and every 20 good answers add one.
 #[test]
 fn concurrency_halves_and_grows_back() {
@@ -84,7 +123,7 @@ fn concurrency_halves_and_grows_back() {
         let fault = FaultKind::SecondaryLimit { retry_after: Some(1), headers: true, status: 403 };
         let host: CodeHost = large_organization(repositories).latency(Duration::from_millis(10));
         let server = host.fault(Fault::on("/orgs/acme/repos").times(1).kind(fault)).serve().unwrap();
-        let ran = collect(&server, Clock::manual(Timestamp::now()), "    max_concurrency: 8\n");
+        let ran = collect(&server, Clock::manual(Timestamp::now()), "\"*\"", "    max_concurrency: 8\n");
         assert_eq!((ran.errors.len(), ran.retries), (0, 1));
         server.highest_concurrency()
     };

@@ -99,6 +99,7 @@ pub(crate) struct Ran {
     pub(crate) retries: u64,
     /// Answers that the host confirmed.
     pub(crate) revalidated: u64,
+    pub(crate) requests: u64,
 }
 
 /// What a run says of an organization.
@@ -254,6 +255,7 @@ pub(crate) fn run_on(
         warnings: collection.warnings.iter().map(|warning| warning.code.clone()).collect(),
         retries: collection.sources.iter().map(|source| source.retries).sum(),
         revalidated: collection.sources.iter().map(|source| source.revalidated).sum(),
+        requests: collection.sources.iter().map(|source| source.requests).sum(),
     })
 }
 
@@ -310,5 +312,6 @@ fn opened(bundle: &Path, signing: &SigningKey) -> Ran {
         warnings: manifest.warnings.into_iter().map(|warning| warning.code).collect(),
         retries: record.sources.iter().map(|source| source.retries).sum(),
         revalidated: record.sources.iter().map(|source| source.revalidated).sum(),
+        requests: record.sources.iter().map(|source| source.requests).sum(),
     }
 }

@@ -48,5 +48,9 @@ mod tests {
         }
         let actual = judge(&record(&[Complete])).unwrap().actual.unwrap();
         assert_eq!(actual, "0 events from 2026-05-25T00:00:00Z to 2026-11-21T00:00:00Z");
+        let mut happened = record(&[Complete, Complete]);
+        happened.event_names[1] = EventListing { name: "DELETE_USER", read: Complete, events: 2 };
+        let actual = judge(&happened).unwrap().actual.unwrap();
+        assert!(actual.ends_with("00:00:00Z: 2 DELETE_USER"), "{actual}");
     }
 }

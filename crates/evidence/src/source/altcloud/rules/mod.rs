@@ -178,6 +178,9 @@ mod tests {
         let people: Vec<Field<String>> = (0..9).map(|number| field(&format!("u{number}@a"))).collect();
         assert_eq!(named(2, people.iter().take(2)), "u0@a, u1@a");
         assert_eq!(named(9, people.iter()), "u0@a, u1@a, u2@a, u3@a, u4@a and 4 more");
+        let (longest, longer) = ("x".repeat(LONGEST_ADDRESS), "x".repeat(LONGEST_ADDRESS + 1));
+        assert_eq!(named(1, [field(&longest)].iter()), longest);
+        assert!(named(1, [field(&longer)].iter()).starts_with("(an address of "));
         let hostile = [field("a\u{1b}[31m\nb@x"), field(&"x".repeat(100_000)), Field::Null];
         let shown = named(3, hostile.iter());
         assert!(!shown.chars().any(char::is_control), "{shown}");

@@ -177,4 +177,21 @@ mod tests {
         assert!(actual.contains("8 of 9 active users (7 enrolled"), "{actual}");
         assert!(actual.ends_with("and 3 more"), "{actual}");
     }
+
+    #[test]
+    fn who_was_counted_is_told() {
+        let suspended = user(Some(Some(true)), None, None);
+        let said = |users: &[User]| judge(users).actual.unwrap();
+        assert_eq!(
+            said(&[good(), good(), suspended.clone()]),
+            "two-step verification is enforced for 2 active users; 1 suspended or archived"
+        );
+        assert_eq!(said(&[suspended]), "no active user, 1 suspended or archived");
+        let untold = user(Some(Some(false)), Some(Some(false)), None);
+        let actual = said(&vec![untold; 7]);
+        assert!(
+            actual.contains("not told for 7 users: a@acme.example, ") && actual.ends_with("and 2 more"),
+            "{actual}"
+        );
+    }
 }

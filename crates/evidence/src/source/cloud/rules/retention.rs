@@ -164,6 +164,7 @@ mod tests {
             "1,200 of 1,201 log groups below 90 days: /0 (1 day), … (2 days), /2 (1 day), and 1197 more"
         );
         let actual = |groups: &[LogGroup]| Retention::of(groups).judge().actual.unwrap();
+        assert_eq!(actual(&[group("/a", Field::Value(1))]), "1 of 1 log group below 90 days: /a (1 day)");
         assert_eq!(actual(&[group("/a", Field::Absent)]), "1 log group, kept forever");
         assert_eq!(
             actual(&[group("/a", Field::Value(400)), group("/b", Field::Absent)]),

@@ -184,6 +184,8 @@ mod tests {
         let facts = AuditTrail { trails: vec![off; 100], unread: Vec::new() };
         let actual = facts.judge().actual.unwrap();
         assert!(actual.len() < 400 && actual.ends_with("and 97 more"), "{actual}");
+        let facts = AuditTrail { trails: vec![trail(Some(true), Logging::Off); 3], unread: Vec::new() };
+        assert_eq!(facts.judge().actual.unwrap(), "not logging: main, main, main");
         let denied = Logging::NotRead(&reason::PERMISSION_DENIED);
         let unread = ["us-west-2", "us-east-2"]
             .map(|region| (format!("the trails of {region}"), &reason::HOST_ERROR))

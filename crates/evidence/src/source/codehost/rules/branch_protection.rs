@@ -143,4 +143,24 @@ mod tests {
             }
         }
     }
+
+    /// What was found is told in whole words.
+    #[test]
+    fn numbers_are_told_as_one_says_them() {
+        let contexts = |names: &str| format!(r#""contexts": [{names}]"#);
+        let checks = r#""contexts": [], "checks": [{"context": "build"}, {"context": "test"}]"#;
+        for (count, status, said) in [
+            (0, contexts(r#""build""#), "no approving review, 1 required status check"),
+            (1, contexts(r#""build", "test""#), "1 approving review, 2 required status checks"),
+            (2, checks.to_string(), "2 approving reviews, 2 required status checks: build, test"),
+        ] {
+            let json = format!(
+                r#"{{"required_pull_request_reviews": {{"required_approving_review_count": {count}}},
+                    "required_status_checks": {{{status}}}, "enforce_admins": {{"enabled": true}}}}"#
+            );
+            let protection: BranchProtection = serde_json::from_str(&json).unwrap();
+            let expected = format!("{said}, enforced for administrators");
+            assert_eq!(judge(&protection).actual.as_deref(), Some(expected.as_str()));
+        }
+    }
 }

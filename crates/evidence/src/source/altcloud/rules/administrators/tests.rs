@@ -344,3 +344,25 @@ fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
     assert!(actual.starts_with("1 suspended or archived: a@acme.example; "), "told once: {actual}");
     assert!(actual.ends_with("; 1 administrator without a number, not counted"), "{actual}");
 }
+
+/// What was found is told, and what there is none of is not mentioned.
+#[test]
+fn only_what_was_found_is_told() {
+    let said = |change: Change| {
+        let mut record = workspace(2);
+        change(&mut record);
+        judge(&record).unwrap().actual.unwrap()
+    };
+    let supers = "2 super administrators (u100@acme.example, u101@acme.example)";
+    assert_eq!(said(|_| {}), format!("{supers}, 2 administrators in all"));
+    assert_eq!(
+        said(|w| w.role_assignments.push(assigned(OTHER, "g", "group", None))),
+        format!("{supers}, 2 administrators in all; 1 group with a role")
+    );
+    assert_eq!(
+        said(|w| w.role_assignments.push(assigned(OTHER, "s", "user", None))),
+        format!("{supers}, 3 administrators in all; 1 not among the users that were read")
+    );
+    let none = judge(&workspace(0)).unwrap().actual.unwrap();
+    assert_eq!(none, "0 super administrators, 0 administrators in all");
+}

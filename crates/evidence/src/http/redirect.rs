@@ -1,0 +1,167 @@
+//! Where a redirect leads, if it may be followed.
+//!
+//! Pure: given what was asked and what was answered, it says what to ask next. It never sends, and never leads to
+//! another origin than the first request's, since the credentials go along.
+
+use std::borrow::Cow;
+
+use reqwest::header::{HeaderMap, LOCATION};
+use url::Url;
+
+use super::request::{Method, Request};
+
+/// How many redirects within the host's own origin are followed: the number browsers settled on is 20, clients of
+/// this API never need more than two.
+const MAXIMUM_REDIRECTS: usize = 5;
+
+/// A request on its way: as it was meant, or as the host redirected it.
+pub(super) struct Way<'a> {
+    meant: &'a Request,
+    now: Cow<'a, Request>,
+    hops: usize,
+}
+
+impl<'a> Way<'a> {
+    /// The way that begins with this request.
+    pub(super) fn new(meant: &'a Request) -> Way<'a> {
+        Way { meant, now: Cow::Borrowed(meant), hops: 0 }
+    }
+
+    /// What to ask now.
+    pub(super) fn request(&self) -> &Request {
+        &self.now
+    }
+
+    /// Path and query of where the host has led, if that is another place than was meant.
+    pub(super) fn elsewhere(&self) -> Option<String> {
+        let url = &self.now.url;
+        (*url != self.meant.url).then(|| match url.query() {
+            Some(query) => format!("{}?{query}", url.path()),
+            None => url.path().to_string(),
+        })
+    }
+
+    /// Goes where the answer leads, and tells whether it did: a status that is no redirect, another origin, credentials
+    /// in the address and a way that is too long end here.
+    ///
+    /// A question by POST is asked by POST again, or not at all: as a GET, which some redirects ask for, it would be
+    /// another question.
+    pub(super) fn follow(&mut self, status: u16, headers: &HeaderMap) -> bool {
+        let may = match (status, self.now.method) {
+            (301 | 302 | 303 | 307 | 308, Method::Get) | (307 | 308, Method::Post) => {
+                self.hops < MAXIMUM_REDIRECTS
+            }
+            _ => false,
+        };
+        let Some(url) = may.then(|| target(&self.now.url, headers)).flatten() else { return false };
+        if url.origin() != self.meant.url.origin() || !url.username().is_empty() || url.password().is_some() {
+            return false;
+        }
+        self.now.to_mut().url = url;
+        self.hops += 1;
+        true
+    }
+}
+
+/// Where `Location` leads, relative to what was asked (RFC 9110, section 10.2.2). Some hosts send it in UTF-8.
+fn target(base: &Url, headers: &HeaderMap) -> Option<Url> {
+    let location = std::str::from_utf8(headers.get(LOCATION)?.as_bytes()).ok()?;
+    base.join(location).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderValue;
+
+    const BASE: &str = "https://api.example/repos/acme/web?page=2";
+
+    fn get() -> Request {
+        Request::get(BASE.parse().unwrap(), "web").header("accept", "application/json")
+    }
+
+    fn post() -> Request {
+        Request::post(BASE.parse().unwrap(), "List", "text/plain", b"question".to_vec())
+    }
+
+    fn location(to: &str) -> HeaderMap {
+        [(LOCATION, HeaderValue::from_bytes(to.as_bytes()).unwrap())].into_iter().collect()
+    }
+
+    /// Where a redirect with this `Location` leads, if it is followed.
+    fn led(meant: &Request, status: u16, headers: &HeaderMap) -> Option<String> {
+        let mut way = Way::new(meant);
+        way.follow(status, headers).then(|| way.request().url.to_string())
+    }
+
+    #[test]
+    fn every_status_is_followed_or_not_as_it_was_asked() {
+        for status in 0..1_000 {
+            let redirect = [301, 302, 303, 307, 308].contains(&status);
+            assert_eq!(led(&get(), status, &location("/there")).is_some(), redirect, "GET {status}");
+            let asked_alike = [307, 308].contains(&status);
+            assert_eq!(led(&post(), status, &location("/there")).is_some(), asked_alike, "POST {status}");
+        }
+    }
+
+    #[test]
+    fn only_the_address_changes() {
+        for meant in [get(), post()] {
+            let mut way = Way::new(&meant);
+            assert!(way.elsewhere().is_none());
+            assert!(way.follow(307, &location("/there?page=3")));
+            let now = way.request();
+            assert_eq!((now.method, &now.headers, &now.body), (meant.method, &meant.headers, &meant.body));
+            assert_eq!(
+                (now.label.as_str(), now.url.as_str()),
+                (meant.label.as_str(), "https://api.example/there?page=3")
+            );
+            assert_eq!(way.elsewhere().as_deref(), Some("/there?page=3"));
+            assert!(way.follow(307, &location("there")), "the next one is relative to this one");
+            assert_eq!(way.elsewhere().as_deref(), Some("/there"));
+            assert!(way.follow(307, &location(BASE)), "and back");
+            assert!(way.elsewhere().is_none());
+        }
+    }
+
+    #[test]
+    fn nothing_leads_to_another_origin() {
+        let table = [
+            ("https://api.example/there", Some("https://api.example/there")),
+            ("https://API.example:443/there", Some("https://api.example/there")),
+            ("//api.example/there", Some("https://api.example/there")),
+            ("?page=3", Some("https://api.example/repos/acme/web?page=3")),
+            ("/straße", Some("https://api.example/stra%C3%9Fe")),
+            ("", Some(BASE)),
+            ("http://api.example/there", None),
+            ("https://api.example:8443/there", None),
+            ("https://example/there", None),
+            ("//elsewhere.example/there", None),
+            ("https://api.example@elsewhere.example/there", None),
+            ("https://user@api.example/there", None),
+            ("https://:password@api.example/there", None),
+            ("file:///etc/passwd", None),
+            ("data:,x", None),
+            ("http://[", None),
+        ];
+        for (to, expected) in table {
+            assert_eq!(led(&get(), 301, &location(to)).as_deref(), expected, "{to}");
+        }
+        assert_eq!(led(&get(), 301, &HeaderMap::new()), None, "the host does not say where");
+        let garbled = [(LOCATION, HeaderValue::from_bytes(b"/\xff").unwrap())].into_iter().collect();
+        assert_eq!(led(&get(), 301, &garbled), None, "neither text nor UTF-8");
+    }
+
+    /// The origin is that of the request that was meant, however far it has come.
+    #[test]
+    fn a_way_has_an_end() {
+        let meant = get();
+        let mut way = Way::new(&meant);
+        for hop in 0..MAXIMUM_REDIRECTS {
+            assert!(way.follow(302, &location(&format!("/{hop}"))), "{hop}");
+            assert!(!way.follow(302, &location("https://elsewhere.example/")), "{hop}");
+        }
+        assert!(!way.follow(302, &location("/further")));
+        assert_eq!(way.elsewhere().as_deref(), Some("/4"), "stays where it was");
+    }
+}
