@@ -37,6 +37,8 @@ pub(super) enum Head {
     Confirmed {
         /// Of which question.
         key: Key,
+        /// Which answer: one that is put in its place later was never confirmed.
+        answer: Mark,
         /// When.
         at: Timestamp,
         /// The host's name for the request.
@@ -70,24 +72,56 @@ pub(super) struct Answer {
     /// Names of headers that were there and on which more rests than on the body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) headers: Vec<String>,
+    /// Whether a run that resumes this one may take it over.
+    #[serde(default)]
+    pub(super) resumable: bool,
 }
 
 /// A question, hashed: for finding it again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub(super) struct Key(pub(super) [u8; 16]);
 
-impl Serialize for Key {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex::encode(self.0))
+/// The beginning of an entry's tag, by which another entry names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(super) struct Mark(pub(super) [u8; 8]);
+
+impl From<Key> for String {
+    fn from(key: Key) -> String {
+        hex::encode(key.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Key, D::Error> {
-        let text = String::deserialize(deserializer)?;
+impl TryFrom<String> for Key {
+    type Error = hex::FromHexError;
+
+    fn try_from(text: String) -> Result<Key, hex::FromHexError> {
         let mut bytes = [0; 16];
-        hex::decode_to_slice(text, &mut bytes).map_err(serde::de::Error::custom)?;
-        Ok(Key(bytes))
+        hex::decode_to_slice(text, &mut bytes).map(|()| Key(bytes))
+    }
+}
+
+impl From<Mark> for String {
+    fn from(mark: Mark) -> String {
+        hex::encode(mark.0)
+    }
+}
+
+impl TryFrom<String> for Mark {
+    type Error = hex::FromHexError;
+
+    fn try_from(text: String) -> Result<Mark, hex::FromHexError> {
+        let mut bytes = [0; 8];
+        hex::decode_to_slice(text, &mut bytes).map(|()| Mark(bytes))
+    }
+}
+
+impl Mark {
+    fn of(tag: &[u8]) -> Mark {
+        let mut mark = [0; 8];
+        mark.iter_mut().zip(tag).for_each(|(place, byte)| *place = *byte);
+        Mark(mark)
     }
 }
 
@@ -96,6 +130,7 @@ impl<'de> Deserialize<'de> for Key {
 pub(super) struct Stretch {
     pub(super) offset: u64,
     pub(super) length: u32,
+    pub(super) mark: Mark,
 }
 
 /// The open file.
@@ -118,9 +153,9 @@ impl Journal {
     ) -> io::Result<Journal> {
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let (mut end, mut entry) = (0, Vec::new());
-        while let Some(length) = next(&mut reader, &key, &mut entry)? {
+        while let Some((length, mark)) = next(&mut reader, &key, &mut entry)? {
             let Some((head, _)) = split(&entry) else { break };
-            each(Stretch { offset: end, length }, head);
+            each(Stretch { offset: end, length, mark }, head);
             end += u64::from(length);
         }
         Ok(Journal { file: reader.into_inner(), end, key })
@@ -140,9 +175,11 @@ impl Journal {
         self.file.set_len(self.end)
     }
 
-    /// The file.
-    pub(super) fn file(&self) -> &File {
-        &self.file
+    /// Takes back what was written from this place on. It needs no room on the disk.
+    pub(super) fn take_back(&mut self, end: u64) {
+        if self.file.set_len(end).is_ok() {
+            self.end = end;
+        }
     }
 
     /// Writes an entry behind the others, at once and as a whole.
@@ -164,7 +201,7 @@ impl Journal {
         }
         self.file.write_all_at(&entry, self.end)?;
         let length = u32::try_from(entry.len()).map_err(io::Error::other)?;
-        let stretch = Stretch { offset: self.end, length };
+        let stretch = Stretch { offset: self.end, length, mark: Mark::of(tag.as_ref()) };
         self.end += u64::from(length);
         Ok(stretch)
     }
@@ -174,13 +211,12 @@ impl Journal {
     /// # Errors
     ///
     /// If the disk is full or fails.
-    pub(super) fn copy(&mut self, from: &Journal, stretch: Stretch) -> io::Result<Stretch> {
+    pub(super) fn copy(&mut self, from: &Journal, stretch: Stretch) -> io::Result<()> {
         let mut entry = vec![0; usize::try_from(stretch.length).map_err(io::Error::other)?];
         from.file.read_exact_at(&mut entry, stretch.offset)?;
         self.file.write_all_at(&entry, self.end)?;
-        let copied = Stretch { offset: self.end, ..stretch };
         self.end += u64::from(stretch.length);
-        Ok(copied)
+        Ok(())
     }
 
     /// The entry there and its record, if it is still what was written.
@@ -196,7 +232,11 @@ impl Journal {
 }
 
 /// Reads the next entry's content into `entry`; `None` where the sound part ends.
-fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> io::Result<Option<u32>> {
+fn next(
+    reader: &mut BufReader<File>,
+    key: &hmac::Key,
+    entry: &mut Vec<u8>,
+) -> io::Result<Option<(u32, Mark)>> {
     let mut prefix = [0; PREFIX];
     if !whole(reader.read_exact(&mut prefix))? {
         return Ok(None);
@@ -211,7 +251,7 @@ fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> i
     if !whole(reader.read_exact(entry))? || hmac::verify(key, entry, tag).is_err() {
         return Ok(None);
     }
-    Ok(u32::try_from(PREFIX + content).ok())
+    Ok(u32::try_from(PREFIX + content).ok().map(|length| (length, Mark::of(tag))))
 }
 
 /// Whether it was read; a file that ends early is no failure of the disk.

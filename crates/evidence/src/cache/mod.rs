@@ -14,13 +14,14 @@ mod journal;
 use std::collections::HashMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use ring::hmac;
 use sha2::{Digest as _, Sha256};
+use tempfile::NamedTempFile;
 
 use self::journal::{Answer, Head, Journal, Key, Stretch};
 use crate::env::Env;
@@ -45,6 +46,8 @@ pub struct Owner<'a> {
     pub api_url: &'a str,
     /// The organization or account.
     pub organization: &'a str,
+    /// What else all questions depend on, such as a branch.
+    pub about: &'a str,
     /// The credential: what a host shows depends on who asks. Only what is derived from it is used.
     pub credential: &'a str,
 }
@@ -90,6 +93,8 @@ pub struct Kept {
     pub headers: Vec<String>,
     /// What the source uses of the answer.
     pub record: Vec<u8>,
+    /// Whether a run that resumes this one may take it over: it says something by itself.
+    pub resumable: bool,
 }
 
 /// The answers of one host to one token about one organization.
@@ -109,6 +114,10 @@ struct State {
     unfinished: Option<(u32, Timestamp)>,
     /// Bytes of entries that count.
     live: u64,
+    /// Where this run's entries begin; `None` before the first.
+    begun: Option<u64>,
+    /// What the first will be.
+    beginning: Head,
     /// Writing failed: nothing more is kept.
     broken: bool,
 }
@@ -124,6 +133,7 @@ struct Slot {
     kind: u8,
     /// Whether it can be asked for again by its entity tag.
     tagged: bool,
+    resumable: bool,
 }
 
 /// Where caches are: `$XDG_CACHE_HOME/evidence`, else `~/.cache/evidence` (XDG Base Directory Specification).
@@ -138,7 +148,7 @@ impl Cache {
     ///
     /// # Errors
     ///
-    /// If it cannot be made or read, or another run is using it.
+    /// If it cannot be made or read, is a link or somebody else's, or another run is using it.
     pub fn open(
         directory: &Path,
         owner: Owner<'_>,
@@ -150,24 +160,30 @@ impl Cache {
             Purpose::Collect { resume } => (true, resume),
             Purpose::Plan { resume } => (false, resume),
         };
-        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        if writes {
+            DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        }
         let path = directory.join(format!("{}{SUFFIX}", owner.derive("name").get(..32).unwrap_or_default()));
         let key = || hmac::Key::new(hmac::HMAC_SHA256, owner.derive("entries").as_bytes());
-        let mut state = State::read(own(&path)?, key())?;
+        let beginning = Head::Began { at: now, resumes };
+        let mut state = State::read(own(&path, writes)?, key(), beginning)?;
         if writes {
             sweep(directory, &path, now);
             state.journal.trim()?;
             let much = state.live.saturating_mul(2).saturating_add(TOLERATED);
-            if state.journal.length() > much
-                && let Ok(cleaned) = state.cleaned(directory, &path, key(), now)
+            let oldest = now.as_second().saturating_sub(KEPT_SECONDS);
+            let forgotten = state.slots.values().any(|slot| slot.asked < oldest);
+            // Where there is no room for a copy, the file stays as it is.
+            if (forgotten || state.journal.length() > much)
+                && let Ok(new) = state.copied(directory, &key(), oldest)
             {
-                state = cleaned;
+                let file = new.persist(&path).map_err(|error| error.error)?;
+                state = State::read(file, key(), state.beginning)?;
             }
             if !resumes {
                 state.unfinished = None;
             }
             state.run = state.run.saturating_add(1);
-            state.journal.append(&Head::Began { at: now, resumes }, &[])?;
         }
         Ok(Cache { state: Mutex::new(state), screen, writes, resumes })
     }
@@ -186,7 +202,7 @@ impl Cache {
     /// The answer that the run which is resumed had to this question, if it is not too old.
     pub fn taken_over(&self, question: Question<'_>, now: Timestamp) -> Option<Kept> {
         let state = self.lock();
-        let slot = state.slots.get(&key(question))?;
+        let slot = state.slots.get(&key(question)).filter(|slot| slot.resumable)?;
         if !self.resumes || !state.is_of_unfinished(slot, now) {
             return None;
         }
@@ -202,9 +218,7 @@ impl Cache {
     /// Keeps an answer, unless the screen finds something in it: in what is kept, or in `clear`, which is what an
     /// encoding hides in it.
     pub fn keep(&self, question: Question<'_>, kind: u8, kept: &Kept, clear: Option<&[u8]>) {
-        let suspicious = |text: &[u8]| {
-            self.screen.check(text).iter().any(|finding| finding.confidence == Confidence::High)
-        };
+        let suspicious = |text: &[u8]| self.suspicious(text);
         if !self.writes || suspicious(&kept.record) || clear.is_some_and(suspicious) {
             return;
         }
@@ -218,6 +232,7 @@ impl Cache {
             request_id: kept.request_id.clone(),
             message: kept.message.clone(),
             headers: kept.headers.clone(),
+            resumable: kept.resumable,
         });
         let said = serde_json::to_vec(&head).unwrap_or_default();
         if !suspicious(&said) {
@@ -228,9 +243,17 @@ impl Cache {
     /// The host said that its answer to this question still holds.
     pub fn confirm(&self, question: Question<'_>, at: Timestamp, request_id: Option<&str>) {
         if self.writes {
-            let request_id = request_id.map(str::to_string);
-            self.lock().write(&Head::Confirmed { key: key(question), at, request_id }, &[]);
+            let request_id = request_id.filter(|id| !self.suspicious(id.as_bytes())).map(str::to_string);
+            let key = key(question);
+            let mut state = self.lock();
+            if let Some(answer) = state.slots.get(&key).map(|slot| slot.answer.mark) {
+                state.write(&Head::Confirmed { key, answer, at, request_id }, &[]);
+            }
         }
+    }
+
+    fn suspicious(&self, text: &[u8]) -> bool {
+        self.screen.check(text).iter().any(|finding| finding.confidence == Confidence::High)
     }
 
     /// How many answers of this kind the host can be asked about.
@@ -243,10 +266,9 @@ impl Cache {
     /// How many answers of this kind would be taken over from the run that is resumed.
     pub fn count_taken_over(&self, kind: u8, now: Timestamp) -> u64 {
         let state = self.lock();
-        let counted = state
-            .slots
-            .values()
-            .filter(|slot| self.resumes && slot.kind == kind && state.is_of_unfinished(slot, now));
+        let counted = state.slots.values().filter(|slot| {
+            self.resumes && slot.resumable && slot.kind == kind && state.is_of_unfinished(slot, now)
+        });
         u64::try_from(counted.count()).unwrap_or(u64::MAX)
     }
 
@@ -258,7 +280,7 @@ impl Cache {
     /// The run has delivered its bundle: there is nothing to resume.
     pub fn finish(&self) {
         if self.writes {
-            self.lock().write(&Head::Ended, &[]);
+            self.lock().end();
         }
     }
 }
@@ -270,13 +292,13 @@ impl Owner<'_> {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.credential.as_bytes());
         let version = concat!("evidence ", env!("CARGO_PKG_VERSION"));
         let organization = self.organization.to_ascii_lowercase();
-        let text = [version, what, self.api_url, &organization].join("\n");
+        let text = [version, what, self.api_url, &organization, self.about].join("\n");
         hex::encode(hmac::sign(&key, text.as_bytes()))
     }
 }
 
 impl State {
-    fn read(file: File, key: hmac::Key) -> io::Result<State> {
+    fn read(file: File, key: hmac::Key, beginning: Head) -> io::Result<State> {
         let mut slots: HashMap<Key, Slot> = HashMap::new();
         let (mut run, mut unfinished, mut live) = (0, None, 0);
         let journal = Journal::read(file, key, |stretch, head| match head {
@@ -289,38 +311,39 @@ impl State {
             Head::Ended => unfinished = None,
             head => learn(&mut slots, &mut live, run, stretch, &head),
         })?;
-        Ok(State { journal, slots, run, unfinished, live, broken: false })
+        Ok(State { journal, slots, run, unfinished, live, begun: None, beginning, broken: false })
     }
 
-    /// The same without what has been superseded or is no longer asked for, in a new file under the same name.
-    fn cleaned(&self, directory: &Path, path: &Path, key: hmac::Key, now: Timestamp) -> io::Result<State> {
+    /// A file with the same without what has been superseded or is no longer asked for, and locked.
+    fn copied(&self, directory: &Path, key: &hmac::Key, oldest: i64) -> io::Result<NamedTempFile> {
         let new = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(directory)?;
+        new.as_file().try_lock()?;
         let mut journal = Journal::read(new.reopen()?, key.clone(), |_, _| {})?;
-        journal.file().try_lock()?;
-        let oldest = now.as_second().saturating_sub(KEPT_SECONDS);
-        let first_unfinished = self.unfinished.map_or(u32::MAX, |(run, _)| run);
+        let (first_unfinished, began) = self.unfinished.unwrap_or((u32::MAX, Timestamp::MIN));
         let mut slots: Vec<&Slot> = self.slots.values().filter(|slot| slot.asked >= oldest).collect();
         slots.sort_by_key(|slot| (slot.run, slot.answer.offset));
-        let mut began = false;
+        let mut begun = false;
         for slot in slots {
-            if slot.run >= first_unfinished && !began {
-                began = true;
-                let at = self.unfinished.map_or(now, |(_, at)| at);
-                journal.append(&Head::Began { at, resumes: false }, &[])?;
+            if slot.run >= first_unfinished && !begun {
+                begun = true;
+                journal.append(&Head::Began { at: began, resumes: false }, &[])?;
             }
             for stretch in [Some(slot.answer), slot.confirmed].into_iter().flatten() {
                 journal.copy(&self.journal, stretch)?;
             }
         }
-        drop(journal);
-        let file = new.persist(path).map_err(|error| error.error)?;
-        file.try_lock()?;
-        State::read(file, key)
+        Ok(new)
     }
 
+    /// Writes an entry; before the first one, that the run began. A run that reads nothing ends none that was killed.
     fn write(&mut self, head: &Head, record: &[u8]) {
         if self.broken || self.journal.length() > LARGEST {
             return;
+        }
+        if self.begun.is_none() {
+            self.begun = Some(self.journal.length());
+            let beginning = self.beginning.clone();
+            self.broken = self.journal.append(&beginning, &[]).is_err();
         }
         match self.journal.append(head, record) {
             Ok(stretch) => learn(&mut self.slots, &mut self.live, self.run, stretch, head),
@@ -329,16 +352,26 @@ impl State {
         }
     }
 
+    /// Writes that the run has ended. Where that is not possible any more, nothing of it is left to resume.
+    fn end(&mut self) {
+        if let Some(begun) = self.begun
+            && (self.broken || self.journal.append(&Head::Ended, &[]).is_err())
+        {
+            self.journal.take_back(begun);
+        }
+    }
+
     fn kept(&self, slot: &Slot, question: Question<'_>) -> Option<Kept> {
         let (Head::Answer(answer), record) = self.journal.entry(slot.answer)? else { return None };
         let asked = answer.path == question.path && answer.accept == question.accept;
-        let Answer { at, status, etag, request_id, message, headers, .. } = answer;
-        asked.then_some(Kept { at, status, etag, request_id, message, headers, record })
+        let Answer { at, status, etag, request_id, message, headers, resumable, .. } = answer;
+        asked.then_some(Kept { at, status, etag, request_id, message, headers, record, resumable })
     }
 
     fn is_of_unfinished(&self, slot: &Slot, now: Timestamp) -> bool {
         let oldest = now.as_second().saturating_sub(TAKEN_OVER_WITHIN.as_secs());
-        self.unfinished.is_some_and(|(run, _)| slot.run >= run) && slot.asked >= oldest
+        let recent = (oldest..=now.as_second()).contains(&slot.asked);
+        self.unfinished.is_some_and(|(run, _)| slot.run >= run) && recent
     }
 }
 
@@ -354,14 +387,15 @@ fn learn(slots: &mut HashMap<Key, Slot>, live: &mut u64, run: u32, stretch: Stre
                 asked: answer.at.as_second(),
                 kind: answer.kind,
                 tagged: answer.status == 200 && answer.etag.is_some(),
+                resumable: answer.resumable,
             };
             *live += length;
             if let Some(before) = slots.insert(key(question), slot) {
                 *live = live.saturating_sub(before.bytes());
             }
         }
-        Head::Confirmed { key, at, .. } => {
-            if let Some(slot) = slots.get_mut(key) {
+        Head::Confirmed { key, answer, at, .. } => {
+            if let Some(slot) = slots.get_mut(key).filter(|slot| slot.answer.mark == *answer) {
                 let before = slot.confirmed.replace(stretch).map_or(0, |before| u64::from(before.length));
                 *live = (*live + length).saturating_sub(before);
                 (slot.run, slot.asked) = (run, at.as_second());
@@ -388,14 +422,19 @@ fn key(question: Question<'_>) -> Key {
     Key(key)
 }
 
-/// The file for its owner alone, and for this process alone.
-fn own(path: &Path) -> io::Result<File> {
-    // A link that somebody else put there would be followed into a file of somebody else's choice.
-    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
-        return Err(io::Error::other("it is no file"));
+/// The file for its owner alone, and for this process alone. Whoever only reads has none where there is none.
+fn own(path: &Path, writes: bool) -> io::Result<File> {
+    let found = fs::symlink_metadata(path);
+    // A link that somebody put there would lead into a file of their choice.
+    if found.as_ref().is_ok_and(|found| !found.is_file() || found.nlink() != 1) {
+        return Err(io::Error::other("it is a link, or no file"));
     }
-    let file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    if !writes && found.is_err() {
+        return tempfile::tempfile();
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(writes).create(writes).truncate(false).mode(0o600);
+    let file = options.open(path)?;
     file.try_lock().map_err(|error| match error {
         fs::TryLockError::WouldBlock => io::Error::other("another run is using it"),
         fs::TryLockError::Error(error) => error,
@@ -403,6 +442,10 @@ fn own(path: &Path) -> io::Result<File> {
     let (found, opened) = (fs::symlink_metadata(path)?, file.metadata()?);
     if (found.dev(), found.ino()) != (opened.dev(), opened.ino()) {
         return Err(io::Error::other("another run is using it"));
+    }
+    if writes {
+        // Fails on somebody else's file.
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
     }
     Ok(file)
 }

@@ -3,7 +3,12 @@
 use super::*;
 
 fn open(directory: &Path, purpose: Purpose, now: i64) -> io::Result<Cache> {
-    let owner = Owner { api_url: "https://code.example/", organization: "acme", credential: "made-up-token" };
+    let owner = Owner {
+        api_url: "https://code.example/",
+        organization: "acme",
+        about: "main",
+        credential: "made-up-token",
+    };
     let now = Timestamp::from_second(now).unwrap();
     Cache::open(directory, owner, purpose, Arc::new(Screen::new(&["made-up-token"])), now)
 }
@@ -19,6 +24,7 @@ fn kept(at: i64, etag: &str, record: &[u8]) -> Kept {
         message: None,
         headers: Vec::new(),
         record: record.to_vec(),
+        resumable: true,
     }
 }
 
@@ -121,6 +127,82 @@ fn a_clean_up_keeps_what_can_be_resumed() {
     assert_eq!(cache.count_taken_over(1, now), 2);
 }
 
+/// Entries are sound each by itself: none that is cut out makes another one younger, or a confirmation of another.
+#[test]
+fn what_was_cut_out_makes_nothing_younger() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = || fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+    let length = || usize::try_from(fs::metadata(path()).unwrap().len()).unwrap();
+    let cache = open(directory.path(), COLLECT, 1_000).unwrap();
+    cache.keep(question("/a"), 1, &kept(1_000, "\"1\"", b"old"), None);
+    cache.finish();
+    drop(cache);
+    let cache = open(directory.path(), COLLECT, 500_000).unwrap();
+    cache.confirm(question("/other"), Timestamp::from_second(500_000).unwrap(), None);
+    cache.keep(question("/other"), 1, &kept(500_000, "\"0\"", b"other"), None);
+    let from = length();
+    cache.keep(question("/a"), 1, &kept(500_001, "\"2\"", b"new"), None);
+    let to = length();
+    cache.confirm(question("/a"), Timestamp::from_second(500_002).unwrap(), None);
+    drop(cache);
+    let resumed = || open(directory.path(), Purpose::Plan { resume: true }, 500_100).unwrap();
+    let now = Timestamp::from_second(500_100).unwrap();
+    assert_eq!(resumed().taken_over(question("/a"), now).unwrap().record, b"new");
+    let mut bytes = fs::read(path()).unwrap();
+    bytes.drain(from..to);
+    fs::write(path(), bytes).unwrap();
+    assert!(resumed().taken_over(question("/a"), now).is_none());
+    assert!(resumed().taken_over(question("/other"), now).is_some());
+    assert_eq!(resumed().find(question("/a")).unwrap().record, b"old", "the host will say what it is worth");
+}
+
+/// An answer from the future is from a clock that was wrong.
+#[test]
+fn only_the_last_day_counts_in_either_direction() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(directory.path(), COLLECT, 500_000).unwrap();
+    cache.keep(question("/a"), 1, &kept(500_000, "\"1\"", b"one"), None);
+    drop(cache);
+    for (now, taken) in
+        [(499_999, false), (500_000, true), (500_000 + 86_400, true), (500_001 + 86_400, false)]
+    {
+        let cache = open(directory.path(), Purpose::Plan { resume: true }, now).unwrap();
+        let now = Timestamp::from_second(now).unwrap();
+        assert_eq!(cache.taken_over(question("/a"), now).is_some(), taken, "{now}");
+        assert_eq!(cache.count_taken_over(1, now), u64::from(taken));
+    }
+}
+
+#[test]
+fn a_plan_makes_no_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(&directory.path().join("none"), Purpose::Plan { resume: false }, 100).unwrap();
+    assert_eq!(cache.count(1), 0);
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_second_name_is_a_link_too() {
+    let directory = tempfile::tempdir().unwrap();
+    drop(open(directory.path(), COLLECT, 100).unwrap());
+    let path = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+    fs::hard_link(&path, directory.path().join("second")).unwrap();
+    assert!(open(directory.path(), COLLECT, 100).is_err());
+}
+
+/// A run that read nothing leaves what was killed before it as it is.
+#[test]
+fn a_run_that_read_nothing_ends_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(directory.path(), COLLECT, 1_000).unwrap();
+    cache.keep(question("/a"), 1, &kept(1_000, "\"1\"", b"one"), None);
+    drop(cache);
+    drop(open(directory.path(), COLLECT, 1_001).unwrap());
+    let cache = open(directory.path(), Purpose::Collect { resume: true }, 1_002).unwrap();
+    assert_eq!(cache.resumed_run().unwrap().as_second(), 1_000);
+    cache.finish();
+}
+
 #[test]
 fn what_the_screen_finds_is_not_kept() {
     let directory = tempfile::tempdir().unwrap();
@@ -129,5 +211,10 @@ fn what_the_screen_finds_is_not_kept() {
     cache.keep(question("/b"), 1, &kept(100, "\"1\"", b"made-up-token"), None);
     cache.keep(question("/c"), 1, &kept(100, "\"1\"", b"one"), Some(b"made-up-token"));
     cache.keep(question("/made-up-token"), 1, &kept(100, "\"1\"", b"one"), None);
-    assert_eq!(cache.count(1), 0);
+    cache.keep(question("/d"), 1, &kept(100, "\"1\"", b"one"), None);
+    cache.confirm(question("/d"), Timestamp::from_second(100).unwrap(), Some("R1 made-up-token"));
+    assert_eq!(cache.count(1), 1);
+    let path = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(path).unwrap();
+    assert!(!bytes.windows(13).any(|window| window == b"made-up-token"));
 }

@@ -46,7 +46,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     check_source_date_epoch(env)?;
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     let upload = upload::intended(args, &config, env, &*reporter)?;
-    check_resume(args, &config)?;
+    check_resume(args, &config, env)?;
     let surroundings = Surroundings {
         env: env.clone(),
         reporter: Arc::clone(&reporter),
@@ -277,8 +277,18 @@ fn screen(sources: &[Box<dyn Source>]) -> Screen {
 }
 
 /// What a killed run has read is kept by sources that revalidate, and by no others.
-fn check_resume(args: &CollectArgs, config: &Config) -> Result<(), Error> {
-    if !args.resume || config.sources.iter().any(|source| source.keeps_records()) {
+fn check_resume(args: &CollectArgs, config: &Config, env: &Env) -> Result<(), Error> {
+    if !args.resume {
+        return Ok(());
+    }
+    if env.source_date_epoch().is_some() {
+        return Err(Error::Usage {
+            message: "--resume: SOURCE_DATE_EPOCH is set, and what is taken over is told by its own time"
+                .to_string(),
+            help: "unset it, or collect without --resume".to_string(),
+        });
+    }
+    if config.sources.iter().any(|source| source.keeps_records()) {
         return Ok(());
     }
     Err(Error::Usage {

@@ -29,8 +29,9 @@ pub struct Keeping<T> {
     pub clear: fn(&T) -> Option<Vec<u8>>,
     /// Headers on which something rests, in lower case. An answer that had one is not confirmed by one that has not.
     pub headers: &'static [&'static str],
-    /// Whether a resumed run takes the answer over from the killed one.
-    pub resumable: bool,
+    /// Whether a resumed run takes this answer over from the killed one. Only what says something by itself: what is
+    /// concluded from several answers must not be of several times.
+    pub resumable: fn(&Reply<T>) -> bool,
 }
 
 impl Client {
@@ -102,8 +103,7 @@ impl Client {
         let Some(cache) = &self.cache else { return self.send_for(request, raw, limit, parse).await };
         let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         let question = Question { path: &request.label, accept };
-        if keeping.resumable
-            && let Some(kept) = cache.taken_over(question, self.clock.now())
+        if let Some(kept) = cache.taken_over(question, self.clock.now())
             && let Some(reply) = taken_over(kept, question, parse)
         {
             self.counts.taken_over.fetch_add(1, Ordering::Relaxed);
@@ -172,15 +172,16 @@ fn taken_over<T>(kept: Kept, question: Question<'_>, parse: Parse<'_, T>) -> Opt
 
 /// Keeps what can be asked about again, or taken over: a good answer, and that there is nothing.
 fn keep<T>(cache: &Cache, question: Question<'_>, reply: &Reply<T>, keeping: &Keeping<T>) {
+    let resumable = (keeping.resumable)(reply);
     let (meta, message, value) = match reply {
         Reply::Good(answered) => (&answered.meta, None, Some(&answered.value)),
-        Reply::Refused(refused) if refused.class == Class::NotFound && keeping.resumable => {
+        Reply::Refused(refused) if refused.class == Class::NotFound && resumable => {
             (&refused.meta, refused.message.clone(), None)
         }
         Reply::Refused(_) => return,
     };
     // What another place answered is not what this one will.
-    if meta.redirected_to.is_some() || (value.is_some() && meta.etag.is_none() && !keeping.resumable) {
+    if meta.redirected_to.is_some() || (value.is_some() && meta.etag.is_none() && !resumable) {
         return;
     }
     let present = |name: &&&str| meta.headers.contains_key(**name);
@@ -192,6 +193,7 @@ fn keep<T>(cache: &Cache, question: Question<'_>, reply: &Reply<T>, keeping: &Ke
         message,
         headers: keeping.headers.iter().filter(present).map(ToString::to_string).collect(),
         record: value.map(keeping.reduce).unwrap_or_default(),
+        resumable,
     };
     cache.keep(question, keeping.kind, &kept, value.and_then(keeping.clear).as_deref());
 }
@@ -202,5 +204,47 @@ pub(super) fn whole(bytes: &[u8], size: Option<u64>) -> Result<Vec<u8>, ParseErr
     match size.filter(|size| *size != length) {
         Some(size) => Err(ParseError::Broken(format!("{length} bytes, where the host said {size}"))),
         None => Ok(bytes.to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(etag: &str, headers: &[&str]) -> Kept {
+        Kept {
+            at: Timestamp::UNIX_EPOCH,
+            status: 200,
+            etag: Some(etag.to_string()),
+            request_id: None,
+            message: None,
+            headers: headers.iter().map(ToString::to_string).collect(),
+            record: Vec::new(),
+            resumable: false,
+        }
+    }
+
+    fn said(etag: Option<&str>, headers: &[&'static str], redirected_to: Option<&str>) -> Meta {
+        let mut meta = Meta { etag: etag.map(str::to_string), ..Meta::default() };
+        meta.redirected_to = redirected_to.map(str::to_string);
+        headers.iter().for_each(|name| drop(meta.headers.insert(*name, HeaderValue::from_static("x"))));
+        meta
+    }
+
+    #[test]
+    fn not_modified_is_about_what_was_kept_or_about_nothing() {
+        let table = [
+            (kept("W/\"1\"", &[]), said(Some("W/\"1\""), &[], None), true),
+            (kept("W/\"1\"", &[]), said(Some("\"1\""), &[], None), true),
+            (kept("W/\"1\"", &[]), said(None, &[], None), true),
+            (kept("W/\"1\"", &[]), said(Some("W/\"2\""), &[], None), false),
+            (kept("W/\"1\"", &[]), said(None, &[], Some("/repositories/1")), false),
+            (kept("W/\"1\"", &["link"]), said(None, &["link"], None), true),
+            (kept("W/\"1\"", &["link"]), said(None, &["date"], None), false),
+            (kept("W/\"1\"", &["link", "date"]), said(None, &["date"], None), false),
+        ];
+        for (kept, meta, expected) in table {
+            assert_eq!(holds(&kept, &meta), expected, "{kept:?} {meta:?}");
+        }
     }
 }

@@ -84,8 +84,12 @@ fn cache(
     }
     let env = &surroundings.env;
     let directory = cache::directory(env).ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
-    let owner =
-        Owner { api_url: config.api_url.as_str(), organization: &config.org, credential: token.expose() };
+    let owner = Owner {
+        api_url: config.api_url.as_str(),
+        organization: &config.org,
+        about: &config.branch,
+        credential: token.expose(),
+    };
     let resume = surroundings.resume;
     let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
     match Cache::open(&directory, owner, purpose, screen, env.clock.now()) {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::record::BranchProtection;
 use super::wire::{Contents, NotAFile, Organization, Repository};
-use crate::http::Keeping;
+use crate::http::{Keeping, Reply};
 use crate::observation::Field;
 
 /// `GET /orgs/{org}`: the connection test, so that a resumed run asks it anew. What the token may do stands in headers.
@@ -18,25 +18,30 @@ pub(super) static ORGANIZATION: Keeping<Organization> = Keeping {
     reduce: organization,
     clear: |_| None,
     headers: &["x-oauth-scopes", "github-authentication-token-expiration"],
-    resumable: false,
+    resumable: |_| false,
 };
 
-/// A page of `GET /orgs/{org}/repos`. Whether repositories were left out stands in a header; a resumed run asks anew
-/// what there is to look at.
-pub(super) static PAGE: Keeping<Vec<Repository>> =
-    Keeping { kind: 2, reduce: page, clear: |_| None, headers: &["x-github-sso"], resumable: false };
+/// A page of `GET /orgs/{org}/repos`. Where the next one is and whether repositories were left out stands in headers; a
+/// resumed run asks anew what there is to look at.
+pub(super) static PAGE: Keeping<Vec<Repository>> = Keeping {
+    kind: 2,
+    reduce: page,
+    clear: |_| None,
+    headers: &["link", "x-github-sso"],
+    resumable: |_| false,
+};
 
 /// `GET /repos/{owner}/{repo}/branches/{branch}/protection`
 pub(super) static PROTECTION: Keeping<BranchProtection> =
-    Keeping { kind: 3, reduce: protection, clear: |_| None, headers: &[], resumable: true };
+    Keeping { kind: 3, reduce: protection, clear: |_| None, headers: &[], resumable: is_told };
 
 /// `GET /repos/{owner}/{repo}/contents/{path}`
 pub(super) static CONTENTS: Keeping<Contents> =
-    Keeping { kind: 4, reduce: contents, clear: decoded, headers: &[], resumable: true };
+    Keeping { kind: 4, reduce: contents, clear: decoded, headers: &[], resumable: is_whole_file };
 
 /// The same, for the file's own bytes.
 pub(super) static RAW: Keeping<Vec<u8>> =
-    Keeping { kind: 5, reduce: Vec::clone, clear: |_| None, headers: &[], resumable: true };
+    Keeping { kind: 5, reduce: Vec::clone, clear: |_| None, headers: &[], resumable: |_| false };
 
 /// `GET /repos/{owner}/{repo}`, of which only the existence matters.
 pub(super) static EXISTS: Keeping<()> = Keeping {
@@ -44,8 +49,28 @@ pub(super) static EXISTS: Keeping<()> = Keeping {
     reduce: |()| br#"{"full_name":""}"#.to_vec(),
     clear: |_| None,
     headers: &[],
-    resumable: true,
+    resumable: |_| false,
 };
+
+/// The rule, or the host's word that there is none. "Not Found" alone is no word: whoever may see the rule is told it
+/// the next time.
+fn is_told(reply: &Reply<BranchProtection>) -> bool {
+    match reply {
+        Reply::Good(_) => true,
+        Reply::Refused(refused) => refused
+            .message
+            .as_deref()
+            .is_some_and(|message| !message.trim().trim_end_matches('.').eq_ignore_ascii_case("not found")),
+    }
+}
+
+/// A file with its content. That there is none in a place, or something else, is one of several answers that are
+/// looked at together.
+fn is_whole_file(reply: &Reply<Contents>) -> bool {
+    let Reply::Good(answered) = reply else { return false };
+    let Contents::File(file) = &answered.value else { return false };
+    file.content.as_deref().is_some_and(|content| !content.is_empty()) || file.size == Some(0)
+}
 
 fn organization(organization: &Organization) -> Vec<u8> {
     let mut kept = object(serde_json::to_value(&organization.settings));

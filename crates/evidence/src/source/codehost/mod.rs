@@ -447,6 +447,8 @@ impl CodeHostSession {
             let keeping = if control == Control::Cc7_2 { kept::PROTECTION.kind } else { kept::CONTENTS.kind };
             add(keeping, repositories);
         }
+        plan.requests_minimum = plan.requests_minimum.saturating_sub(plan.taken_over);
+        plan.requests_maximum = plan.requests_maximum.saturating_sub(plan.taken_over);
     }
 
     async fn planned_repositories(&self) -> Result<(u64, u64), ConnectError> {
