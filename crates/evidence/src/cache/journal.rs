@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::io::{self, BufReader, Read as _};
+use std::num::NonZeroU32;
 use std::os::unix::fs::FileExt as _;
 
 use jiff::Timestamp;
@@ -125,12 +126,25 @@ impl Mark {
     }
 }
 
-/// A stretch of the file that holds one entry.
+/// A stretch of the file that holds one entry. Two for each answer are in memory, so they are small: no file of 4 GiB
+/// is read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stretch {
-    pub(super) offset: u64,
-    pub(super) length: u32,
-    pub(super) mark: Mark,
+    pub(super) offset: u32,
+    pub(super) length: NonZeroU32,
+}
+
+impl Stretch {
+    /// Bytes of the file.
+    pub(super) fn bytes(self) -> u64 {
+        u64::from(self.length.get())
+    }
+
+    /// If both fit.
+    fn new(offset: u64, length: usize) -> Option<Stretch> {
+        let length = NonZeroU32::new(u32::try_from(length).ok()?)?;
+        Some(Stretch { offset: u32::try_from(offset).ok()?, length })
+    }
 }
 
 /// The open file.
@@ -149,14 +163,15 @@ impl Journal {
     pub(super) fn read(
         file: File,
         key: hmac::Key,
-        mut each: impl FnMut(Stretch, Head),
+        mut each: impl FnMut(Stretch, Mark, Head),
     ) -> io::Result<Journal> {
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let (mut end, mut entry) = (0, Vec::new());
-        while let Some((length, mark)) = next(&mut reader, &key, &mut entry)? {
+        while let Some(mark) = next(&mut reader, &key, &mut entry)? {
             let Some((head, _)) = split(&entry) else { break };
-            each(Stretch { offset: end, length, mark }, head);
-            end += u64::from(length);
+            let Some(stretch) = Stretch::new(end, PREFIX + entry.len()) else { break };
+            each(stretch, mark, head);
+            end += stretch.bytes();
         }
         Ok(Journal { file: reader.into_inner(), end, key })
     }
@@ -186,24 +201,25 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails, or the entry is too large.
-    pub(super) fn append(&mut self, head: &Head, record: &[u8]) -> io::Result<Stretch> {
+    /// If the disk is full or fails, or the entry or the file is too large.
+    pub(super) fn append(&mut self, head: &Head, record: &[u8]) -> io::Result<(Stretch, Mark)> {
         let mut entry = vec![0; PREFIX];
         serde_json::to_writer(&mut entry, head)?;
         entry.push(b'\n');
         entry.extend_from_slice(record);
         let length = entry.len() - PREFIX;
         let announced = u32::try_from(length).ok().filter(|_| length <= LONGEST);
-        let announced = announced.ok_or_else(|| io::Error::other("the entry is too large"))?;
+        let stretch = Stretch::new(self.end, entry.len());
+        let Some((announced, stretch)) = announced.zip(stretch) else {
+            return Err(io::Error::other("the entry is too large"));
+        };
         let tag = hmac::sign(&self.key, entry.get(PREFIX..).unwrap_or_default());
         for (place, byte) in entry.iter_mut().zip(announced.to_le_bytes().iter().chain(tag.as_ref())) {
             *place = *byte;
         }
         self.file.write_all_at(&entry, self.end)?;
-        let length = u32::try_from(entry.len()).map_err(io::Error::other)?;
-        let stretch = Stretch { offset: self.end, length, mark: Mark::of(tag.as_ref()) };
-        self.end += u64::from(length);
-        Ok(stretch)
+        self.end += stretch.bytes();
+        Ok((stretch, Mark::of(tag.as_ref())))
     }
 
     /// Copies an entry of another journal with the same key.
@@ -212,17 +228,17 @@ impl Journal {
     ///
     /// If the disk is full or fails.
     pub(super) fn copy(&mut self, from: &Journal, stretch: Stretch) -> io::Result<()> {
-        let mut entry = vec![0; usize::try_from(stretch.length).map_err(io::Error::other)?];
-        from.file.read_exact_at(&mut entry, stretch.offset)?;
+        let mut entry = vec![0; usize::try_from(stretch.bytes()).map_err(io::Error::other)?];
+        from.file.read_exact_at(&mut entry, u64::from(stretch.offset))?;
         self.file.write_all_at(&entry, self.end)?;
-        self.end += u64::from(stretch.length);
+        self.end += stretch.bytes();
         Ok(())
     }
 
     /// The entry there and its record, if it is still what was written.
     pub(super) fn entry(&self, stretch: Stretch) -> Option<(Head, Vec<u8>)> {
-        let mut entry = vec![0; usize::try_from(stretch.length).ok()?];
-        self.file.read_exact_at(&mut entry, stretch.offset).ok()?;
+        let mut entry = vec![0; usize::try_from(stretch.bytes()).ok()?];
+        self.file.read_exact_at(&mut entry, u64::from(stretch.offset)).ok()?;
         let content = entry.split_off(PREFIX.min(entry.len()));
         hmac::verify(&self.key, &content, entry.get(4..)?).ok()?;
         let (head, record) = split(&content)?;
@@ -231,12 +247,8 @@ impl Journal {
     }
 }
 
-/// Reads the next entry's content into `entry`; `None` where the sound part ends.
-fn next(
-    reader: &mut BufReader<File>,
-    key: &hmac::Key,
-    entry: &mut Vec<u8>,
-) -> io::Result<Option<(u32, Mark)>> {
+/// Reads the next entry's content into `entry`, and tells its mark; `None` where the sound part ends.
+fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> io::Result<Option<Mark>> {
     let mut prefix = [0; PREFIX];
     if !whole(reader.read_exact(&mut prefix))? {
         return Ok(None);
@@ -251,7 +263,7 @@ fn next(
     if !whole(reader.read_exact(entry))? || hmac::verify(key, entry, tag).is_err() {
         return Ok(None);
     }
-    Ok(u32::try_from(PREFIX + content).ok().map(|length| (length, Mark::of(tag))))
+    Ok(Some(Mark::of(tag)))
 }
 
 /// Whether it was read; a file that ends early is no failure of the disk.

@@ -23,7 +23,7 @@ use ring::hmac;
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
-use self::journal::{Answer, Head, Journal, Key, Stretch};
+use self::journal::{Answer, Head, Journal, Key, Mark, Stretch};
 use crate::env::Env;
 use crate::screen::{Confidence, Screen};
 
@@ -122,14 +122,17 @@ struct State {
     broken: bool,
 }
 
+/// What is in memory of an answer. There are two for each repository, so it is small.
 #[derive(Clone, Copy)]
 struct Slot {
     answer: Stretch,
+    /// That of `answer`.
+    mark: Mark,
     confirmed: Option<Stretch>,
     /// The run that asked last.
     run: u32,
-    /// When, in seconds since 1970.
-    asked: i64,
+    /// When, in seconds since 1970; in 2106 the cache ceases to save anything.
+    asked: u32,
     kind: u8,
     /// Whether it can be asked for again by its entity tag.
     tagged: bool,
@@ -172,7 +175,7 @@ impl Cache {
             state.journal.trim()?;
             let much = state.live.saturating_mul(2).saturating_add(TOLERATED);
             let oldest = now.as_second().saturating_sub(KEPT_SECONDS);
-            let forgotten = state.slots.values().any(|slot| slot.asked < oldest);
+            let forgotten = state.slots.values().any(|slot| i64::from(slot.asked) < oldest);
             // Where there is no room for a copy, the file stays as it is.
             if (forgotten || state.journal.length() > much)
                 && let Ok(new) = state.copied(directory, &key(), oldest)
@@ -246,7 +249,7 @@ impl Cache {
             let request_id = request_id.filter(|id| !self.suspicious(id.as_bytes())).map(str::to_string);
             let key = key(question);
             let mut state = self.lock();
-            if let Some(answer) = state.slots.get(&key).map(|slot| slot.answer.mark) {
+            if let Some(answer) = state.slots.get(&key).map(|slot| slot.mark) {
                 state.write(&Head::Confirmed { key, answer, at, request_id }, &[]);
             }
         }
@@ -301,7 +304,7 @@ impl State {
     fn read(file: File, key: hmac::Key, beginning: Head) -> io::Result<State> {
         let mut slots: HashMap<Key, Slot> = HashMap::new();
         let (mut run, mut unfinished, mut live) = (0, None, 0);
-        let journal = Journal::read(file, key, |stretch, head| match head {
+        let journal = Journal::read(file, key, |stretch, mark, head| match head {
             Head::Began { at, resumes } => {
                 run += 1;
                 if !resumes || unfinished.is_none() {
@@ -309,7 +312,7 @@ impl State {
                 }
             }
             Head::Ended => unfinished = None,
-            head => learn(&mut slots, &mut live, run, stretch, &head),
+            head => learn(&mut slots, &mut live, run, (stretch, mark), &head),
         })?;
         Ok(State { journal, slots, run, unfinished, live, begun: None, beginning, broken: false })
     }
@@ -318,9 +321,10 @@ impl State {
     fn copied(&self, directory: &Path, key: &hmac::Key, oldest: i64) -> io::Result<NamedTempFile> {
         let new = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(directory)?;
         new.as_file().try_lock()?;
-        let mut journal = Journal::read(new.reopen()?, key.clone(), |_, _| {})?;
+        let mut journal = Journal::read(new.reopen()?, key.clone(), |_, _, _| {})?;
         let (first_unfinished, began) = self.unfinished.unwrap_or((u32::MAX, Timestamp::MIN));
-        let mut slots: Vec<&Slot> = self.slots.values().filter(|slot| slot.asked >= oldest).collect();
+        let mut slots: Vec<&Slot> =
+            self.slots.values().filter(|slot| i64::from(slot.asked) >= oldest).collect();
         slots.sort_by_key(|slot| (slot.run, slot.answer.offset));
         let mut begun = false;
         for slot in slots {
@@ -341,23 +345,31 @@ impl State {
             return;
         }
         if self.begun.is_none() {
-            self.begun = Some(self.journal.length());
-            let beginning = self.beginning.clone();
-            self.broken = self.journal.append(&beginning, &[]).is_err();
+            let begun = self.journal.length();
+            if self.journal.append(&self.beginning, &[]).is_err() {
+                // What came now would count to the run before.
+                self.broken = true;
+                return;
+            }
+            self.begun = Some(begun);
         }
         match self.journal.append(head, record) {
-            Ok(stretch) => learn(&mut self.slots, &mut self.live, self.run, stretch, head),
+            Ok(entry) => learn(&mut self.slots, &mut self.live, self.run, entry, head),
             // A full disk costs the next run some requests.
             Err(_) => self.broken = true,
         }
     }
 
-    /// Writes that the run has ended. Where that is not possible any more, nothing of it is left to resume.
+    /// Writes that the run has ended, and with it the one that it resumed. Where that is not possible any more,
+    /// nothing of either is left to resume.
     fn end(&mut self) {
-        if let Some(begun) = self.begun
-            && (self.broken || self.journal.append(&Head::Ended, &[]).is_err())
-        {
-            self.journal.take_back(begun);
+        let resumed = self.unfinished.is_some();
+        if !resumed && self.begun.is_none() {
+            return;
+        }
+        if self.broken || self.journal.append(&Head::Ended, &[]).is_err() {
+            // Where the run began that was resumed is not known any more.
+            self.journal.take_back(if resumed { 0 } else { self.begun.unwrap_or(0) });
         }
     }
 
@@ -370,35 +382,37 @@ impl State {
 
     fn is_of_unfinished(&self, slot: &Slot, now: Timestamp) -> bool {
         let oldest = now.as_second().saturating_sub(TAKEN_OVER_WITHIN.as_secs());
-        let recent = (oldest..=now.as_second()).contains(&slot.asked);
+        let recent = (oldest..=now.as_second()).contains(&i64::from(slot.asked));
         self.unfinished.is_some_and(|(run, _)| slot.run >= run) && recent
     }
 }
 
-fn learn(slots: &mut HashMap<Key, Slot>, live: &mut u64, run: u32, stretch: Stretch, head: &Head) {
-    let length = u64::from(stretch.length);
+fn learn(slots: &mut HashMap<Key, Slot>, live: &mut u64, run: u32, entry: (Stretch, Mark), head: &Head) {
+    let (stretch, mark) = entry;
+    let asked = |at: &Timestamp| u32::try_from(at.as_second().max(0)).unwrap_or(u32::MAX);
     match head {
         Head::Answer(answer) => {
             let question = Question { path: &answer.path, accept: &answer.accept };
             let slot = Slot {
                 answer: stretch,
+                mark,
                 confirmed: None,
                 run,
-                asked: answer.at.as_second(),
+                asked: asked(&answer.at),
                 kind: answer.kind,
                 tagged: answer.status == 200 && answer.etag.is_some(),
                 resumable: answer.resumable,
             };
-            *live += length;
+            *live += stretch.bytes();
             if let Some(before) = slots.insert(key(question), slot) {
                 *live = live.saturating_sub(before.bytes());
             }
         }
         Head::Confirmed { key, answer, at, .. } => {
-            if let Some(slot) = slots.get_mut(key).filter(|slot| slot.answer.mark == *answer) {
-                let before = slot.confirmed.replace(stretch).map_or(0, |before| u64::from(before.length));
-                *live = (*live + length).saturating_sub(before);
-                (slot.run, slot.asked) = (run, at.as_second());
+            if let Some(slot) = slots.get_mut(key).filter(|slot| slot.mark == *answer) {
+                let before = slot.confirmed.replace(stretch).map_or(0, Stretch::bytes);
+                *live = (*live + stretch.bytes()).saturating_sub(before);
+                (slot.run, slot.asked) = (run, asked(at));
             }
         }
         Head::Began { .. } | Head::Ended => {}
@@ -407,7 +421,7 @@ fn learn(slots: &mut HashMap<Key, Slot>, live: &mut u64, run: u32, stretch: Stre
 
 impl Slot {
     fn bytes(&self) -> u64 {
-        u64::from(self.answer.length) + self.confirmed.map_or(0, |confirmed| u64::from(confirmed.length))
+        self.answer.bytes() + self.confirmed.map_or(0, Stretch::bytes)
     }
 }
 

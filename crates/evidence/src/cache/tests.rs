@@ -203,6 +203,29 @@ fn a_run_that_read_nothing_ends_nothing() {
     cache.finish();
 }
 
+/// Whatever a run that resumed another one had to read anew, its bundle ends both.
+#[test]
+fn a_resumed_run_ends_with_the_one_that_resumed_it() {
+    const RESUME: Purpose = Purpose::Collect { resume: true };
+    for (reads, disk_fails) in [(false, false), (true, false), (false, true), (true, true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = open(directory.path(), COLLECT, 1_000).unwrap();
+        cache.keep(question("/a"), 1, &kept(1_000, "\"1\"", b"one"), None);
+        drop(cache);
+        let cache = open(directory.path(), RESUME, 1_001).unwrap();
+        assert!(cache.taken_over(question("/a"), Timestamp::from_second(1_001).unwrap()).is_some());
+        if reads {
+            cache.keep(question("/b"), 1, &kept(1_001, "\"2\"", b"two"), None);
+        }
+        cache.lock().broken = disk_fails;
+        cache.finish();
+        drop(cache);
+        let cache = open(directory.path(), RESUME, 1_002).unwrap();
+        assert_eq!(cache.resumed_run(), None, "{reads} {disk_fails}");
+        assert_eq!(cache.find(question("/a")).is_some(), !disk_fails);
+    }
+}
+
 #[test]
 fn what_the_screen_finds_is_not_kept() {
     let directory = tempfile::tempdir().unwrap();
