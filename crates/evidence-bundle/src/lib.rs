@@ -8,6 +8,7 @@ pub mod checksums;
 pub mod document;
 mod gzip;
 mod header;
+pub mod json;
 pub mod key;
 pub mod path;
 pub mod read;

@@ -70,7 +70,7 @@ pub struct ArtifactRecord {
     /// What the artifact is about, such as `acme/payments`.
     pub subject: String,
     /// The request that the artifact answers.
-    #[serde(deserialize_with = "crate::read::object")]
+    #[serde(deserialize_with = "crate::json::object")]
     pub request: RequestRecord,
 }
 

@@ -12,10 +12,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::shape::Object;
 use super::{KEPT_RECORDS, Reason, VerifyError};
 use crate::checksums::{self, ChecksumList};
 use crate::document::{ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previous, SignerRecord, Warning};
+use crate::json::Object;
 use crate::key::{ALGORITHM, KeyError, PublicKey};
 use crate::path::{self, MANIFEST};
 

@@ -18,7 +18,6 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 pub use reason::{Reason, VerifyError};
-pub(crate) use shape::object;
 
 use crate::checksums::{ChecksumList, ListError};
 use crate::document::{ErrorRecord, Excluded, Previous, Warning};

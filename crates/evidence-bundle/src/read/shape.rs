@@ -1,13 +1,11 @@
 //! Lists stand only where the documents have lists.
 //!
 //! A derived struct also accepts a list and takes its items for the fields in order: no document of this format, and
-//! read otherwise by other programs. Nothing here knows what a field means.
+//! read otherwise by other programs. Nothing here knows what a field means. A single part that must be an object is
+//! [`crate::json::Object`].
 
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// The fields of `run.json` that are lists.
@@ -101,50 +99,9 @@ impl Visitor<'_> for Name {
     }
 }
 
-/// A part of a document that must be an object.
-pub(crate) struct Object<T>(pub(crate) T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object<T>, D::Error> {
-        struct ObjectsOnly<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectsOnly<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<T, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(fields))
-            }
-        }
-
-        deserializer.deserialize_map(ObjectsOnly(PhantomData)).map(Object)
-    }
-}
-
-/// For `deserialize_with`: a field that must be an object.
-pub(crate) fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    Object::deserialize(deserializer).map(|Object(value)| value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_object_is_no_list() {
-        #[derive(Debug, Deserialize)]
-        struct One {
-            one: u8,
-        }
-        let read = |text: &str| serde_json::from_str::<Object<One>>(text).map(|Object(One { one })| one);
-        assert_eq!(read(r#"{"one": 1}"#).unwrap(), 1);
-        for bad in ["[1]", "1", "null", r#"{"one": [1]}"#] {
-            assert!(read(bad).unwrap_err().is_data(), "{bad}");
-        }
-    }
 
     #[test]
     fn lists_stand_where_lists_are() {

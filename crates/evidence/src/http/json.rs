@@ -1,13 +1,9 @@
 //! Reading JSON answers: objects, and lists of objects, that are nothing else.
 //!
-//! A derived struct also accepts a list and takes its items for the fields in order, so that `[]` would be a setting in
-//! which nothing is required. It knows no answer by name.
+//! It knows no answer by name.
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+pub use evidence_bundle::json::Object;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 
 use super::ParseError;
@@ -25,36 +21,6 @@ pub fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ParseError> {
             serde_json::from_slice::<IgnoredAny>(bytes)?;
             Err(ParseError::Shape("not an object".to_string()))
         }
-    }
-}
-
-/// An item of a list that must be an object.
-pub struct Object<T>(pub T);
-
-impl<T> Object<T> {
-    /// The items of a list of objects.
-    pub fn all(items: Vec<Object<T>>) -> Vec<T> {
-        items.into_iter().map(|Object(item)| item).collect()
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object<T>, D::Error> {
-        struct ObjectsOnly<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectsOnly<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-
-        deserializer.deserialize_map(ObjectsOnly(PhantomData)).map(Object)
     }
 }
 

@@ -1,0 +1,68 @@
+//! Parts of JSON documents that must be objects.
+//!
+//! A derived struct also accepts a list and takes its items for the fields in order, so that `[]` would be a setting in
+//! which nothing is required. It knows no document by name.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// A part of a document that must be an object.
+pub struct Object<T>(pub T);
+
+impl<T> Object<T> {
+    /// The items of a list of objects.
+    pub fn all(items: Vec<Object<T>>) -> Vec<T> {
+        items.into_iter().map(|Object(item)| item).collect()
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object<T>, D::Error> {
+        struct ObjectsOnly<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectsOnly<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(fields))
+            }
+        }
+
+        deserializer.deserialize_map(ObjectsOnly(PhantomData)).map(Object)
+    }
+}
+
+/// For `deserialize_with`: a field that must be an object.
+///
+/// # Errors
+///
+/// If it is something else.
+pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Object::deserialize(deserializer).map(|Object(value)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_no_list() {
+        #[derive(Debug, Deserialize)]
+        struct One {
+            one: u8,
+        }
+        let read = |text: &str| serde_json::from_str::<Object<One>>(text).map(|Object(One { one })| one);
+        assert_eq!(read(r#"{"one": 1}"#).unwrap(), 1);
+        for bad in ["[1]", "1", "null", r#"{"one": [1]}"#] {
+            assert!(read(bad).unwrap_err().is_data(), "{bad}");
+        }
+    }
+}
