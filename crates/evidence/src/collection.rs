@@ -111,7 +111,10 @@ pub async fn gather(
         let Some(gathering) = parts.get_mut(index) else { continue };
         match (item, sources.get(index)) {
             (Some(item), _) => gathering.take(item, spool)?,
-            (None, Some(Connected::Session(session))) => gathering.finish(&**session),
+            (None, Some(Connected::Session(session))) => {
+                gathering.finish(&**session);
+                session.collected();
+            }
             (None, _) => {}
         }
     }

@@ -280,6 +280,11 @@ impl Cache {
         self.lock().unfinished.filter(|_| self.resumes).map(|(_, began)| began)
     }
 
+    /// Nothing is asked any more: what is in memory for finding answers goes.
+    pub fn close(&self) {
+        self.lock().slots = HashMap::new();
+    }
+
     /// The run has delivered its bundle: there is nothing to resume.
     pub fn finish(&self) {
         if self.writes {

@@ -190,6 +190,20 @@ fn a_second_name_is_a_link_too() {
     assert!(open(directory.path(), COLLECT, 100).is_err());
 }
 
+/// What was kept stays in the file, and the run can still be ended.
+#[test]
+fn closing_forgets_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(directory.path(), COLLECT, 1_000).unwrap();
+    cache.keep(question("/a"), 1, &kept(1_000, "\"1\"", b"one"), None);
+    cache.close();
+    assert_eq!((cache.count(1), cache.find(question("/a")).is_none()), (0, true));
+    cache.finish();
+    drop(cache);
+    let cache = open(directory.path(), Purpose::Collect { resume: true }, 1_001).unwrap();
+    assert_eq!((cache.resumed_run(), cache.count(1)), (None, 1));
+}
+
 /// A run that read nothing leaves what was killed before it as it is.
 #[test]
 fn a_run_that_read_nothing_ends_nothing() {

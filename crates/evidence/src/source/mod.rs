@@ -188,6 +188,10 @@ pub trait Session: Send + Sync {
     /// What the session has done so far, for `run.json`.
     fn account(&self) -> Account;
 
+    /// Everything was seen and nothing is asked any more: what is only there for asking can go before the bundle is
+    /// made, which takes memory too.
+    fn collected(&self) {}
+
     /// The bundle is delivered: what was kept for resuming this run is not needed any more.
     fn delivered(&self) {}
 }

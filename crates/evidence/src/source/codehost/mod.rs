@@ -564,6 +564,10 @@ impl Session for CodeHostSession {
         }
     }
 
+    fn collected(&self) {
+        self.client.cache().inspect(|cache| cache.close());
+    }
+
     fn delivered(&self) {
         self.client.cache().inspect(|cache| cache.finish());
     }
