@@ -79,50 +79,37 @@ pub(super) struct Answer {
 }
 
 /// A question, hashed: for finding it again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(super) struct Key(pub(super) [u8; 16]);
+pub(super) type Key = Digits<16>;
 
 /// The beginning of an entry's tag, by which another entry names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) type Mark = Digits<8>;
+
+/// The first bytes of a hash; in the file as hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub(super) struct Mark(pub(super) [u8; 8]);
+pub(super) struct Digits<const N: usize>([u8; N]);
 
-impl From<Key> for String {
-    fn from(key: Key) -> String {
-        hex::encode(key.0)
+impl<const N: usize> Digits<N> {
+    /// Of `hash`, which has at least as many.
+    pub(super) fn first(hash: &[u8]) -> Digits<N> {
+        let mut digits = [0; N];
+        digits.iter_mut().zip(hash).for_each(|(place, byte)| *place = *byte);
+        Digits(digits)
     }
 }
 
-impl TryFrom<String> for Key {
+impl<const N: usize> From<Digits<N>> for String {
+    fn from(digits: Digits<N>) -> String {
+        hex::encode(digits.0)
+    }
+}
+
+impl<const N: usize> TryFrom<String> for Digits<N> {
     type Error = hex::FromHexError;
 
-    fn try_from(text: String) -> Result<Key, hex::FromHexError> {
-        let mut bytes = [0; 16];
-        hex::decode_to_slice(text, &mut bytes).map(|()| Key(bytes))
-    }
-}
-
-impl From<Mark> for String {
-    fn from(mark: Mark) -> String {
-        hex::encode(mark.0)
-    }
-}
-
-impl TryFrom<String> for Mark {
-    type Error = hex::FromHexError;
-
-    fn try_from(text: String) -> Result<Mark, hex::FromHexError> {
-        let mut bytes = [0; 8];
-        hex::decode_to_slice(text, &mut bytes).map(|()| Mark(bytes))
-    }
-}
-
-impl Mark {
-    fn of(tag: &[u8]) -> Mark {
-        let mut mark = [0; 8];
-        mark.iter_mut().zip(tag).for_each(|(place, byte)| *place = *byte);
-        Mark(mark)
+    fn try_from(text: String) -> Result<Digits<N>, hex::FromHexError> {
+        let mut bytes = [0; N];
+        hex::decode_to_slice(text, &mut bytes).map(|()| Digits(bytes))
     }
 }
 
@@ -219,7 +206,7 @@ impl Journal {
         }
         self.file.write_all_at(&entry, self.end)?;
         self.end += stretch.bytes();
-        Ok((stretch, Mark::of(tag.as_ref())))
+        Ok((stretch, Mark::first(tag.as_ref())))
     }
 
     /// Copies an entry of another journal with the same key.
@@ -263,7 +250,7 @@ fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> i
     if !whole(reader.read_exact(entry))? || hmac::verify(key, entry, tag).is_err() {
         return Ok(None);
     }
-    Ok(Some(Mark::of(tag)))
+    Ok(Some(Mark::first(tag)))
 }
 
 /// Whether it was read; a file that ends early is no failure of the disk.

@@ -435,10 +435,7 @@ fn key(question: Question<'_>) -> Key {
     hash.update(question.accept.as_bytes());
     hash.update([0]);
     hash.update(question.path.as_bytes());
-    let hash: [u8; 32] = hash.finalize().into();
-    let mut key = [0; 16];
-    key.iter_mut().zip(hash).for_each(|(place, byte)| *place = byte);
-    Key(key)
+    Key::first(&hash.finalize())
 }
 
 /// The file for its owner alone, and for this process alone. Whoever only reads has none where there is none.
