@@ -104,8 +104,10 @@ pub struct Row<'a> {
 }
 
 /// Writes the list for rows that are already in archive order.
-pub fn render<'a>(rows: impl IntoIterator<Item = Row<'a>>) -> Vec<u8> {
-    let mut list = Vec::new();
+pub fn render<'a>(rows: impl IntoIterator<Item = Row<'a>, IntoIter: Clone>) -> Vec<u8> {
+    let rows = rows.into_iter();
+    // A list that grows has for a moment twice the room that it needs, and of a large organization that is much.
+    let mut list = Vec::with_capacity(rows.clone().map(|row| PATH_START + row.path.len() + 1).sum());
     for row in rows {
         list.extend_from_slice(hex::encode(row.sha256).as_bytes());
         list.extend_from_slice(SEPARATOR);
@@ -220,7 +222,7 @@ impl ChecksumList {
     }
 
     /// Every row, in order.
-    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
+    pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + Clone {
         (0..self.len()).filter_map(|index| self.row(index))
     }
 

@@ -11,6 +11,9 @@ use super::{Failure, Reason, VerifyError};
 use crate::header::{self, BLOCK, PAX, REGULAR, field};
 
 const BUFFER: usize = 128 * 1024;
+/// As much room as the list of checksums of 50,000 repositories needs. More is only taken for what is there, since the
+/// claim is a stranger's.
+const RESERVED: usize = 16 << 20;
 /// The beginning of the magic of every tar that is not older than POSIX.
 const USTAR: &[u8] = b"ustar";
 type Block = [u8; BLOCK];
@@ -259,7 +262,8 @@ impl<R: Read> Contents<'_, R> {
 
     /// Reads the whole into memory, with its SHA-256.
     pub(super) fn into_memory(mut self) -> Result<(Vec<u8>, [u8; 32]), Failure> {
-        let mut bytes = Vec::new();
+        let claimed = usize::try_from(self.size).unwrap_or(usize::MAX);
+        let mut bytes = Vec::with_capacity(claimed.min(RESERVED));
         while self.step(usize::MAX, &mut |chunk| bytes.extend_from_slice(chunk))? {}
         Ok((bytes, self.finish()?))
     }
