@@ -61,11 +61,6 @@ fn value(letter: u8) -> Option<u32> {
     VALUES.get(usize::from(letter)).copied().filter(|value| *value != u8::MAX).map(u32::from)
 }
 
-/// Whether the group at `at` says three bytes below 128.
-fn is_plain(text: &[u8], at: usize) -> bool {
-    text.get(at..).and_then(|rest| rest.first_chunk::<4>()).is_some_and(says_plain)
-}
-
 /// Whether the group says three bytes below 128.
 #[inline]
 fn says_plain([a, b, c, d]: &[u8; 4]) -> bool {
@@ -101,7 +96,7 @@ fn search(text: &[u8], letters: Range<usize>, view: &mut View) {
         // The last group first: where it is not plain, the ones before it need no look.
         match groups.iter().rposition(|group| !says_plain(group)) {
             Some(group) => at += 4 * (group + 1),
-            None => at = take(text, at, view),
+            None => at = take(text, at..letters.end, view),
         }
     }
 }
@@ -110,12 +105,13 @@ fn is_letter(byte: u8) -> bool {
     PLACES.get(usize::from(byte)).is_some_and(|places| *places != 0)
 }
 
-/// Decodes all around the stretch at `at`, and returns where it ends.
-fn take(text: &[u8], at: usize, view: &mut View) -> usize {
-    let mut end = at + 4 * GROUPS;
-    while is_plain(text, end) {
-        end += 4;
-    }
+/// Decodes all around the stretch with which `letters` begin, and returns where it ends.
+fn take(text: &[u8], letters: Range<usize>, view: &mut View) -> usize {
+    let at = letters.start;
+    let mut bytes = Vec::with_capacity(letters.len() / 4 * 3);
+    let (groups, _) = text.get(letters).unwrap_or_default().as_chunks::<4>();
+    groups.iter().map_while(said_plain).for_each(|said| bytes.extend_from_slice(&said));
+    let end = at + bytes.len() / 3 * 4;
     view.part(at);
     // The groups at both ends, where a byte of something else is beside the text.
     if let Some(before) = at.checked_sub(4)
@@ -123,9 +119,6 @@ fn take(text: &[u8], at: usize, view: &mut View) -> usize {
     {
         view.push(&bytes, before, 4);
     }
-    let mut bytes = Vec::with_capacity(end - at);
-    let (groups, _) = text.get(at..end).unwrap_or_default().as_chunks::<4>();
-    groups.iter().filter_map(said).for_each(|said| bytes.extend_from_slice(&said));
     view.push(&bytes, at, end - at);
     match decoded(text, end) {
         Some(bytes) => view.push(&bytes, end, 4),
@@ -146,6 +139,17 @@ fn take(text: &[u8], at: usize, view: &mut View) -> usize {
 
 fn decoded(text: &[u8], at: usize) -> Option<[u8; 3]> {
     text.get(at..)?.first_chunk::<4>().and_then(said)
+}
+
+/// What a group of letters says, if that is three bytes below 128. As [`says_plain`], for where most groups are: it has
+/// the bytes at once.
+#[inline]
+fn said_plain(group: &[u8; 4]) -> Option<[u8; 3]> {
+    let [a, b, c, d] = group.map(|letter| VALUES.get(usize::from(letter)).copied().unwrap_or(u8::MAX));
+    let bits = (u32::from(a) << 18) | (u32::from(b) << 12) | (u32::from(c) << 6) | u32::from(d);
+    let [_, first, second, third] = bits.to_be_bytes();
+    // No letter has a value with the highest bit; what is none has it.
+    ((a | b | c | d) & 0x80 == 0 && (first | second | third) & 0x80 == 0).then_some([first, second, third])
 }
 
 /// What a group of letters says.

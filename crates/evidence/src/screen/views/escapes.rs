@@ -13,6 +13,7 @@ pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
     let mut escapes = Escapes { text, at: 0 };
     let Some(first) = escapes.next() else { return view };
+    view.bytes.reserve(text.len() - first.at);
     let mut done = back_to_gap(text, first.at.saturating_sub(AROUND), 0);
     let mut next = Some(first);
     while let Some(escape) = next {

@@ -22,13 +22,14 @@ pub(super) struct View {
     pieces: Vec<Piece>,
 }
 
-/// A stretch of a view, and the stretch of the text that it stands for, of the same length or of another.
+/// A stretch of a view, and the stretch of the text that it stands for, of the same length or of another. There are two
+/// for each escape, so it is small: what is screened is bounded far below 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
-    at: usize,
-    length: usize,
-    from: usize,
-    of: usize,
+    at: u32,
+    length: u32,
+    from: u32,
+    of: u32,
 }
 
 /// Stands between two parts: no pattern goes across it, and no line goes on behind it.
@@ -51,17 +52,18 @@ impl View {
     /// Where in the text the bytes `start..end` of the view are written.
     pub(super) fn back(&self, start: usize, end: usize) -> (usize, usize) {
         let first = self.piece(start).map_or(0, |piece| {
-            piece.from + (start.saturating_sub(piece.at) * piece.of).checked_div(piece.length).unwrap_or(0)
+            let inside = start.saturating_sub(wide(piece.at)) * wide(piece.of);
+            wide(piece.from) + inside.checked_div(wide(piece.length)).unwrap_or(0)
         });
         let last = self.piece(end.saturating_sub(1)).map_or(first, |piece| {
-            let inside = end.saturating_sub(piece.at).min(piece.length) * piece.of;
-            piece.from + inside.div_ceil(piece.length.max(1))
+            let inside = end.saturating_sub(wide(piece.at)).min(wide(piece.length)) * wide(piece.of);
+            wide(piece.from) + inside.div_ceil(wide(piece.length).max(1))
         });
         (first, last.max(first))
     }
 
     fn piece(&self, at: usize) -> Option<&Piece> {
-        let behind = self.pieces.partition_point(|piece| piece.at <= at);
+        let behind = self.pieces.partition_point(|piece| wide(piece.at) <= at);
         self.pieces.get(behind.checked_sub(1)?)
     }
 
@@ -70,17 +72,18 @@ impl View {
         if bytes.is_empty() {
             return;
         }
-        let at = self.bytes.len();
+        let (at, length) = (narrow(self.bytes.len()), narrow(bytes.len()));
+        let (from, of) = (narrow(from), narrow(of));
         self.bytes.extend_from_slice(bytes);
         // What goes on where it stopped, at the same rate, is one stretch.
         if let Some(last) = self.pieces.last_mut()
-            && last.length * of == bytes.len() * last.of
-            && last.from + last.of == from
+            && u64::from(last.length) * u64::from(of) == u64::from(length) * u64::from(last.of)
+            && last.from.checked_add(last.of) == Some(from)
         {
-            last.length += bytes.len();
-            last.of += of;
+            last.length = last.length.saturating_add(length);
+            last.of = last.of.saturating_add(of);
         } else {
-            self.pieces.push(Piece { at, length: bytes.len(), from, of });
+            self.pieces.push(Piece { at, length, from, of });
         }
     }
 
@@ -90,6 +93,14 @@ impl View {
             self.push(BETWEEN, from, 0);
         }
     }
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn wide(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
