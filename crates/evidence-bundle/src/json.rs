@@ -65,4 +65,14 @@ mod tests {
             assert!(read(bad).unwrap_err().is_data(), "{bad}");
         }
     }
+
+    #[test]
+    fn a_list_of_objects_gives_every_one() {
+        let read = |text: &str| {
+            serde_json::from_str(text).map(Object::<std::collections::BTreeMap<String, u8>>::all)
+        };
+        let found: Vec<u8> = read(r#"[{"a": 1}, {"a": 2}]"#).unwrap().iter().map(|item| item["a"]).collect();
+        assert_eq!(found, [1, 2]);
+        assert!(read(r#"[{"a": 1}, [2]]"#).unwrap_err().to_string().contains("expected an object"));
+    }
 }
