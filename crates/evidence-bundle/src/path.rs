@@ -312,9 +312,18 @@ mod tests {
     #[test]
     fn accepts_the_longest_and_the_nearly_bad() {
         let longest = format!("{}/{}", "a".repeat(MAX_COMPONENT), "b".repeat(MAX_PATH - MAX_COMPONENT - 1));
-        for path in
-            [longest.as_str(), ".github", "a..b", "com10", "console", "lpt", "%2E%2E", "sources/codehost/x"]
-        {
+        for path in [
+            longest.as_str(),
+            ".github",
+            "a..b",
+            "com10",
+            "console",
+            "lpt",
+            "web1",
+            "comx",
+            "%2E%2E",
+            "sources/codehost/x",
+        ] {
             let accepted = BundlePath::new(path).unwrap();
             assert_eq!((accepted.as_str(), accepted.as_ref()), (path, path));
         }
