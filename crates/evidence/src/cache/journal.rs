@@ -18,6 +18,10 @@ const TAG: usize = 32;
 const PREFIX: usize = 4 + TAG;
 /// The largest entry: a CODEOWNERS file of 3 MB in base64, and room for what is said of it.
 const LONGEST: usize = 8 * 1024 * 1024;
+/// The largest record: what is said of it has far less than the rest.
+pub(super) const LONGEST_RECORD: usize = LONGEST - 1024 * 1024;
+/// The largest file: ten times what 50,000 repositories need.
+const LARGEST: u64 = 2 * 1024 * 1024 * 1024;
 
 /// What an entry says, before the record it may bring.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -30,7 +34,7 @@ pub(super) enum Head {
         /// Whether it goes on with the one before.
         resumes: bool,
     },
-    /// The run that began last has delivered its bundle.
+    /// No run before this is to be resumed: the last one has delivered its bundle, or it is not known whether it did.
     Ended,
     /// The host answered. The reduced record stands behind this.
     Answer(Answer),
@@ -138,6 +142,10 @@ impl Stretch {
 pub(super) struct Journal {
     file: File,
     end: u64,
+    /// Something stood behind the sound part when it was read.
+    damaged: bool,
+    /// How long the file may become.
+    pub(super) room: u64,
     key: hmac::Key,
 }
 
@@ -160,7 +168,14 @@ impl Journal {
             each(stretch, mark, head);
             end += stretch.bytes();
         }
-        Ok(Journal { file: reader.into_inner(), end, key })
+        let file = reader.into_inner();
+        let damaged = file.metadata()?.len() > end;
+        Ok(Journal { file, end, damaged, room: LARGEST, key })
+    }
+
+    /// Whether something stood behind the sound part that is none of it.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.damaged
     }
 
     /// Bytes in it.
@@ -203,6 +218,9 @@ impl Journal {
         let tag = hmac::sign(&self.key, entry.get(PREFIX..).unwrap_or_default());
         for (place, byte) in entry.iter_mut().zip(announced.to_le_bytes().iter().chain(tag.as_ref())) {
             *place = *byte;
+        }
+        if self.end + stretch.bytes() > self.room {
+            return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.file.write_all_at(&entry, self.end)?;
         self.end += stretch.bytes();

@@ -6,8 +6,10 @@
 //!
 //! One file for each host, organization and token, readable by its owner alone, in the user's cache directory. Every
 //! entry carries a tag made with the token, so that nobody without it can put words into the host's mouth. The file holds
-//! neither the token nor anything it could be told by, and nothing that the screen finds a secret in. Without the file, or
-//! with a damaged one, a run asks for everything: it costs requests and changes nothing else.
+//! neither the token nor anything it could be told by, and nothing that the screen finds a secret in. Without the file a
+//! run asks for everything, and with a damaged one for what is behind the damage: it costs requests and changes nothing
+//! else. Nothing is resumed from a damaged one, since it could have ended. One that was cut between two entries cannot be
+//! told from that of a killed run.
 
 mod journal;
 
@@ -34,8 +36,6 @@ const TAKEN_OVER_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 const KEPT_SECONDS: i64 = 90 * 24 * 3600;
 /// Bytes of outdated entries that are not worth a clean-up.
 const TOLERATED: u64 = 4 * 1024 * 1024;
-/// The largest file: ten times what 50,000 repositories need.
-const LARGEST: u64 = 2 * 1024 * 1024 * 1024;
 /// What ends the name of a file.
 const SUFFIX: &str = ".records";
 
@@ -118,6 +118,8 @@ struct State {
     begun: Option<u64>,
     /// What the first will be.
     beginning: Head,
+    /// There was something to keep or to confirm.
+    asked: bool,
     /// Writing failed: nothing more is kept.
     broken: bool,
 }
@@ -131,7 +133,7 @@ struct Slot {
     confirmed: Option<Stretch>,
     /// The run that asked last.
     run: u32,
-    /// When, in seconds since 1970; in 2106 the cache ceases to save anything.
+    /// When, in seconds since 1970, as far as 2106.
     asked: u32,
     kind: u8,
     /// Whether it can be asked for again by its entity tag.
@@ -173,6 +175,9 @@ impl Cache {
         if writes {
             sweep(directory, &path, now);
             state.journal.trim()?;
+            if state.journal.is_damaged() {
+                state.end();
+            }
             let much = state.live.saturating_mul(2).saturating_add(TOLERATED);
             let oldest = now.as_second().saturating_sub(KEPT_SECONDS);
             let forgotten = state.slots.values().any(|slot| i64::from(slot.asked) < oldest);
@@ -285,10 +290,12 @@ impl Cache {
         self.lock().slots = HashMap::new();
     }
 
-    /// The run has delivered its bundle: there is nothing to resume.
+    /// The run has delivered its bundle: there is nothing to resume, neither it nor one before it. A run that read
+    /// nothing and resumed none ends none that was killed.
     pub fn finish(&self) {
-        if self.writes {
-            self.lock().end();
+        let mut state = self.lock();
+        if self.writes && (state.asked || state.unfinished.is_some()) {
+            state.end();
         }
     }
 }
@@ -319,7 +326,10 @@ impl State {
             Head::Ended => unfinished = None,
             head => learn(&mut slots, &mut live, run, (stretch, mark), &head),
         })?;
-        Ok(State { journal, slots, run, unfinished, live, begun: None, beginning, broken: false })
+        // Among what is lost can be that the run has ended, or that another one began.
+        let unfinished = unfinished.filter(|_| !journal.is_damaged());
+        let (begun, asked, broken) = (None, false, false);
+        Ok(State { journal, slots, run, unfinished, live, begun, beginning, asked, broken })
     }
 
     /// A file with the same without what has been superseded or is no longer asked for, and locked.
@@ -346,7 +356,9 @@ impl State {
 
     /// Writes an entry; before the first one, that the run began. A run that reads nothing ends none that was killed.
     fn write(&mut self, head: &Head, record: &[u8]) {
-        if self.broken || self.journal.length() > LARGEST {
+        self.asked = true;
+        // What is that large is asked for anew.
+        if self.broken || record.len() > journal::LONGEST_RECORD {
             return;
         }
         if self.begun.is_none() {
@@ -365,17 +377,17 @@ impl State {
         }
     }
 
-    /// Writes that the run has ended, and with it the one that it resumed. Where that is not possible any more,
-    /// nothing of either is left to resume.
+    /// Writes that there is nothing to resume. On a full disk what this run wrote makes room for that, and where that is
+    /// not enough, everything.
     fn end(&mut self) {
-        let resumed = self.unfinished.is_some();
-        if !resumed && self.begun.is_none() {
-            return;
+        let length = self.journal.length();
+        for from in [length, self.begun.unwrap_or(length)] {
+            self.journal.take_back(from);
+            if self.journal.append(&Head::Ended, &[]).is_ok() {
+                return;
+            }
         }
-        if self.broken || self.journal.append(&Head::Ended, &[]).is_err() {
-            // Where the run began that was resumed is not known any more.
-            self.journal.take_back(if resumed { 0 } else { self.begun.unwrap_or(0) });
-        }
+        self.journal.take_back(0);
     }
 
     fn kept(&self, slot: &Slot, question: Question<'_>) -> Option<Kept> {

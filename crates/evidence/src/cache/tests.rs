@@ -217,27 +217,79 @@ fn a_run_that_read_nothing_ends_nothing() {
     cache.finish();
 }
 
-/// Whatever a run that resumed another one had to read anew, its bundle ends both.
+/// A delivered bundle ends the run that made it and any that was killed before, whatever it had to read anew, and
+/// whether or not there was room to keep it.
 #[test]
-fn a_resumed_run_ends_with_the_one_that_resumed_it() {
+fn what_was_delivered_is_not_resumed() {
     const RESUME: Purpose = Purpose::Collect { resume: true };
-    for (reads, disk_fails) in [(false, false), (true, false), (false, true), (true, true)] {
+    // How much room there is: enough, for a part of what was read, for nothing.
+    for (purpose, reads, room) in [
+        (RESUME, false, None),
+        (RESUME, true, None),
+        (RESUME, false, Some(0)),
+        (RESUME, true, Some(0)),
+        (RESUME, true, Some(300)),
+        (COLLECT, true, None),
+        (COLLECT, true, Some(0)),
+        (COLLECT, true, Some(300)),
+    ] {
         let directory = tempfile::tempdir().unwrap();
         let cache = open(directory.path(), COLLECT, 1_000).unwrap();
         cache.keep(question("/a"), 1, &kept(1_000, "\"1\"", b"one"), None);
         drop(cache);
-        let cache = open(directory.path(), RESUME, 1_001).unwrap();
-        assert!(cache.taken_over(question("/a"), Timestamp::from_second(1_001).unwrap()).is_some());
+        let cache = open(directory.path(), purpose, 1_001).unwrap();
+        let mut state = cache.lock();
+        state.journal.room = room.map_or(u64::MAX, |room| state.journal.length() + room);
+        drop(state);
         if reads {
-            cache.keep(question("/b"), 1, &kept(1_001, "\"2\"", b"two"), None);
+            for path in ["/b", "/c"] {
+                cache.keep(question(path), 1, &kept(1_001, "\"2\"", b"two"), None);
+            }
         }
-        cache.lock().broken = disk_fails;
         cache.finish();
         drop(cache);
         let cache = open(directory.path(), RESUME, 1_002).unwrap();
-        assert_eq!(cache.resumed_run(), None, "{reads} {disk_fails}");
-        assert_eq!(cache.find(question("/a")).is_some(), !disk_fails);
+        assert_eq!(cache.resumed_run(), None, "{purpose:?} {reads} {room:?}");
+        assert_eq!(cache.find(question("/a")).is_some(), room != Some(0), "{purpose:?} {reads} {room:?}");
     }
+}
+
+/// A finished run whose end, or beginning, cannot be read any more is not taken for a killed one: neither at once nor
+/// after what is sound was written on.
+#[test]
+fn nothing_is_resumed_from_a_damaged_file() {
+    const RESUME: Purpose = Purpose::Collect { resume: true };
+    let directory = tempfile::tempdir().unwrap();
+    let path = || fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
+    let cache = open(directory.path(), COLLECT, 1_000).unwrap();
+    cache.keep(question("/a"), 1, &kept(1_000, "\"1\"", b"one"), None);
+    let sound = usize::try_from(fs::metadata(path()).unwrap().len()).unwrap();
+    cache.keep(question("/b"), 1, &kept(1_000, "\"1\"", b"two"), None);
+    cache.finish();
+    drop(cache);
+    let whole = fs::read(path()).unwrap();
+    for at in sound..whole.len() {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        fs::write(path(), bytes).unwrap();
+        let plan = open(directory.path(), Purpose::Plan { resume: true }, 1_001).unwrap();
+        assert_eq!((plan.resumed_run(), plan.count(1) > 0), (None, true), "{at}");
+        drop(plan);
+        for _ in 0..2 {
+            let cache = open(directory.path(), RESUME, 1_001).unwrap();
+            assert_eq!((cache.resumed_run(), cache.find(question("/a")).is_some()), (None, true), "{at}");
+        }
+    }
+}
+
+#[test]
+fn what_is_too_large_is_not_kept_and_stops_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let cache = open(directory.path(), COLLECT, 100).unwrap();
+    let large = vec![b'x'; journal::LONGEST_RECORD + 1];
+    cache.keep(question("/a"), 1, &kept(100, "\"1\"", &large), None);
+    cache.keep(question("/b"), 1, &kept(100, "\"2\"", b"two"), None);
+    assert!(cache.find(question("/a")).is_none() && cache.find(question("/b")).is_some());
 }
 
 #[test]

@@ -90,13 +90,14 @@ pub(super) fn view(text: &[u8]) -> View {
 /// Adds what the groups of four in `letters` say, if the first of them begins where they begin.
 fn search(text: &[u8], letters: Range<usize>, view: &mut View) {
     let mut at = letters.start;
+    let mut said = Vec::new();
     while at + SHORTEST <= letters.end {
         let Some(stretch) = text.get(at..).and_then(|rest| rest.first_chunk::<SHORTEST>()) else { return };
         let (groups, _) = stretch.as_chunks::<4>();
         // The last group first: where it is not plain, the ones before it need no look.
         match groups.iter().rposition(|group| !says_plain(group)) {
             Some(group) => at += 4 * (group + 1),
-            None => at = take(text, at..letters.end, view),
+            None => at = take(text, at..letters.end, &mut said, view),
         }
     }
 }
@@ -105,10 +106,10 @@ fn is_letter(byte: u8) -> bool {
     PLACES.get(usize::from(byte)).is_some_and(|places| *places != 0)
 }
 
-/// Decodes all around the stretch with which `letters` begin, and returns where it ends.
-fn take(text: &[u8], letters: Range<usize>, view: &mut View) -> usize {
+/// Decodes all around the stretch with which `letters` begin, and returns where it ends. `bytes` is for use meanwhile.
+fn take(text: &[u8], letters: Range<usize>, bytes: &mut Vec<u8>, view: &mut View) -> usize {
     let at = letters.start;
-    let mut bytes = Vec::with_capacity(letters.len() / 4 * 3);
+    bytes.clear();
     let (groups, _) = text.get(letters).unwrap_or_default().as_chunks::<4>();
     groups.iter().map_while(said_plain).for_each(|said| bytes.extend_from_slice(&said));
     let end = at + bytes.len() / 3 * 4;
@@ -119,7 +120,7 @@ fn take(text: &[u8], letters: Range<usize>, view: &mut View) -> usize {
     {
         view.push(&bytes, before, 4);
     }
-    view.push(&bytes, at, end - at);
+    view.push(bytes, at, end - at);
     match decoded(text, end) {
         Some(bytes) => view.push(&bytes, end, 4),
         None => {

@@ -13,8 +13,8 @@ pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
     let mut escapes = Escapes { text, at: 0 };
     let Some(first) = escapes.next() else { return view };
-    view.bytes.reserve(text.len() - first.at);
     let mut done = back_to_gap(text, first.at.saturating_sub(AROUND), 0);
+    view.bytes.reserve(text.len().saturating_sub(done));
     let mut next = Some(first);
     while let Some(escape) = next {
         view.push(text.get(done..escape.at).unwrap_or_default(), done, escape.at - done);
