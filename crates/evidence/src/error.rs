@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 
 use evidence_bundle::write::WriteError;
@@ -232,6 +233,9 @@ impl Error {
                 vec!["no bundle was written: there is nothing it could show".to_string()]
             }
             Error::Output { .. } => vec!["choose another directory with --output".to_string()],
+            Error::Spool { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                vec!["choose a directory that you may write to with --output".to_string()]
+            }
             Error::Spool { .. } => {
                 vec!["make room there, or choose another directory with --output; nothing half-written is left".into()]
             }

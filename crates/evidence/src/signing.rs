@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,9 @@ impl SigningError {
     /// What to do about it.
     pub fn help(&self) -> Vec<String> {
         match self {
+            SigningError::Unreadable { path, source } if source.kind() == io::ErrorKind::PermissionDenied => {
+                vec![format!("run as the owner of {0}, or chmod 600 {0}", path.display())]
+            }
             SigningError::Unreadable { .. } => {
                 vec![
                     "make a key pair with `evidence keygen`, or correct bundle.signing.private_key_path"

@@ -237,10 +237,29 @@ impl<R: Read> Contents<'_, R> {
 
     /// Reads what is left and the padding, and gives the SHA-256 of the whole.
     pub(super) fn finish(mut self) -> Result<[u8; 32], Failure> {
+        let sha256 = self.read_on()?;
+        self.padding()?;
+        Ok(sha256)
+    }
+
+    /// Reads what is left and the padding; the whole must have the SHA-256 that is listed. Where bytes are damaged this is
+    /// told, and not what it makes of the padding.
+    pub(super) fn check(mut self, listed: &[u8; 32]) -> Result<(), Failure> {
+        let sha256 = self.read_on()?;
+        super::check_digest(&self.path, listed, &sha256)?;
+        self.padding()
+    }
+
+    /// Reads what is left, and gives the SHA-256 of the whole.
+    fn read_on(&mut self) -> Result<[u8; 32], Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
         }
         while self.step(usize::MAX, &mut |_| {})? {}
+        Ok(std::mem::take(&mut self.hasher).finalize().into())
+    }
+
+    fn padding(&mut self) -> Result<(), Failure> {
         let mut padding = header::padding(self.size);
         while padding > 0 {
             let available = self.archive.reader.fill_buf().map_err(inflate::failure)?;
@@ -257,7 +276,7 @@ impl<R: Read> Contents<'_, R> {
             self.archive.reader.consume(taken);
             padding -= taken;
         }
-        Ok(self.hasher.finalize().into())
+        Ok(())
     }
 
     /// Reads the whole into memory, with its SHA-256.

@@ -41,7 +41,7 @@ impl<R: Read> Pass<'_, '_, R> {
                 } else {
                     let judged = manifest::judge(BufReader::new(&mut contents), self.list);
                     // That it is not what was signed goes before what is wrong with it.
-                    check_digest(MANIFEST, &row.sha256, &contents.finish()?)?;
+                    contents.check(&row.sha256)?;
                     (judged, size, Vec::new())
                 }
             }
@@ -90,9 +90,8 @@ impl<R: Read> Pass<'_, '_, R> {
                 None => Ok(()),
             };
             // A damaged bundle is why a visitor's read fails: that goes first.
-            let sha256 = contents.finish()?;
+            contents.check(&row.sha256)?;
             visited.map_err(Failure::CannotJudge)?;
-            check_digest(row.path, &row.sha256, &sha256)?;
         }
         let run = run.ok_or_else(|| list_error(ListError::Required { path: RUN }))?;
         Ok((run, bytes))

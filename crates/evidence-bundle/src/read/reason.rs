@@ -161,7 +161,7 @@ impl Reason {
             Reason::TarEnd => {
                 "The archive does not end as this format demands; something may be hidden there."
             }
-            Reason::Gzip => "The compressed data are damaged or cut off.",
+            Reason::Gzip => "The compressed data are damaged or cut off, or another program packed them.",
             Reason::GzipTrailing => "Bytes follow the end of the bundle; something may be hidden there.",
             Reason::Limit => "The bundle is larger than what this program agreed to read.",
             Reason::TooOld => "The bundle is not as recent as you demanded.",

@@ -308,6 +308,11 @@ fn wrong_archive(long: &str) -> Vec<Case> {
         ),
         fail("tar-noncanonical_checksum_fail", "tar-noncanonical", archive(|tar| tar[0] ^= 1)),
         fail("tar-padding_fail", "tar-padding", entry(6, &|entry| entry.padding = b'x')),
+        fail(
+            "checksum-mismatch_padding_fail",
+            "checksum-mismatch",
+            entry(6, &|entry| (entry.contents[0], entry.padding) = (entry.contents[0] ^ 1, b'x')),
+        ),
         fail("tar-truncated_fail", "tar-truncated", archive(|tar| tar.truncate(tar.len() - 1024 - 512))),
         fail("tar-end_fail", "tar-end", archive(|tar| tar.extend([0; 512]))),
         fail("tar-end_hidden_fail", "tar-end", archive(|tar| *tar.last_mut().unwrap() = 1)),
