@@ -13,6 +13,7 @@ use evidence_bundle::document::{
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
+use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::collection::Collection;
@@ -142,10 +143,8 @@ pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
 
 /// What `run.json` tells beside the sources.
 pub struct RunContext {
-    /// When the run began, as documents write it.
-    pub started_at: String,
-    /// How long it took, in whole seconds.
-    pub duration_seconds: u64,
+    /// When the run began.
+    pub started: Timestamp,
     /// The command line.
     pub command: Vec<String>,
     /// The exit code the run will have if the bundle can be written.
@@ -160,10 +159,16 @@ pub fn run(
     collection: &Collection,
     context: &RunContext,
 ) -> io::Result<()> {
+    let completed = env.clock.now();
+    let seconds = match env.source_date_epoch() {
+        Some(_) => 0,
+        None => completed.as_second() - context.started.as_second(),
+    };
     let record = RunRecord {
-        started_at: context.started_at.clone(),
-        completed_at: env.stamp(),
-        duration_seconds: context.duration_seconds,
+        started_at: env.stamp_of(context.started),
+        completed_at: env.stamp_of(completed),
+        // Of a clock that was set back meanwhile, nothing is known.
+        duration_seconds: u64::try_from(seconds).unwrap_or(0),
         source_date_epoch: env.source_date_epoch(),
         hostname: env.hostname(),
         platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),

@@ -30,7 +30,6 @@ const REASONS_SHOWN: usize = 5;
 /// Runs the command.
 pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result<Exit, Error> {
     let started = env.clock.now();
-    let started_at = env.stamp();
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet) } else { Arc::new(Terminal::new(args.verbose)) };
     let failed = |source| Error::Spool { directory: args.output.clone(), source };
@@ -98,14 +97,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     // 4. Normalization, and 5. hint generation.
     let exit = outcome(&collection);
     let results = assemble::judge(&config, &collection);
-    let seconds = env.clock.now().duration_since(started).as_secs();
     let context = RunContext {
-        started_at,
-        duration_seconds: if env.source_date_epoch().is_some() {
-            0
-        } else {
-            u64::try_from(seconds).unwrap_or(0)
-        },
+        started,
         command: arguments.iter().map(|argument| screen.redact(argument).into_owned()).collect(),
         exit_code: exit.code(),
     };

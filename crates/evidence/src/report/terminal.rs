@@ -339,7 +339,7 @@ impl Terminal {
         self.suppressed(&mut state, source.id());
         let mut parts = vec![format!("{} collected", thousands(tally.collected))];
         let rest = [
-            (tally.excluded, "left out"),
+            (tally.excluded, "of these left out"),
             (tally.not_found, "not found"),
             (tally.denied, "not visible"),
             (tally.failed, "failed"),
@@ -455,6 +455,11 @@ impl Terminal {
                 "artifacts",
                 thousands(plan.artifact_count())
             ));
+            for unlisted in &plan.unlisted {
+                let line =
+                    format!("  {:<9} {YELLOW}{:<14}{YELLOW:#} {}\n", "", "not listed", self.safe(unlisted));
+                text.push_str(&line);
+            }
             for missing in &plan.missing {
                 let line = format!("  {:<9} {RED}{:<14}{RED:#} {}\n", "", "missing", self.safe(missing));
                 text.push_str(&line);

@@ -55,6 +55,16 @@ fn dry_run_of_many_pages_reads_only_the_first_and_the_last() {
     assert_eq!(lab.requested().len(), 3, "{:?}", lab.requested());
 }
 
+/// What the token cannot see is known before anything is collected.
+#[test]
+fn dry_run_says_what_is_not_listed() {
+    let lab = Lab::new(sandbox::demo_organization()).env("CODEHOST_TOKEN", sandbox::DEMO_MEMBER_TOKEN);
+    let run = lab.collect(&["--dry-run"]).exits(0);
+    let said = "not listed     the token lists 6 repositories and the organization says it has 14";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+    lab.collect(&[]).says("it has 14: 8 are not in this bundle");
+}
+
 /// 1,201 requests at least and 500 left: the plan says when the limit would let it finish.
 #[test]
 fn dry_run_says_when_the_limit_would_let_it_finish() {

@@ -264,14 +264,10 @@ impl CodeHostSession {
                 "the host left repositories out of the list: the token is not authorized for single sign-on";
             found.push(Found::Warned(self.warning("partial_listing", text.to_string())));
         }
-        let (public, private) = (self.counts.public_repos, self.counts.total_private_repos);
-        let told = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
-        if listing.problems.is_empty() && discovered < told {
-            let text = format!(
-                "the token lists {discovered} repositories and the organization says it has {told}: \
-                 {} are not in this bundle",
-                told - discovered
-            );
+        if listing.problems.is_empty()
+            && let Some((text, unlisted)) = self.unlisted(discovered)
+        {
+            let text = format!("{text}: {unlisted} are not in this bundle");
             if repeated > 0 {
                 // Where some come twice, others did not come: that is no matter of what the token may see.
                 let message = format!("repository discovery: {repeated} came twice, and {text}");
@@ -282,6 +278,15 @@ impl CodeHostSession {
             }
         }
         Population { discovered: Some(discovered), repositories, found }
+    }
+
+    /// If the organization says that it has more repositories than were listed: that in words, and how many more.
+    fn unlisted(&self, listed: u64) -> Option<(String, u64)> {
+        let (public, private) = (self.counts.public_repos, self.counts.total_private_repos);
+        let told = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
+        let unlisted = told.checked_sub(listed).filter(|unlisted| *unlisted > 0)?;
+        let text = format!("the token lists {listed} repositories and the organization says it has {told}");
+        Some((text, unlisted))
     }
 
     fn is_known(&self, full_name: Option<&str>, names: &HashSet<String>) -> bool {
@@ -509,6 +514,9 @@ impl Session for CodeHostSession {
             let (mut repositories, mut pages) = (0, 0);
             if self.repository_controls().next().is_some() {
                 (repositories, pages) = self.planned_repositories().await?;
+            }
+            if pages > 0 {
+                plan.unlisted.extend(self.unlisted(repositories).map(|(text, _)| text));
             }
             plan.requests_minimum = 1 + pages;
             plan.requests_maximum = 1 + pages;
