@@ -1,4 +1,5 @@
-//! Hints: what to do about each check that did not pass, most severe first.
+//! Hints: what to do about each check that failed or could not be verified, and about those that passed where there is
+//! something better; most severe first.
 //!
 //! A hint follows from its check's rule and reason alone; two runs over the same settings give the same hints. Hints
 //! advise. They never change a status.
