@@ -14,10 +14,11 @@ mod support;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use evidence_bundle::checksums::{LineProblem, ListError};
+use evidence_bundle::checksums::{LineProblem, ListError, Row, render};
 use evidence_bundle::document::{
     Counts, Document, FallibleRows, Hints, Manifest, Normalized, Rows, RunRecord, schema, write_json,
 };
+use evidence_bundle::path::{Collision, PathError, REQUIRED};
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{
     BundlePath, ChecksumList, Entry, Expectations, Failure, Limits, Reason, Status, TrustRoot,
@@ -113,6 +114,53 @@ fn why_nothing_was_written_is_told() {
     }
 }
 
+/// Every rule for the paths of a list, with enough files behind that a missing one is not missed by their number alone.
+#[test]
+fn a_list_with_other_paths_than_a_bundle_has_is_refused() {
+    let good: Vec<&str> = REQUIRED.into_iter().chain(["sources/a/b", "sources/a/c"]).collect();
+    let parse = |paths: &[&str]| {
+        let rows = paths.iter().map(|path| Row { sha256: [7; 32], path });
+        ChecksumList::parse(render(rows), 100)
+    };
+    assert!(parse(&good).is_ok_and(|list| !list.is_empty() && list.len() == good.len()));
+    let refused = |paths: &[&str], error: ListError, text: &str| {
+        assert_eq!(parse(paths).unwrap_err(), error, "{paths:?}");
+        assert_eq!(error.to_string(), text);
+    };
+    for (index, path) in REQUIRED.into_iter().enumerate() {
+        let text = format!("{path} is not at its position in the list");
+        let mut without = good.clone();
+        without.remove(index);
+        refused(&without, ListError::Required { path }, &text);
+        let mut other = good.clone();
+        other[index] = "sources/a/a";
+        refused(&other, ListError::Required { path }, &text);
+        if index > 0 {
+            let mut swapped = good.clone();
+            swapped.swap(index - 1, index);
+            let path = REQUIRED[index - 1];
+            refused(
+                &swapped,
+                ListError::Required { path },
+                &format!("{path} is not at its position in the list"),
+            );
+        }
+    }
+    let with = |last: [&'static str; 2]| REQUIRED.into_iter().chain(last).collect::<Vec<_>>();
+    let order = |path: &str| ListError::Order { path: path.to_owned() };
+    let text = "sources/a/b is out of order or listed twice";
+    refused(&with(["sources/a/c", "sources/a/b"]), order("sources/a/b"), text);
+    refused(&with(["sources/a/b", "sources/a/b"]), order("sources/a/b"), text);
+    let no_place = ListError::NoPlace { path: "sources/b".to_owned() };
+    refused(&with(["sources/a/b", "sources/b"]), no_place, "sources/b has no place in a bundle");
+    let error = PathError::Traversal;
+    let text = format!("line 6 of the list: {error}");
+    refused(&with(["sources/a/b", "sources/a/../c"]), ListError::Path { line: 6, error }, &text);
+    let collision = Collision { first: "sources/a/B".to_owned(), second: "sources/a/b".to_owned() };
+    let text = "sources/a/B and sources/a/b cannot both exist on every file system";
+    refused(&with(["sources/a/B", "sources/a/b"]), ListError::Collision(collision), text);
+}
+
 #[test]
 fn a_bad_line_of_the_list_is_told_by_its_number() {
     let good =
@@ -134,6 +182,15 @@ fn a_bad_line_of_the_list_is_told_by_its_number() {
         assert_eq!(with(|text| format!("{}\n", &text[..66]).into_bytes()), problem(LineProblem::Path));
         assert_eq!(with(|text| text.replace('\n', "\u{e9}\n").into_bytes()), problem(LineProblem::Path));
         assert_eq!(with(|text| [&text.as_bytes()[..70], b"\xff\n"].concat()), problem(LineProblem::Path));
+    }
+    for (problem, text) in [
+        (LineProblem::Digest, "does not begin with 64 lower-case hex digits"),
+        (LineProblem::Separator, "does not have two spaces after the digest"),
+        (LineProblem::Path, "has no readable path"),
+        (LineProblem::Unended, "does not end in a line feed"),
+    ] {
+        let error = ListError::Line { line: 3, problem };
+        assert_eq!(error.to_string(), format!("line 3 of the list {text}"));
     }
     let unended = ChecksumList::parse(good.trim_end().as_bytes().to_vec(), 100);
     assert_eq!(unended, Err(ListError::Line { line: 5, problem: LineProblem::Unended }));
