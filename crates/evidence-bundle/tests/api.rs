@@ -21,7 +21,7 @@ use evidence_bundle::document::{
 use evidence_bundle::path::{Collision, PathError, REQUIRED};
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{
-    BundlePath, ChecksumList, Entry, Expectations, Failure, Limits, Reason, Status, TrustRoot,
+    BundlePath, ChecksumList, Entry, Expectations, Failure, Limits, Reason, SigningKey, Status, TrustRoot,
     UnsignedBundle, UntrustedBundle,
 };
 use support::{CREATED_AT, File};
@@ -154,11 +154,48 @@ fn a_list_with_other_paths_than_a_bundle_has_is_refused() {
     let no_place = ListError::NoPlace { path: "sources/b".to_owned() };
     refused(&with(["sources/a/b", "sources/b"]), no_place, "sources/b has no place in a bundle");
     let error = PathError::Traversal;
-    let text = format!("line 6 of the list: {error}");
-    refused(&with(["sources/a/b", "sources/a/../c"]), ListError::Path { line: 6, error }, &text);
+    let text = "line 6 of the list: a component of the path is . or ..";
+    refused(&with(["sources/a/b", "sources/a/../c"]), ListError::Path { line: 6, error }, text);
     let collision = Collision { first: "sources/a/B".to_owned(), second: "sources/a/b".to_owned() };
     let text = "sources/a/B and sources/a/b cannot both exist on every file system";
     refused(&with(["sources/a/B", "sources/a/b"]), ListError::Collision(collision), text);
+}
+
+/// What fails is told by itself; only the cause of what could not be judged stands behind it.
+#[test]
+fn why_there_is_no_verified_bundle_is_told() {
+    let files = support::small_files();
+    let mut bundle = Vec::new();
+    support::signed(&files, &support::key())
+        .write(&mut bundle, None, |entry| {
+            Ok(files.iter().find(|(path, _)| path == entry.path.as_str()).unwrap().1.as_slice())
+        })
+        .unwrap();
+    let verify = |bundle: &mut dyn Read, trust: &TrustRoot| {
+        let verdict =
+            UntrustedBundle::new(bundle).verify(trust, &Expectations::default(), &Limits::default());
+        let failure = verdict.unwrap_err();
+        let source = std::error::Error::source(&failure).map(ToString::to_string);
+        (failure.to_string(), source)
+    };
+    let mut other = TrustRoot::new();
+    other.add_key("another key", SigningKey::from_seed(&[9; 32]).public_key());
+    let told = verify(&mut bundle.as_slice(), &other);
+    assert_eq!(
+        told,
+        ("signature-invalid: no trusted key made this signature over the list of checksums".to_owned(), None)
+    );
+    let key = support::key().public_key().key_id();
+    let text = format!("signed by a key that you have not said you trust ({key})");
+    assert_eq!(verify(&mut bundle.as_slice(), &TrustRoot::new()), (text, None));
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("the disk is gone"))
+        }
+    }
+    let told = verify(&mut Broken, &trusting());
+    assert_eq!(told, ("could not read the bundle".to_owned(), Some("the disk is gone".to_owned())));
 }
 
 #[test]

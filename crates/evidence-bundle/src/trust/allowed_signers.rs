@@ -268,6 +268,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        for (problem, text) in [
+            (LineProblem::Incomplete, "the line ends before its key"),
+            (LineProblem::Quote, "a quotation mark is not closed"),
+            (LineProblem::UnknownOption("x".to_owned()), "unknown option \"x\""),
+            (LineProblem::BadOption("x".to_owned()), "option \"x\" is repeated or has no value"),
+            (
+                LineProblem::BadTime("2026".to_owned()),
+                "\"2026\" is not a time of the form YYYYMMDD[HHMM[SS]][Z]",
+            ),
+            (LineProblem::EmptyWindow, "valid-before is not later than valid-after"),
+            (
+                LineProblem::CertificateAuthority,
+                "cert-authority is not supported: a bundle carries a key, not a certificate",
+            ),
+        ] {
+            let error = TrustError::Line { label: "signers".to_owned(), line: 3, problem };
+            assert_eq!(error.to_string(), format!("signers, line 3: {text}"));
+        }
+        let label = || "signers".to_owned();
+        assert_eq!(TrustError::NotText { label: label() }.to_string(), "signers: not UTF-8 text");
+        let none = TrustError::NoSigner { label: label() }.to_string();
+        assert!(none.starts_with("signers: no line has the option namespaces="), "{none}");
+    }
+
+    #[test]
     fn both_kinds_of_fingerprint_pin() {
         let public = SigningKey::from_seed(&[1; 32]).public_key();
         for fingerprint in [public.key_id().to_string(), public.ssh_fingerprint()] {
@@ -275,9 +301,12 @@ mod tests {
             trust.add_fingerprint(&fingerprint).unwrap();
             assert!(trust.pins(&public));
             assert!(!trust.pins(&SigningKey::from_seed(&[2; 32]).public_key()));
+            assert_eq!(trust.judge(&public, 0), Judgement::Trusted(format!("fingerprint {fingerprint}")));
         }
-        for text in ["", "sha256:12", "SHA256:12", "md5:aa", &"0".repeat(64)] {
-            assert!(TrustRoot::new().add_fingerprint(text).is_err(), "{text}");
+        let no_letter = format!("SHA256:{}!", "A".repeat(42));
+        for text in ["", "sha256:12", "SHA256:12", "md5:aa", &"0".repeat(64), &no_letter] {
+            let error = TrustRoot::new().add_fingerprint(text).unwrap_err();
+            assert!(error.to_string().starts_with(&format!("{text:?} is no fingerprint (")), "{error}");
         }
     }
 }
