@@ -161,16 +161,29 @@ fn a_list_with_other_paths_than_a_bundle_has_is_refused() {
     refused(&with(["sources/a/B", "sources/a/b"]), ListError::Collision(collision), text);
 }
 
+/// A signal that comes while a file is read is no fault of the file.
+#[test]
+fn a_read_that_is_interrupted_goes_on() {
+    struct Interrupted<'a>(&'a [u8], bool);
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 { Err(io::ErrorKind::Interrupted.into()) } else { self.0.read(buffer) }
+        }
+    }
+    let bundle = support::bundle(&support::small_files());
+    let verdict = UntrustedBundle::new(Interrupted(&bundle, false)).verify(
+        &trusting(),
+        &Expectations::default(),
+        &Limits::default(),
+    );
+    assert!(verdict.is_ok(), "{verdict:?}");
+}
+
 /// What fails is told by itself; only the cause of what could not be judged stands behind it.
 #[test]
 fn why_there_is_no_verified_bundle_is_told() {
-    let files = support::small_files();
-    let mut bundle = Vec::new();
-    support::signed(&files, &support::key())
-        .write(&mut bundle, None, |entry| {
-            Ok(files.iter().find(|(path, _)| path == entry.path.as_str()).unwrap().1.as_slice())
-        })
-        .unwrap();
+    let bundle = support::bundle(&support::small_files());
     let verify = |bundle: &mut dyn Read, trust: &TrustRoot| {
         let verdict =
             UntrustedBundle::new(bundle).verify(trust, &Expectations::default(), &Limits::default());
