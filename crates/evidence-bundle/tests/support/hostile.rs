@@ -183,6 +183,13 @@ fn wrong_contents() -> Vec<Case> {
             entries(|entries| entries.insert(5, RawEntry::new("derived/extra.json", b"{}")))
         }),
         fail("manifest-mismatch_fail", "manifest-mismatch", manifest(|m| m["files"][1]["size"] = json!(1))),
+        fail("manifest-mismatch_sizes_fail", "manifest-mismatch", {
+            manifest(|manifest| manifest["artifacts"][0]["size_bytes"] = json!(1))
+        }),
+        ok("previous_ok", {
+            let previous = json!({"bundle_id": "the one before", "checksums_sha256": "7".repeat(64)});
+            manifest(|manifest| manifest["previous"] = previous.clone())
+        }),
         fail("manifest-mismatch_artifact_fail", "manifest-mismatch", {
             manifest(|manifest| manifest["artifacts"] = json!([]))
         }),
