@@ -180,6 +180,26 @@ fn a_read_that_is_interrupted_goes_on() {
     assert!(verdict.is_ok(), "{verdict:?}");
 }
 
+/// More compressed bytes than any buffer on the way holds.
+#[test]
+fn a_bundle_larger_than_the_buffers_verifies() {
+    let mut state = 1_u64;
+    let mut noise = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    let artifact = ("sources/codehost/noise.json".to_owned(), (0..500_000).map(|_| noise()).collect());
+    let files = support::with_manifest(support::with_documents(vec![artifact]), &support::key());
+    let bundle = support::bundle(&files);
+    assert!(bundle.len() > 450_000);
+    let verdict = UntrustedBundle::new(bundle.as_slice()).verify(
+        &trusting(),
+        &Expectations::default(),
+        &Limits::default(),
+    );
+    assert!(verdict.is_ok(), "{verdict:?}");
+}
+
 /// What fails is told by itself; only the cause of what could not be judged stands behind it.
 #[test]
 fn why_there_is_no_verified_bundle_is_told() {
