@@ -182,6 +182,12 @@ fn wrong_contents() -> Vec<Case> {
         fail("unlisted-file_between_fail", "unlisted-file", {
             entries(|entries| entries.insert(5, RawEntry::new("derived/extra.json", b"{}")))
         }),
+        fail("layout_list-twice_fail", "layout", {
+            entries(|entries| entries.insert(5, RawEntry::new("checksums.sha256", b"")))
+        }),
+        fail("layout_list-last_fail", "layout", {
+            entries(|entries| entries.push(RawEntry::new("checksums.sha256", b"")))
+        }),
         fail("manifest-mismatch_fail", "manifest-mismatch", manifest(|m| m["files"][1]["size"] = json!(1))),
         fail("manifest-mismatch_sizes_fail", "manifest-mismatch", {
             manifest(|manifest| manifest["artifacts"][0]["size_bytes"] = json!(1))
