@@ -231,6 +231,13 @@ mod tests {
         assert!(matches!(problem(format!("alice no-touch {good}")), LineProblem::UnknownOption(_)));
         assert!(matches!(problem(format!("alice {ours},{ours} {good}")), LineProblem::BadOption(_)));
         assert!(matches!(problem(format!("alice namespaces= {good}")), LineProblem::BadOption(_)));
+        for option in ["valid-after", "valid-before"] {
+            let twice = format!("alice {ours},{option}=20260101Z,{option}=20270101Z {good}");
+            assert!(
+                matches!(problem(twice), LineProblem::BadOption(_)),
+                "a second one must not widen the first"
+            );
+        }
         assert!(matches!(problem(format!("alice {ours},valid-after=soon {good}")), LineProblem::BadTime(_)));
         assert_eq!(
             problem(format!("alice {ours},valid-after=20260102,valid-before=20260102 {good}")),
