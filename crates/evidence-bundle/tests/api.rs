@@ -22,9 +22,13 @@ use evidence_bundle::path::{Collision, PathError, REQUIRED};
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{
     BundlePath, ChecksumList, Entry, Expectations, Failure, Limits, Reason, SigningKey, Status, TrustRoot,
-    UnsignedBundle, UntrustedBundle,
+    UnsignedBundle, UntrustedBundle, VerifiedBundle,
 };
 use support::{CREATED_AT, File};
+
+fn verdict(bundle: impl Read, trust: &TrustRoot) -> Result<VerifiedBundle, Failure> {
+    UntrustedBundle::new(bundle).verify(trust, &Expectations::default(), &Limits::default())
+}
 
 fn trusting() -> TrustRoot {
     let mut trust = TrustRoot::new();
@@ -172,11 +176,7 @@ fn a_read_that_is_interrupted_goes_on() {
         }
     }
     let bundle = support::bundle(&support::small_files());
-    let verdict = UntrustedBundle::new(Interrupted(&bundle, false)).verify(
-        &trusting(),
-        &Expectations::default(),
-        &Limits::default(),
-    );
+    let verdict = verdict(Interrupted(&bundle, false), &trusting());
     assert!(verdict.is_ok(), "{verdict:?}");
 }
 
@@ -192,11 +192,7 @@ fn a_bundle_larger_than_the_buffers_verifies() {
     let files = support::with_manifest(support::with_documents(vec![artifact]), &support::key());
     let bundle = support::bundle(&files);
     assert!(bundle.len() > 450_000);
-    let verdict = UntrustedBundle::new(bundle.as_slice()).verify(
-        &trusting(),
-        &Expectations::default(),
-        &Limits::default(),
-    );
+    let verdict = verdict(bundle.as_slice(), &trusting());
     assert!(verdict.is_ok(), "{verdict:?}");
 }
 
@@ -205,9 +201,7 @@ fn a_bundle_larger_than_the_buffers_verifies() {
 fn why_there_is_no_verified_bundle_is_told() {
     let bundle = support::bundle(&support::small_files());
     let verify = |bundle: &mut dyn Read, trust: &TrustRoot| {
-        let verdict =
-            UntrustedBundle::new(bundle).verify(trust, &Expectations::default(), &Limits::default());
-        let failure = verdict.unwrap_err();
+        let failure = verdict(bundle, trust).unwrap_err();
         let source = std::error::Error::source(&failure).map(ToString::to_string);
         (failure.to_string(), source)
     };
