@@ -119,7 +119,7 @@ struct State {
     /// What the first will be.
     beginning: Head,
     /// There was something to keep or to confirm.
-    asked: bool,
+    answered: bool,
     /// Writing failed: nothing more is kept.
     broken: bool,
 }
@@ -294,7 +294,7 @@ impl Cache {
     /// nothing and resumed none ends none that was killed.
     pub fn finish(&self) {
         let mut state = self.lock();
-        if self.writes && (state.asked || state.unfinished.is_some()) {
+        if self.writes && (state.answered || state.unfinished.is_some()) {
             state.end();
         }
     }
@@ -328,8 +328,8 @@ impl State {
         })?;
         // Among what is lost can be that the run has ended, or that another one began.
         let unfinished = unfinished.filter(|_| !journal.is_damaged());
-        let (begun, asked, broken) = (None, false, false);
-        Ok(State { journal, slots, run, unfinished, live, begun, beginning, asked, broken })
+        let (begun, answered, broken) = (None, false, false);
+        Ok(State { journal, slots, run, unfinished, live, begun, beginning, answered, broken })
     }
 
     /// A file with the same without what has been superseded or is no longer asked for, and locked.
@@ -356,7 +356,7 @@ impl State {
 
     /// Writes an entry; before the first one, that the run began. A run that reads nothing ends none that was killed.
     fn write(&mut self, head: &Head, record: &[u8]) {
-        self.asked = true;
+        self.answered = true;
         // What is that large is asked for anew.
         if self.broken || record.len() > journal::LONGEST_RECORD {
             return;
