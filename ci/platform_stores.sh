@@ -2,7 +2,8 @@
 # The platform on what large installations use: its tests with a real PostgreSQL and an S3-compatible service by
 # others, both started here on loopback ports and stopped at the end. Fails if a test says that it was skipped.
 # Needs python3 for its packages pgserver (or an installed PostgreSQL) and moto; without them it says so and checks
-# nothing. Works as root and as a user.
+# nothing. Works as root and as a user. As root it has a small disk for PostgreSQL to fill, and where pgbouncer is
+# installed, that pooler in each of its modes.
 #
 # Usage: ci/platform_stores.sh [command...]     by default: cargo test -p evidence-platform
 set -euo pipefail
@@ -10,12 +11,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
-postgres='' s3=''
+postgres='' s3='' poolers=() disk=''
 stop() {
+  for pooler in "${poolers[@]}"; do kill -TERM "$pooler" 2>/dev/null || true; done
   # Nothing of it is needed any more, so PostgreSQL need not tidy up first.
   [ -z "$postgres" ] || kill -QUIT "$postgres" 2>/dev/null || true
   [ -z "$s3" ] || kill -TERM "$s3" 2>/dev/null || true
   wait 2>/dev/null || true
+  [ -z "$disk" ] || umount -l "$disk" || true
   rm -rf "$work"
 }
 trap stop EXIT
@@ -46,13 +49,13 @@ fi
 [ -x "$programs/initdb" ] || skip "PostgreSQL: the package pgserver does not install, and there is no other:"
 ports=$("$work/venv/bin/python" - <<'PYTHON'
 import socket
-open_ones = [socket.socket(), socket.socket()]
+open_ones = [socket.socket() for _ in range(4)]
 for one in open_ones:
     one.bind(("127.0.0.1", 0))
 print(*(one.getsockname()[1] for one in open_ones))
 PYTHON
 )
-read -r postgres_port s3_port <<<"$ports"
+read -r postgres_port s3_port stock_port pooler_port <<<"$ports"
 
 # PostgreSQL does not run as root; then it runs as nobody.
 password=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
@@ -64,6 +67,13 @@ if [ "$(id -u)" = 0 ]; then
   chown -R nobody "$work/postgres"
   as_owner=(setpriv --reuid nobody --regid "$(id -g nobody)" --clear-groups)
 fi
+# A small disk for its tables.
+if [ "$(id -u)" = 0 ] && mkdir "$work/small" && mount -t tmpfs -o size=12m,mode=0755 tmpfs "$work/small" 2>/dev/null; then
+  disk=$work/small
+  mkdir "$disk/tables"
+  chown nobody "$disk/tables"
+  export EVIDENCE_TEST_SMALL_DISK=$disk
+fi
 "${as_owner[@]}" "$programs/initdb" --pgdata "$work/postgres/data" --username evidence --auth scram-sha-256 \
   --pwfile "$work/postgres/password" --encoding UTF8 --locale C >"$work/initdb" 2>&1 || fail "initdb" initdb
 "${as_owner[@]}" "$programs/postgres" -D "$work/postgres/data" -h 127.0.0.1 -p "$postgres_port" -k "" \
@@ -71,6 +81,36 @@ fi
 postgres=$!
 "$work/venv/bin/moto_server" -H 127.0.0.1 -p "$s3_port" >"$work/s3.log" 2>&1 &
 s3=$!
+
+# PgBouncer as it is installed, and as the documentation says.
+pooler=$(command -v pgbouncer || ls /usr/sbin/pgbouncer 2>/dev/null || true)
+if [ -n "$pooler" ]; then
+  upstream="host=127.0.0.1 port=$postgres_port dbname=postgres"
+  echo "\"evidence\" \"$password\"" >"$work/userlist"
+  for name in stock pooler; do
+    port="${name}_port"
+    cat >"$work/$name.ini" <<INI
+[databases]
+transaction = $upstream pool_mode=transaction
+session = $upstream pool_mode=session
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${!port}
+unix_socket_dir =
+auth_type = scram-sha-256
+auth_file = $work/userlist
+INI
+  done
+  echo "ignore_startup_parameters = extra_float_digits" >>"$work/pooler.ini"
+  [ "$(id -u)" != 0 ] || chown nobody "$work/userlist" "$work/stock.ini" "$work/pooler.ini"
+  for name in stock pooler; do
+    "${as_owner[@]}" "$pooler" "$work/$name.ini" >"$work/$name.log" 2>&1 &
+    poolers+=($!)
+  done
+  export EVIDENCE_TEST_PGBOUNCER_STOCK="postgres://evidence:$password@127.0.0.1:$stock_port/transaction"
+  export EVIDENCE_TEST_PGBOUNCER_TRANSACTION="postgres://evidence:$password@127.0.0.1:$pooler_port/transaction"
+  export EVIDENCE_TEST_PGBOUNCER_SESSION="postgres://evidence:$password@127.0.0.1:$pooler_port/session"
+fi
 
 export NO_PROXY=127.0.0.1,localhost no_proxy=127.0.0.1,localhost
 export EVIDENCE_TEST_POSTGRES="postgres://evidence:$password@127.0.0.1:$postgres_port/postgres"
@@ -93,8 +133,10 @@ echo "$("$programs/postgres" --version) and moto's S3, ready after $SECONDS s"
 code=0
 "$@" 2>&1 | tee "$work/said" || code=$?
 [ "$code" = 0 ] || { echo "FAILED: $* ($code)"; exit "$code"; }
-if grep -q "SKIPPED" "$work/said"; then
+# The disk and the pooler are extras, which the test names as missing.
+if grep "SKIPPED" "$work/said" | grep -qv -e "SKIPPED: a full disk" -e "SKIPPED: a pooler"; then
   echo "FAILED: a test was skipped although both are there"
   exit 1
 fi
-echo "ok   on PostgreSQL and S3, nothing skipped, in $SECONDS s"
+grep "SKIPPED" "$work/said" | sort -u || true
+echo "ok   on PostgreSQL and S3 in $SECONDS s"

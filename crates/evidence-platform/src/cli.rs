@@ -29,24 +29,10 @@ pub struct PlaceArgs {
     /// postgres://user:password@host/database; SQLite in the data directory if absent
     #[arg(long, global = true, env = "EVIDENCE_PLATFORM_DATABASE", hide_env_values = true)]
     pub database: Option<String>,
-    /// A directory, or s3://bucket/prefix; the directory `blobs` in the data directory if absent
+    /// A directory, or s3://bucket/prefix, reached by the AWS_... variables or the machine's role; the directory `blobs`
+    /// in the data directory if absent
     #[arg(long, global = true, env = "EVIDENCE_PLATFORM_STORAGE")]
     pub storage: Option<String>,
-    /// Where the S3-compatible service is
-    #[arg(long, global = true, hide = true, env = "AWS_ENDPOINT_URL")]
-    pub storage_endpoint: Option<String>,
-    /// The region of the bucket
-    #[arg(long, global = true, hide = true, env = "AWS_REGION")]
-    pub storage_region: Option<String>,
-    /// Only as a variable: arguments are seen by everybody on the machine
-    #[arg(long, global = true, hide = true, env = "AWS_ACCESS_KEY_ID", hide_env_values = true)]
-    pub storage_access_key_id: Option<String>,
-    /// Only as a variable
-    #[arg(long, global = true, hide = true, env = "AWS_SECRET_ACCESS_KEY", hide_env_values = true)]
-    pub storage_secret_access_key: Option<String>,
-    /// Only as a variable
-    #[arg(long, global = true, hide = true, env = "AWS_SESSION_TOKEN", hide_env_values = true)]
-    pub storage_session_token: Option<String>,
 }
 
 impl fmt::Debug for PlaceArgs {

@@ -12,7 +12,7 @@ use crate::blobs::{Blobs, BucketAccess};
 use crate::cli::{Cli, Command, KeyCommand, OrganizationCommand, PlaceArgs, ServeArgs, TrustCommand};
 use crate::error::Error;
 use crate::server::{Limits, Server};
-use crate::service::{Operator, Service, Settings};
+use crate::service::{Operator, Service, Settings, Swept};
 use crate::spool::Patience;
 use crate::store::{DatabaseUrl, Store};
 use crate::time::Clock;
@@ -60,7 +60,9 @@ async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result
         None => DatabaseUrl::sqlite(&place.data)?,
     };
     let blobs = match place.storage.as_deref() {
-        Some(address) if address.starts_with("s3://") => Blobs::bucket(address, &access(place))?,
+        Some(address) if address.starts_with("s3://") => {
+            Blobs::bucket(address, &BucketAccess::from_variables(|name| std::env::var(name).ok()))?
+        }
         Some(address) if address.contains("://") => {
             return Err(Error::Invalid("the storage must be a directory or s3://bucket/prefix".into()));
         }
@@ -69,16 +71,6 @@ async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result
     };
     let store = Store::open(&database, connections).await?;
     Service::new(store, blobs, &place.data.join("spool"), Clock::system(), settings)
-}
-
-fn access(place: &PlaceArgs) -> BucketAccess {
-    BucketAccess {
-        endpoint: place.storage_endpoint.clone(),
-        region: place.storage_region.clone(),
-        access_key_id: place.storage_access_key_id.clone(),
-        secret_access_key: place.storage_secret_access_key.clone(),
-        session_token: place.storage_session_token.clone(),
-    }
 }
 
 async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
@@ -103,6 +95,9 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         say("  evidence-platform key create --organization acme --role upload")?;
         say("  evidence-platform trust add --organization acme evidence-signing-key.pub.pem")?;
     }
+    // A store that takes no writes is in the log from the start, not from the first upload on.
+    let first = service.clone();
+    tokio::spawn(async move { first.ready().await });
     let sweeper = tokio::spawn(sweep(service.clone()));
     server.run(told_to_stop()?).await;
     sweeper.abort();
@@ -134,7 +129,10 @@ async fn sweep(service: Service) {
         hours.tick().await;
         match service.sweep().await {
             Ok(swept) if swept == Default::default() => {}
-            Ok(swept) => tracing::info!(uploads = swept.uploads, blobs = swept.blobs, "removed leftovers"),
+            Ok(swept) => {
+                let Swept { uploads, blobs, failed } = swept;
+                tracing::info!(uploads, blobs, failed, "removed leftovers");
+            }
             Err(error) => tracing::warn!(error = ?error, "could not remove leftovers"),
         }
     }

@@ -66,6 +66,15 @@ pub enum Error {
     Busy,
     /// The database or the storage does not answer.
     Unavailable(Cause),
+    /// The storage refuses the platform until its operator acts. The log says why.
+    StorageRefused,
+    /// A store takes no writes.
+    NotReady {
+        /// Whether the storage refuses the platform.
+        refused: bool,
+        /// Which stores, in words.
+        detail: String,
+    },
     /// A fault of the platform.
     Internal(&'static str, Option<Cause>),
 }
@@ -108,6 +117,8 @@ impl Error {
             | Error::LegalHold
             | Error::Retained(_)
             | Error::RetentionShortened(_)
+            | Error::StorageRefused
+            | Error::NotReady { .. }
             | Error::Busy => None,
         }
     }
@@ -142,6 +153,10 @@ impl fmt::Display for Error {
             }
             Error::Busy => f.write_str("too much is going on; try again"),
             Error::Unavailable(_) => f.write_str("the database or the storage does not answer; try again"),
+            Error::StorageRefused => f.write_str(
+                "the storage refuses the platform; trying again does not help, its operator must act",
+            ),
+            Error::NotReady { detail, .. } => f.write_str(detail),
             Error::Internal(what, _) => f.write_str(what),
         }
     }
@@ -155,12 +170,6 @@ impl std::error::Error for Error {
 
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Error {
-        Error::Unavailable(Box::new(error))
-    }
-}
-
-impl From<object_store::Error> for Error {
-    fn from(error: object_store::Error) -> Error {
         Error::Unavailable(Box::new(error))
     }
 }

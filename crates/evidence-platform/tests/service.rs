@@ -1,6 +1,18 @@
 //! The service on every database and storage that is at hand, without HTTP.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a test fails by panicking"
+)]
 
+#[path = "service/bucket.rs"]
+mod bucket;
+#[path = "service/disk.rs"]
+mod disk;
+#[path = "service/schema.rs"]
+mod schema;
 mod support;
 
 use std::collections::BTreeSet;

@@ -70,11 +70,12 @@ pub fn problems(route: &Route) -> Vec<Kind> {
     match route.access {
         Access::Open | Access::OpenPage => {}
         Access::Needs(_) => {
-            problems.extend([Kind::Unauthenticated, Kind::Forbidden, Kind::Internal, Kind::Unavailable]);
+            problems.extend([Kind::Unauthenticated, Kind::Forbidden]);
+            problems.extend([Kind::Internal, Kind::StorageRefused, Kind::Unavailable]);
         }
         Access::Page(_) => {
-            let all = [Kind::Unauthenticated, Kind::Forbidden, Kind::Busy, Kind::Internal, Kind::Unavailable];
-            problems.extend(all);
+            problems.extend([Kind::Unauthenticated, Kind::Forbidden, Kind::Busy]);
+            problems.extend([Kind::Internal, Kind::StorageRefused, Kind::Unavailable]);
         }
     }
     problems

@@ -54,6 +54,8 @@ pub enum Kind {
     BundleRefused,
     /// A fault of the platform.
     Internal,
+    /// The storage refuses the platform.
+    StorageRefused,
     /// Too much at once.
     Busy,
     /// Database or storage do not answer.
@@ -62,7 +64,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [Kind; 19] = [
+    pub const ALL: [Kind; 20] = [
         Kind::InvalidRequest,
         Kind::DigestMissing,
         Kind::DigestMismatch,
@@ -80,6 +82,7 @@ impl Kind {
         Kind::TooLarge,
         Kind::BundleRefused,
         Kind::Internal,
+        Kind::StorageRefused,
         Kind::Busy,
         Kind::Unavailable,
     ];
@@ -104,6 +107,7 @@ impl Kind {
             Kind::TooLarge => "too-large",
             Kind::BundleRefused => "bundle-refused",
             Kind::Internal => "internal",
+            Kind::StorageRefused => "storage-refused",
             Kind::Busy => "busy",
             Kind::Unavailable => "unavailable",
         }
@@ -132,7 +136,7 @@ impl Kind {
             | Kind::NoTrustedKey => StatusCode::CONFLICT,
             Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Kind::BundleRefused => StatusCode::UNPROCESSABLE_ENTITY,
-            Kind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Kind::Internal | Kind::StorageRefused => StatusCode::INTERNAL_SERVER_ERROR,
             Kind::Busy | Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -157,6 +161,7 @@ impl Kind {
             Kind::TooLarge => "The body is too large",
             Kind::BundleRefused => "The bundle is not what a trusted key signed",
             Kind::Internal => "A fault of the platform",
+            Kind::StorageRefused => "The storage refuses the platform",
             Kind::Busy => "Too much at once; try again",
             Kind::Unavailable => "The database or the storage does not answer; try again",
         }
@@ -183,6 +188,7 @@ impl Kind {
                 "`reason` is a code of the bundle format; `evidence verify` shows the same."
             }
             Kind::Internal => "Tell the operator the request id.",
+            Kind::StorageRefused => "Tell the operator: the platform's log says what the storage refuses.",
             Kind::Busy | Kind::Unavailable => "Try again after the seconds in `Retry-After`.",
         }
     }
@@ -207,7 +213,8 @@ pub fn kind(error: &Error) -> Kind {
         Error::Retained(_) => Kind::Retained,
         Error::RetentionShortened(_) => Kind::RetentionShortened,
         Error::Busy => Kind::Busy,
-        Error::Unavailable(_) => Kind::Unavailable,
+        Error::Unavailable(_) | Error::NotReady { refused: false, .. } => Kind::Unavailable,
+        Error::StorageRefused | Error::NotReady { refused: true, .. } => Kind::StorageRefused,
         Error::Internal(..) | Error::Damaged { .. } => Kind::Internal,
     }
 }

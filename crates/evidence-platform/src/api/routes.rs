@@ -144,7 +144,7 @@ pub fn table() -> Vec<Route> {
         Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
         Route::of::<system::__path_description, _, _>(Open, &[], system::description),
         Route::plain("/healthz", Open, &[], system::healthz),
-        Route::plain("/readyz", Open, &[Kind::Unavailable], system::readyz),
+        Route::plain("/readyz", Open, &[Kind::StorageRefused, Kind::Unavailable], system::readyz),
         Route::plain("/metrics", Open, &[], system::metrics),
         Route::plain("/assets/style.css", Open, &[], style::style),
         Route::plain("/assets/icon.svg", Open, &[], style::icon),

@@ -22,7 +22,7 @@ pub async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The database and the storage answer.
+/// The database and the storage take writes.
 pub async fn readyz(State(app): State<App>) -> Result<&'static str, Error> {
     app.service.ready().await.map(|()| "ready\n")
 }

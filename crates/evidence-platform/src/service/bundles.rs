@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
 use futures_util::stream::BoxStream;
+use object_store::GetResult;
 use serde_json::json;
 
 use super::{Page, PageRequest, RequestId, Service};
@@ -47,7 +48,7 @@ impl Service {
     /// The bytes of a bundle. The download is recorded.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Internal`] if the bytes are missing.
+    /// [`Error::NotFound`]; [`Error::Damaged`] if the bytes are missing.
     pub async fn download(
         &self,
         principal: &Principal,
@@ -56,8 +57,7 @@ impl Service {
     ) -> Result<Download, Error> {
         principal.require(Capability::Read)?;
         let bundle = self.find(principal, id).await?;
-        let blob = self.inner.blobs.get(principal.organization(), &bundle.digest).await?;
-        let blob = blob.ok_or_else(Error::blob_missing)?;
+        let blob = self.stored(principal, &bundle).await?;
         if blob.meta.size != bundle.size_bytes {
             return Err(Error::digest_mismatch());
         }
@@ -92,5 +92,16 @@ impl Service {
     pub(super) async fn find(&self, principal: &Principal, id: &str) -> Result<BundleRow, Error> {
         let found = self.inner.store.bundle(principal.organization(), id).await?;
         found.ok_or(Error::NotFound("bundle"))
+    }
+
+    /// The stored bytes of a bundle that was found a moment ago.
+    pub(super) async fn stored(&self, principal: &Principal, bundle: &BundleRow) -> Result<GetResult, Error> {
+        let get = || self.inner.blobs.get(principal.organization(), &bundle.digest);
+        if let Some(blob) = get().await? {
+            return Ok(blob);
+        }
+        // A deletion ends with the bytes: nothing is damaged if the bundle is gone, or has been uploaded again since.
+        self.find(principal, &bundle.id).await?;
+        get().await?.ok_or_else(Error::blob_missing)
     }
 }

@@ -58,7 +58,8 @@ impl Viewer {
     /// the key that the bundle was accepted with: trust that has ended since does not make what is stored unreadable.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the stored bytes are missing or others, [`Error::Forbidden`], [`Error::Unavailable`].
+    /// [`Error::Damaged`] if the stored bytes are missing or others, [`Error::NotFound`] if the bundle was deleted meanwhile,
+    /// [`Error::Forbidden`], [`Error::Unavailable`].
     pub async fn inspect<T: Default + Send + 'static>(
         &self,
         principal: &Principal,
@@ -70,8 +71,7 @@ impl Viewer {
         let mut trust = TrustRoot::new();
         let damaged = |error| Error::internal("a stored key id is damaged", error);
         trust.add_fingerprint(&bundle.facts.key_id).map_err(damaged)?;
-        let blob = service.inner.blobs.get(principal.organization(), &bundle.digest).await?;
-        let (file, _spooled) = service.local(blob.ok_or_else(Error::blob_missing)?).await?;
+        let (file, _spooled) = service.local(service.stored(principal, bundle).await?).await?;
         let stored = bundle.digest;
         self.work(move || {
             let mut seen = T::default();

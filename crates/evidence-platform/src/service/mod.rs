@@ -9,6 +9,7 @@ mod bundles;
 mod looking;
 mod operator;
 mod page;
+mod ready;
 mod sessions;
 mod shares;
 mod sweep;
@@ -87,6 +88,7 @@ struct Inner {
     judges: Arc<Semaphore>,
     pages: Arc<Shares>,
     viewers: Arc<Semaphore>,
+    ready: ready::Last,
 }
 
 impl fmt::Debug for Service {
@@ -112,7 +114,18 @@ impl Service {
         let judges = Arc::new(Semaphore::new(settings.judges));
         // Uploads do not wait for people who look, nor the other way round.
         let (pages, viewers) = (Shares::new(looking::PAGES), Arc::new(Semaphore::new(settings.judges)));
-        let inner = Inner { store, blobs, spool, clock, settings, uploads, judges, pages, viewers };
+        let inner = Inner {
+            store,
+            blobs,
+            spool,
+            clock,
+            settings,
+            uploads,
+            judges,
+            pages,
+            viewers,
+            ready: ready::Last::default(),
+        };
         Ok(Service { inner: Arc::new(inner) })
     }
 
@@ -135,19 +148,6 @@ impl Service {
         let found = self.inner.store.key_by_prefix(key.prefix()).await?;
         let (principal, hash) = found.ok_or(Error::Unauthenticated)?;
         if hash.matches(&key.hash()) { Ok(principal) } else { Err(Error::Unauthenticated) }
-    }
-
-    /// Whether the database and the storage answer.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`].
-    pub async fn ready(&self) -> Result<(), Error> {
-        let patience = Duration::from_secs(3);
-        let both = async { tokio::try_join!(self.inner.store.ping(), self.inner.blobs.ping()) };
-        match tokio::time::timeout(patience, both).await {
-            Ok(outcome) => outcome.map(|_| ()),
-            Err(elapsed) => Err(Error::Unavailable(Box::new(elapsed))),
-        }
     }
 
     /// Closes the database in an orderly way.

@@ -6,6 +6,7 @@
 use std::time::{Duration, SystemTime};
 
 use super::Service;
+use crate::blobs::Removal;
 use crate::error::Error;
 use crate::store::Claim;
 
@@ -16,13 +17,16 @@ pub struct Swept {
     pub uploads: usize,
     /// Blobs without a bundle.
     pub blobs: usize,
+    /// Blobs without a bundle that could not be removed; the next sweep tries again.
+    pub failed: usize,
 }
 
 impl Service {
     /// Removes what is left over from long ago.
     ///
     /// # Errors
-    /// [`Error::Unavailable`]; what is still left is found again by the next sweep.
+    /// [`Error::Unavailable`]; what is still left is found again by the next sweep. A blob that cannot be removed is
+    /// counted, and does not keep the others.
     pub async fn sweep(&self) -> Result<Swept, Error> {
         let age = self.inner.settings.leftovers_seconds;
         let spool = self.inner.spool.clone();
@@ -36,16 +40,45 @@ impl Service {
         let claims = transaction.take_over_claims(now.minus_seconds(age), now).await?;
         transaction.remove_expired_sessions(now).await?;
         transaction.commit().await?;
+        let mut swept = Swept { uploads, ..Swept::default() };
         for claim in &claims {
-            self.remove_blob(claim).await?;
+            let count = match self.sweep_blob(claim).await {
+                Ok(true) => &mut swept.blobs,
+                Ok(false) => continue,
+                Err(error) => {
+                    tracing::warn!(error = ?error, "a blob without a bundle is left for the next sweep");
+                    &mut swept.failed
+                }
+            };
+            *count = count.saturating_add(1);
         }
-        Ok(Swept { uploads, blobs: claims.len() })
+        Ok(swept)
     }
 
-    /// Deletes a blob that is claimed for it, and ends the claim.
-    pub(super) async fn remove_blob(&self, claim: &Claim) -> Result<(), Error> {
-        self.inner.blobs.delete(&claim.organization, &claim.digest).await?;
+    /// Removes a blob, unless an upload has taken its claim over while the others before it were removed.
+    async fn sweep_blob(&self, claim: &Claim) -> Result<bool, Error> {
         let mut transaction = self.inner.store.begin().await?;
+        let ours = transaction.renew_claim(claim, self.inner.clock.now()).await?;
+        transaction.commit().await?;
+        if ours {
+            self.remove_blob(claim).await?;
+        }
+        Ok(ours)
+    }
+
+    /// Deletes a blob that is claimed for it, and ends the claim. Where that fails for certain, the next upload of the same
+    /// bytes may have the claim at once, and where it may still happen, after some minutes.
+    pub(super) async fn remove_blob(&self, claim: &Claim) -> Result<(), Error> {
+        let removal = self.inner.blobs.delete(&claim.organization, &claim.digest).await;
+        if let Removal::Unknown(error) = removal {
+            return Err(error);
+        }
+        let mut transaction = self.inner.store.begin().await?;
+        if let Removal::Failed(error) = removal {
+            transaction.leave_claim(claim).await?;
+            transaction.commit().await?;
+            return Err(error);
+        }
         transaction.end_claim(claim).await?;
         transaction.commit().await
     }

@@ -10,7 +10,7 @@ use std::io;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use evidence_bundle::{PublicKey, TrustRoot};
+use evidence_bundle::{PublicKey, Reason, TrustRoot};
 use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
 use serde_json::json;
@@ -64,6 +64,9 @@ const TAGS: usize = 32;
 /// The longest retention, a hundred years.
 pub(super) const RETENTION_DAYS: u32 = 36_500;
 
+/// After this time a removal that has neither ended nor failed belongs to a process that has ended.
+const REMOVAL_SECONDS: u64 = 300;
+
 /// Checks the tags of an upload.
 ///
 /// # Errors
@@ -93,7 +96,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Busy`] if too many uploads are under way, [`Error::NoTrustedKey`], those of receiving, and
-    /// [`Error::Refused`] if it is not what a trusted key signed.
+    /// [`Error::Refused`] if it is not what a trusted key signed. Key and trust count when it arrives and when it is stored.
     pub async fn upload<S, E>(
         &self,
         principal: &Principal,
@@ -183,12 +186,28 @@ impl Service {
             facts,
         };
         let mut transaction = self.inner.store.begin().await?;
-        let claim = transaction.claim_put(organization, &bundle.digest, now).await?.ok_or(Error::Busy)?;
+        let abandoned = now.minus_seconds(REMOVAL_SECONDS);
+        let claim = transaction.claim_put(organization, &bundle.digest, now, abandoned).await?;
+        let claim = claim.ok_or(Error::Busy)?;
         transaction.commit().await?;
 
         self.inner.blobs.put(organization, spooled).await?;
 
         let mut transaction = self.inner.store.begin().await?;
+        // Minutes may have passed since both were checked. The bytes are left for the sweep.
+        if !transaction.key_counts(organization, principal.key_id()).await? {
+            return Err(Error::Unauthenticated);
+        }
+        if !transaction.trusts(organization, &bundle.facts.key_id).await? {
+            let reason = Reason::SignatureInvalid;
+            let detail = json!({ "reason": reason.code(), "sha256": bundle.digest.to_string() });
+            let record =
+                self.record(principal, request, Action::BundleUpload, &bundle.id, Outcome::Refused, detail);
+            transaction.audit(record).await?;
+            transaction.commit().await?;
+            let detail = "the organization ended its trust in the key that signed".to_owned();
+            return Err(Error::Refused { reason, detail });
+        }
         if !transaction.add_bundle(organization, &bundle).await? {
             // Somebody else stored the same bytes a moment ago. A claim that stays would look like a leftover.
             transaction.end_claim(&claim).await?;
@@ -252,8 +271,10 @@ impl Service {
             Err(error @ Error::NoTrustedKey) => return Ok(failed("no-trusted-key", error.to_string())),
             Err(error) => return Err(error),
         };
-        let Some(blob) = self.inner.blobs.get(principal.organization(), &bundle.digest).await? else {
-            return Ok(failed("blob-missing", "the stored bytes are missing".to_owned()));
+        let blob = match self.stored(principal, bundle).await {
+            Ok(blob) => blob,
+            Err(Error::Damaged { reason, detail }) => return Ok(failed(reason, detail)),
+            Err(error) => return Err(error),
         };
         // The turn comes before the copy: those who wait take no room on the disk.
         let turn = self.turn().await?;

@@ -3,7 +3,7 @@
 //! A blob that no bundle names has a claim from before its first byte until after its last, so a crash leaves nothing
 //! that cannot be found, and a blob that is being put is never deleted under the one who puts it.
 
-use super::{Store, Transaction, corrupt, text};
+use super::{Store, Transaction, text};
 use crate::error::Error;
 use crate::id::{BlobDigest, OrganizationId, random_hex};
 use crate::time::Time;
@@ -15,6 +15,8 @@ pub enum ClaimKind {
     Put,
     /// Deletes the blob; no bundle names it any more.
     Delete,
+    /// Could not delete the blob, and no longer tries. Whoever comes next may have it.
+    Left,
 }
 
 impl ClaimKind {
@@ -22,6 +24,7 @@ impl ClaimKind {
         match self {
             ClaimKind::Put => "put",
             ClaimKind::Delete => "delete",
+            ClaimKind::Left => "left",
         }
     }
 }
@@ -38,23 +41,28 @@ pub struct Claim {
 }
 
 impl Transaction {
-    /// Claims a blob for putting, together with others who put the same bytes. `None` while it is being deleted.
+    /// Claims a blob for putting, together with others who put the same bytes. `None` while it is being deleted: a
+    /// removal that failed is taken over, and so is one from before `abandoned`, whose process has ended.
     pub(crate) async fn claim_put(
         &mut self,
         organization: &OrganizationId,
         digest: &BlobDigest,
         now: Time,
+        abandoned: Time,
     ) -> Result<Option<Claim>, Error> {
         let row = sqlx::query(
             "INSERT INTO claims (organization_id, sha256, kind, claim_id, claimed_at) VALUES ($1, $2, $3, $4, $5) \
-             ON CONFLICT (organization_id, sha256) DO UPDATE SET claimed_at = excluded.claimed_at \
-             WHERE claims.kind = excluded.kind RETURNING claim_id",
+             ON CONFLICT (organization_id, sha256) DO UPDATE SET claimed_at = excluded.claimed_at, kind = excluded.kind, \
+             claim_id = CASE WHEN claims.kind = excluded.kind THEN claims.claim_id ELSE excluded.claim_id END \
+             WHERE claims.kind <> $6 OR claims.claimed_at < $7 RETURNING claim_id",
         )
         .bind(organization.as_str())
         .bind(digest.to_string())
         .bind(ClaimKind::Put.as_str())
         .bind(random_hex::<16>()?)
         .bind(now.0)
+        .bind(ClaimKind::Delete.as_str())
+        .bind(abandoned.0)
         .fetch_optional(self.connection())
         .await?;
         let claim = |row| {
@@ -99,30 +107,61 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Takes over claims from before this time, for deletion. Two who do so at once get different ones.
+    /// Says that a removal goes on now. `false` if the claim has been taken over: then it must not go on.
+    pub(crate) async fn renew_claim(&mut self, claim: &Claim, now: Time) -> Result<bool, Error> {
+        let done = sqlx::query(
+            "UPDATE claims SET claimed_at = $1 WHERE organization_id = $2 AND sha256 = $3 AND claim_id = $4",
+        )
+        .bind(now.0)
+        .bind(claim.organization.as_str())
+        .bind(claim.digest.to_string())
+        .bind(&claim.id)
+        .execute(self.connection())
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Leaves a blob that could not be deleted to whoever comes next.
+    pub(crate) async fn leave_claim(&mut self, claim: &Claim) -> Result<(), Error> {
+        sqlx::query(
+            "UPDATE claims SET kind = $1 WHERE organization_id = $2 AND sha256 = $3 AND claim_id = $4",
+        )
+        .bind(ClaimKind::Left.as_str())
+        .bind(claim.organization.as_str())
+        .bind(claim.digest.to_string())
+        .bind(&claim.id)
+        .execute(self.connection())
+        .await?;
+        Ok(())
+    }
+
+    /// Takes over claims from before this time, and those that were left, for deletion. Two who do so at once get
+    /// different ones.
     ///
     /// From then on nobody can finish putting under them. A claim whose blob a bundle names, which is left by one who
     /// put the same bytes a second time, is ended and not given.
     pub(crate) async fn take_over_claims(&mut self, before: Time, now: Time) -> Result<Vec<Claim>, Error> {
         let sweep = random_hex::<16>()?;
         let rows = sqlx::query(
-            "UPDATE claims SET kind = $1, claim_id = $2, claimed_at = $3 WHERE claimed_at < $4 \
+            "UPDATE claims SET kind = $1, claim_id = $2, claimed_at = $3 WHERE claimed_at < $4 OR kind = $5 \
              RETURNING organization_id, sha256",
         )
         .bind(ClaimKind::Delete.as_str())
         .bind(&sweep)
         .bind(now.0)
         .bind(before.0)
+        .bind(ClaimKind::Left.as_str())
         .fetch_all(self.connection())
         .await?;
         let mut claims = Vec::with_capacity(rows.len());
         for row in &rows {
-            let claim = Claim {
-                organization: OrganizationId::stored(text(row, "organization_id")?),
-                digest: BlobDigest::parse(&text(row, "sha256")?)
-                    .ok_or_else(|| corrupt("a claim is damaged"))?,
-                id: sweep.clone(),
+            let digest = text(row, "sha256")?;
+            let Some(digest) = BlobDigest::parse(&digest) else {
+                tracing::error!(digest, "a claim is damaged; its blob is not removed");
+                continue;
             };
+            let organization = OrganizationId::stored(text(row, "organization_id")?);
+            let claim = Claim { organization, digest, id: sweep.clone() };
             let named = sqlx::query("SELECT id FROM bundles WHERE organization_id = $1 AND sha256 = $2")
                 .bind(claim.organization.as_str())
                 .bind(claim.digest.to_string())

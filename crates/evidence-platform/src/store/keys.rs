@@ -97,6 +97,17 @@ impl Transaction {
         Ok(())
     }
 
+    /// Whether a key counts at this moment.
+    pub(crate) async fn key_counts(
+        &mut self,
+        organization: &OrganizationId,
+        key_id: &str,
+    ) -> Result<bool, Error> {
+        let sql = "SELECT id FROM api_keys WHERE organization_id = $1 AND id = $2 AND revoked_at IS NULL";
+        let query = sqlx::query(sql).bind(organization.as_str()).bind(key_id);
+        Ok(query.fetch_optional(self.connection()).await?.is_some())
+    }
+
     /// Revokes a key, by its name or its prefix. `None` if the organization has no such key; `false` if it was revoked
     /// before.
     pub(crate) async fn revoke_key(

@@ -8,10 +8,12 @@ mod bundles;
 mod claims;
 mod keys;
 mod organizations;
+mod pooler;
+mod readiness;
+mod schema;
 mod sessions;
 mod trust;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::path::Path;
@@ -19,8 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::{AnyPoolOptions, AnyRow};
-use sqlx::migrate::{Migration, MigrationType, Migrator};
-use sqlx::{Any, AnyConnection, AnyPool, Row as _, SqlSafeStr as _};
+use sqlx::{Any, AnyConnection, AnyPool, Connection as _, Row as _};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 pub use audit::{Action, AuditRecord, NewAudit, Outcome};
@@ -146,7 +147,8 @@ impl Store {
     /// Connects and brings the tables up to date.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if the database does not answer, [`Error::Internal`] if the tables cannot be made.
+    /// [`Error::Unavailable`] if the database does not answer, [`Error::Invalid`] if a newer program has changed it or a
+    /// pooler in front of it does not keep sessions, [`Error::Internal`] if the tables cannot be made.
     pub async fn open(url: &DatabaseUrl, connections: u32) -> Result<Store, Error> {
         sqlx::any::install_default_drivers();
         let dialect = url.dialect;
@@ -162,11 +164,17 @@ impl Store {
             .max_connections(connections)
             .acquire_timeout(Duration::from_secs(10))
             .after_connect(move |connection, _| Box::pin(prepare(connection, dialect)))
+            .after_release(|connection, _| Box::pin(certain(connection)))
             .connect(&url.url)
-            .await?;
-        let outcome = migrator(dialect).run(&pool).await;
+            .await
+            .map_err(pooler::refused)?;
+        match dialect {
+            Dialect::Sqlite => {}
+            Dialect::Postgres => pooler::require_sessions(&pool, url).await?,
+        }
+        let outcome = schema::migrate(&pool, dialect).await;
         drop(held);
-        outcome.map_err(|error| Error::internal("the database could not be brought up to date", error))?;
+        outcome?;
         Ok(Store { pool, dialect, writer: Arc::new(Mutex::new(())) })
     }
 
@@ -191,15 +199,6 @@ impl Store {
         }
     }
 
-    /// Whether the database answers.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`].
-    pub async fn ping(&self) -> Result<(), Error> {
-        sqlx::query("SELECT 1").execute(&self.pool).await?;
-        Ok(())
-    }
-
     /// Waits for the connections and closes them.
     pub async fn close(&self) {
         self.pool.close().await;
@@ -220,35 +219,23 @@ fn lock_file(path: &Path) -> Result<File, Error> {
 }
 
 async fn prepare(connection: &mut AnyConnection, dialect: Dialect) -> Result<(), sqlx::Error> {
-    let statements: &[&'static str] = match dialect {
+    let statements = match dialect {
         // FULL: what was acknowledged survives the loss of power, not only of the process.
         Dialect::Sqlite => {
-            &["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA busy_timeout = 10000"]
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 10000"
         }
-        Dialect::Postgres => {
-            &["SET statement_timeout = '30s'", "SET idle_in_transaction_session_timeout = '60s'"]
-        }
+        Dialect::Postgres => "SET statement_timeout = '30s'; SET idle_in_transaction_session_timeout = '60s'",
     };
-    for statement in statements {
-        sqlx::query(*statement).execute(&mut *connection).await?;
-    }
+    sqlx::raw_sql(statements).execute(connection).await?;
     Ok(())
 }
 
-fn migrator(dialect: Dialect) -> Migrator {
-    let triggers = match dialect {
-        Dialect::Sqlite => include_str!("../../migrations/0002_append_only.sqlite.sql"),
-        Dialect::Postgres => include_str!("../../migrations/0002_append_only.postgres.sql"),
-    };
-    let step = |version, description: &'static str, sql: &'static str| {
-        let sql = sql.into_sql_str();
-        Migration::new(version, Cow::Borrowed(description), MigrationType::Simple, sql, false)
-    };
-    Migrator::with_migrations(vec![
-        step(1, "tables", include_str!("../../migrations/0001_tables.sql")),
-        step(2, "append only", triggers),
-        step(3, "sessions", include_str!("../../migrations/0003_sessions.sql")),
-    ])
+/// Whether a connection that comes back is outside of any transaction. One that is not is closed: after SQLITE_FULL the
+/// database has ended the transaction by itself, the driver counts it for ever, and every later one is refused.
+async fn certain(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
+    // A rollback may still be under way.
+    connection.ping().await?;
+    Ok(!connection.is_in_transaction())
 }
 
 /// Reads a column that holds text.

@@ -68,6 +68,17 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
+    /// Whether a key is trusted at this moment.
+    pub(crate) async fn trusts(
+        &mut self,
+        organization: &OrganizationId,
+        key_id: &str,
+    ) -> Result<bool, Error> {
+        let sql = "SELECT key_id FROM trusted_keys WHERE organization_id = $1 AND key_id = $2";
+        let query = sqlx::query(sql).bind(organization.as_str()).bind(key_id);
+        Ok(query.fetch_optional(self.connection()).await?.is_some())
+    }
+
     /// Ends the trust in a key. `false` if it was not trusted.
     pub(crate) async fn remove_trusted_key(
         &mut self,

@@ -35,7 +35,11 @@ async fn health_readiness_and_numbers() {
         if matches!(running.place.storage, crate::support::Storage::Directory) {
             std::fs::rename(running.place.home.path().join("blobs"), running.place.home.path().join("gone"))
                 .unwrap();
-            assert_eq!(answer("/readyz").await.problem(), "unavailable");
+            // An outcome is given again for two seconds.
+            tokio::time::sleep(Duration::from_millis(2_100)).await;
+            let failed = answer("/readyz").await;
+            assert_eq!(failed.problem(), "unavailable");
+            assert_eq!(failed.json["detail"], "the storage takes no writes");
             assert_eq!(answer("/healthz").await.status, 200);
         }
     }

@@ -2,7 +2,10 @@
 
 use std::io::BufRead as _;
 
+use hyper::Method;
+
 use crate::process::{Home, Serving, client, upload};
+use crate::support::bucket::{Bucket, Fault};
 use crate::support::bundles;
 
 #[tokio::test]
@@ -45,6 +48,41 @@ async fn from_nothing_to_a_stored_bundle() {
         }
     }
     assert_eq!(requests, 2, "{log}");
+}
+
+#[tokio::test]
+async fn a_storage_that_refuses_is_a_500_and_in_the_log_once_a_minute() {
+    let directory = tempfile::tempdir().unwrap();
+    let bucket = Bucket::start().await;
+    bucket.fail(Method::PUT, Fault::Status(403));
+    let mut home = Home::local(directory.path());
+    for (name, value) in [
+        ("EVIDENCE_PLATFORM_STORAGE", "s3://evidence/here".to_owned()),
+        ("AWS_ENDPOINT_URL", format!("http://{}", bucket.address)),
+        ("AWS_ACCESS_KEY_ID", "test".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "test".to_owned()),
+    ] {
+        home.variables.push((name.into(), value));
+    }
+    let key = home.organization(directory.path());
+    let serving = Serving::start(&home, "127.0.0.1:0");
+    let client = client();
+    for number in 0..5 {
+        let (status, _) = upload(&client, &serving.url, &key, &bundles::bundle(number)).await.unwrap();
+        assert_eq!(status, 500);
+    }
+    let ready = client.get(format!("{}/readyz", serving.url)).send().await.unwrap();
+    assert_eq!(ready.status(), 500);
+    let ready: serde_json::Value = ready.json().await.unwrap();
+    assert_eq!(ready["type"], "urn:evidence-platform:problem:storage-refused");
+    assert_eq!(ready["detail"], "the storage refuses the platform");
+    let (_, log) = serving.terminate();
+    let lines = || log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let refusals: Vec<_> =
+        lines().filter(|line| line["message"] == "the storage refuses the platform").collect();
+    assert_eq!(refusals.len(), 1, "{log}");
+    assert!(refusals[0]["cause"].as_str().unwrap().contains("403 Forbidden: Made"), "{refusals:?}");
+    assert!(lines().any(|line| line["credentials"] == "keys in variables"), "{log}");
 }
 
 #[test]

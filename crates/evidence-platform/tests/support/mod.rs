@@ -8,7 +8,9 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod bucket;
 pub mod bundles;
+pub mod disk;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,6 +31,15 @@ use tempfile::TempDir;
 pub struct Hands(Arc<AtomicI64>);
 
 impl Hands {
+    /// A day after the bundles of the tests were made.
+    pub fn start() -> Hands {
+        Hands(Arc::new(AtomicI64::new(bundles::CREATED_AT * 1_000 + 86_400_000)))
+    }
+
+    pub fn advance_seconds(&self, seconds: i64) {
+        self.0.fetch_add(seconds * 1_000, Ordering::SeqCst);
+    }
+
     pub fn advance_days(&self, days: i64) {
         self.0.fetch_add(days * 86_400_000, Ordering::SeqCst);
     }
@@ -112,7 +123,7 @@ impl Place {
     }
 
     pub async fn open(&self, settings: Settings) -> (Service, Hands) {
-        let hands = Hands(Arc::new(AtomicI64::new(bundles::CREATED_AT * 1_000 + 86_400_000)));
+        let hands = Hands::start();
         (self.open_with(settings, hands.clock()).await, hands)
     }
 
@@ -134,14 +145,10 @@ pub fn loudly(text: &'static str) {
 }
 
 pub fn access() -> BucketAccess {
-    let variable = |name: &str| std::env::var(name).ok();
-    BucketAccess {
-        endpoint: variable("AWS_ENDPOINT_URL"),
-        region: variable("AWS_REGION"),
-        access_key_id: variable("AWS_ACCESS_KEY_ID").or_else(|| Some("test".into())),
-        secret_access_key: variable("AWS_SECRET_ACCESS_KEY").or_else(|| Some("test".into())),
-        session_token: None,
-    }
+    BucketAccess::from_variables(|name| match std::env::var(name) {
+        Ok(value) => Some(value),
+        Err(_) => matches!(name, "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY").then(|| "test".to_owned()),
+    })
 }
 
 pub fn random() -> String {

@@ -3,14 +3,16 @@
 //! Every organization has its own folder, so nobody's upload tells what somebody else has. A blob is never changed; it
 //! appears whole and synced, or not at all.
 
+mod access;
+mod fault;
+
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use object_store::aws::{AmazonS3Builder, Checksum};
+use object_store::aws::Checksum;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as BlobPath;
 use object_store::{
@@ -23,29 +25,11 @@ use crate::error::Error;
 use crate::id::{BlobDigest, OrganizationId};
 use crate::spool::Spooled;
 
+pub use access::BucketAccess;
+pub use fault::Removal;
+
 /// Blobs up to this size go to a bucket in one conditional request; larger ones in parts of it.
 const PART_BYTES: u64 = 8 << 20;
-
-/// How to reach a bucket. Never printed whole: it holds credentials.
-#[derive(Clone, Default)]
-pub struct BucketAccess {
-    /// Where the service is; the provider's own address if absent.
-    pub endpoint: Option<String>,
-    /// The region.
-    pub region: Option<String>,
-    /// The name of the access key.
-    pub access_key_id: Option<String>,
-    /// Its secret.
-    pub secret_access_key: Option<String>,
-    /// The token of a temporary access key.
-    pub session_token: Option<String>,
-}
-
-impl fmt::Debug for BucketAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BucketAccess").field("endpoint", &self.endpoint).finish_non_exhaustive()
-    }
-}
 
 /// The storage.
 #[derive(Clone)]
@@ -53,6 +37,7 @@ pub struct Blobs {
     store: Arc<dyn ObjectStore>,
     prefix: String,
     directory: Option<PathBuf>,
+    refusals: Arc<fault::Refusals>,
 }
 
 impl fmt::Debug for Blobs {
@@ -69,8 +54,10 @@ impl Blobs {
     pub fn directory(directory: &Path) -> Result<Blobs, Error> {
         fs::create_dir_all(directory)?;
         let directory = fs::canonicalize(directory)?;
-        let store = LocalFileSystem::new_with_prefix(&directory)?;
-        Ok(Blobs { store: Arc::new(store), prefix: String::new(), directory: Some(directory) })
+        let store = LocalFileSystem::new_with_prefix(&directory)
+            .map_err(|error| Error::internal("the storage cannot be opened", error))?;
+        let (store, refusals) = (Arc::new(store), Arc::default());
+        Ok(Blobs { store, prefix: String::new(), directory: Some(directory), refusals })
     }
 
     /// The storage in a bucket: `s3://bucket/prefix`.
@@ -81,31 +68,28 @@ impl Blobs {
         let invalid = || Error::Invalid("the storage must be a directory or s3://bucket/prefix".into());
         let url = Url::parse(address).map_err(|_| invalid())?;
         let bucket = url.host_str().filter(|_| url.scheme() == "s3").ok_or_else(invalid)?;
-        let (Some(id), Some(secret)) = (&access.access_key_id, &access.secret_access_key) else {
-            let needed = "a bucket needs the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-            return Err(Error::Invalid(needed.into()));
-        };
         // The client below panics where nobody has said who does its cryptography. The second call does nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        // A request without an answer keeps its upload waiting, and the upload its place. After that time it is not
+        // repeated: what the client repeats finds the claim.
         let retry =
-            RetryConfig { max_retries: 4, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() };
-        let mut builder = AmazonS3Builder::new()
+            RetryConfig { max_retries: 4, retry_timeout: access.patience / 2, ..RetryConfig::default() };
+        // No limit for a whole answer: a client may take minutes to fetch a bundle.
+        let options = ClientOptions::new().with_timeout_disabled().with_read_timeout(access.patience);
+        let plain = access.endpoint().map_or(Ok(false), plain_http_is_local)?;
+        let builder = access
+            .builder()
             .with_bucket_name(bucket)
-            .with_region(access.region.as_deref().unwrap_or("us-east-1"))
-            .with_access_key_id(id)
-            .with_secret_access_key(secret)
             .with_checksum_algorithm(Checksum::SHA256)
-            .with_client_options(ClientOptions::new().with_timeout(Duration::from_secs(60)))
+            .with_client_options(options)
+            .with_allow_http(plain)
+            // One at a time, by the request that every service knows, and whose answer is a status.
+            .with_disable_bulk_delete(true)
             .with_retry(retry);
-        if let Some(token) = &access.session_token {
-            builder = builder.with_token(token);
-        }
-        if let Some(endpoint) = &access.endpoint {
-            builder = builder.with_endpoint(endpoint).with_allow_http(plain_http_is_local(endpoint)?);
-        }
         let prefix = url.path().trim_matches('/').to_owned();
         let store = builder.build().map_err(|error| Error::Invalid(format!("the bucket: {error}")))?;
-        Ok(Blobs { store: Arc::new(store), prefix, directory: None })
+        tracing::info!(credentials = access.credentials(), "the storage is a bucket");
+        Ok(Blobs { store: Arc::new(store), prefix, directory: None, refusals: Arc::default() })
     }
 
     /// Where uploads should be spooled so that publishing them is a matter of a name.
@@ -122,7 +106,7 @@ impl Blobs {
     /// Stores what is proven. If it is there already, that is fine.
     ///
     /// # Errors
-    /// [`Error::Unavailable`]; [`Error::Internal`] if what is there has another size.
+    /// [`Error::Unavailable`], [`Error::StorageRefused`]; [`Error::Internal`] if what is there has another size.
     pub async fn put(&self, organization: &OrganizationId, blob: Spooled) -> Result<(), Error> {
         let path = self.path(organization, &blob.digest);
         let size = blob.size;
@@ -136,35 +120,48 @@ impl Blobs {
             }
             None => self.send(&path, blob).await?,
         };
-        if existed && self.store.head(&path).await?.size != size {
+        if existed && self.store.head(&path).await.map_err(|error| self.fault(error))?.size != size {
             return Err(Error::Internal("a stored blob is damaged: its size is wrong", None));
         }
         Ok(())
     }
 
+    /// The error that clients get.
+    fn fault(&self, error: StorageError) -> Error {
+        self.refusals.fault(error)
+    }
+
+    /// The same for a put, before which nothing can be missing but the bucket.
+    fn put_fault(&self, error: StorageError) -> Error {
+        match error {
+            StorageError::NotFound { path, source } => {
+                self.fault(StorageError::PermissionDenied { path, source })
+            }
+            error => self.fault(error),
+        }
+    }
+
     /// Puts a blob into a bucket; `true` if it was there.
     async fn send(&self, path: &BlobPath, blob: Spooled) -> Result<bool, Error> {
         if blob.size <= PART_BYTES {
-            let bytes = tokio::task::spawn_blocking(move || fs::read(blob.file.path()))
-                .await
-                .map_err(Error::join)??;
-            return match self.store.put_opts(path, bytes.into(), PutMode::Create.into()).await {
+            return match self.store.put_opts(path, read(blob).await?.into(), PutMode::Create.into()).await {
                 Ok(_) => Ok(false),
                 Err(StorageError::AlreadyExists { .. }) => Ok(true),
-                Err(error) => Err(error.into()),
+                Err(error) => Err(self.put_fault(error)),
             };
         }
         // Parts cannot be sent on condition. The name is the digest, so the worst is the same bytes once more.
         match self.store.head(path).await {
             Ok(_) => return Ok(true),
             Err(StorageError::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(self.fault(error)),
         }
         let part = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
-        let mut upload = WriteMultipart::new_with_chunk_size(self.store.put_multipart(path).await?, part);
-        match send_parts(&mut upload, blob).await {
+        let begun = self.store.put_multipart(path).await.map_err(|error| self.put_fault(error))?;
+        let mut upload = WriteMultipart::new_with_chunk_size(begun, part);
+        match self.send_parts(&mut upload, blob).await {
             Ok(()) => {
-                upload.finish().await?;
+                upload.finish().await.map_err(|error| self.fault(error))?;
                 Ok(false)
             }
             Err(error) => {
@@ -174,10 +171,29 @@ impl Blobs {
         }
     }
 
+    async fn send_parts(&self, upload: &mut WriteMultipart, blob: Spooled) -> Result<(), Error> {
+        let mut file = File::open(blob.file.path())?;
+        loop {
+            upload.wait_for_capacity(2).await.map_err(|error| self.fault(error))?;
+            let mut part = Vec::new();
+            let read;
+            (file, part, read) = tokio::task::spawn_blocking(move || {
+                let read = file.by_ref().take(PART_BYTES).read_to_end(&mut part);
+                (file, part, read)
+            })
+            .await
+            .map_err(Error::join)?;
+            if read? == 0 {
+                return Ok(());
+            }
+            upload.put(part.into());
+        }
+    }
+
     /// Opens a blob for reading; `None` if it is not there.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// [`Error::Unavailable`], [`Error::StorageRefused`].
     pub async fn get(
         &self,
         organization: &OrganizationId,
@@ -186,56 +202,38 @@ impl Blobs {
         match self.store.get(&self.path(organization, digest)).await {
             Ok(found) => Ok(Some(found)),
             Err(StorageError::NotFound { .. }) => Ok(None),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(self.fault(error)),
         }
     }
 
     /// Deletes a blob. If it is not there, that is fine.
-    ///
-    /// # Errors
-    /// [`Error::Unavailable`].
-    pub async fn delete(&self, organization: &OrganizationId, digest: &BlobDigest) -> Result<(), Error> {
+    pub async fn delete(&self, organization: &OrganizationId, digest: &BlobDigest) -> Removal {
         match self.store.delete(&self.path(organization, digest)).await {
-            Ok(()) | Err(StorageError::NotFound { .. }) => Ok(()),
-            Err(error) => Err(error.into()),
+            Ok(()) | Err(StorageError::NotFound { .. }) => Removal::Done,
+            Err(error) if self.directory.is_some() || fault::has_ended(&error) => {
+                Removal::Failed(self.fault(error))
+            }
+            Err(error) => Removal::Unknown(self.fault(error)),
         }
     }
 
-    /// Whether the storage answers.
+    /// Whether the storage takes a small object. In a directory it has: spooled is on the same file system.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
-    pub async fn ping(&self) -> Result<(), Error> {
-        match &self.directory {
-            Some(root) => {
-                tokio::fs::metadata(root).await?;
-                Ok(())
-            }
-            None => match self.store.head(&BlobPath::from(format!("{}/ready", self.prefix))).await {
-                Ok(_) | Err(StorageError::NotFound { .. }) => Ok(()),
-                Err(error) => Err(error.into()),
-            },
+    /// [`Error::Unavailable`], [`Error::StorageRefused`].
+    pub(crate) async fn probe(&self, blob: Spooled) -> Result<(), Error> {
+        if self.directory.is_some() {
+            return Ok(());
         }
+        let path = BlobPath::from(format!("{}/ready", self.prefix));
+        let written = self.store.put(&path, read(blob).await?.into()).await;
+        written.map(drop).map_err(|error| self.put_fault(error))
     }
 }
 
-async fn send_parts(upload: &mut WriteMultipart, blob: Spooled) -> Result<(), Error> {
-    let mut file = File::open(blob.file.path())?;
-    loop {
-        upload.wait_for_capacity(2).await?;
-        let mut part = Vec::new();
-        let read;
-        (file, part, read) = tokio::task::spawn_blocking(move || {
-            let read = file.by_ref().take(PART_BYTES).read_to_end(&mut part);
-            (file, part, read)
-        })
-        .await
-        .map_err(Error::join)?;
-        if read? == 0 {
-            return Ok(());
-        }
-        upload.put(part.into());
-    }
+/// The bytes of a blob that fits into memory.
+async fn read(blob: Spooled) -> Result<Vec<u8>, Error> {
+    Ok(tokio::task::spawn_blocking(move || fs::read(blob.file.path())).await.map_err(Error::join)??)
 }
 
 /// Gives the file its name unless something has it; `true` if something has. All directories on the way are synced.
@@ -284,12 +282,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_needs_an_address_and_a_key() {
-        let access = BucketAccess::default();
-        for address in ["s3:", "gs://bucket", "s3://bucket/prefix"] {
+    fn a_bucket_needs_an_address_and_whole_keys() {
+        let access = BucketAccess::from_variables(|_| None);
+        for address in ["s3:", "gs://bucket", "https://bucket"] {
             assert!(matches!(Blobs::bucket(address, &access), Err(Error::Invalid(_))), "{address}");
         }
-        let secret = BucketAccess { secret_access_key: Some("hidden".into()), ..BucketAccess::default() };
-        assert!(!format!("{secret:?}").contains("hidden"));
+        let half = |name: &str| (name == "AWS_ACCESS_KEY_ID").then(|| "AKIA".to_owned());
+        let outcome = Blobs::bucket("s3://bucket/prefix", &BucketAccess::from_variables(half));
+        assert!(matches!(outcome, Err(Error::Invalid(_))), "{outcome:?}");
     }
 }

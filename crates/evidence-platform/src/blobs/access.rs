@@ -1,0 +1,118 @@
+//! How to reach a bucket: where it is, and by which credentials. The names of the variables are those of the provider's own
+//! tools.
+
+use std::fmt;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
+
+/// The variables that count, and what they set. Others that the library knows would weaken what the platform promises:
+/// plain HTTP, no signature, no condition on what is put.
+const VARIABLES: [(&str, Key); 16] = [
+    ("AWS_REGION", Key::Region),
+    ("AWS_DEFAULT_REGION", Key::DefaultRegion),
+    ("AWS_ENDPOINT_URL", Key::Endpoint),
+    ("AWS_ENDPOINT_URL_S3", Key::S3Endpoint),
+    ("AWS_ACCESS_KEY_ID", Key::AccessKeyId),
+    ("AWS_SECRET_ACCESS_KEY", Key::SecretAccessKey),
+    ("AWS_SESSION_TOKEN", Key::Token),
+    ("AWS_WEB_IDENTITY_TOKEN_FILE", Key::WebIdentityTokenFile),
+    ("AWS_ROLE_ARN", Key::RoleArn),
+    ("AWS_ROLE_SESSION_NAME", Key::RoleSessionName),
+    ("AWS_ENDPOINT_URL_STS", Key::StsEndpoint),
+    ("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", Key::ContainerCredentialsRelativeUri),
+    ("AWS_CONTAINER_CREDENTIALS_FULL_URI", Key::ContainerCredentialsFullUri),
+    ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", Key::ContainerAuthorizationTokenFile),
+    ("AWS_EC2_METADATA_SERVICE_ENDPOINT", Key::MetadataEndpoint),
+    ("AWS_IMDSV1_FALLBACK", Key::ImdsV1Fallback),
+];
+
+/// How long the service may take to answer a request, its body included, and between two parts of an answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How to reach a bucket. Never printed whole: it holds credentials.
+#[derive(Clone)]
+pub struct BucketAccess {
+    settings: Vec<(Key, String)>,
+    /// How long the service may take to answer.
+    pub patience: Duration,
+}
+
+impl fmt::Debug for BucketAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BucketAccess").field("credentials", &self.credentials()).finish_non_exhaustive()
+    }
+}
+
+impl BucketAccess {
+    /// What these variables say. Empty ones say nothing.
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> BucketAccess {
+        let set = |(name, key): &(&str, Key)| {
+            let value = variable(name).filter(|value| !value.is_empty())?;
+            Some((*key, value))
+        };
+        BucketAccess { settings: VARIABLES.iter().filter_map(set).collect(), patience: PATIENCE }
+    }
+
+    /// Whose credentials are used, in the order of the provider's own tools.
+    pub fn credentials(&self) -> &'static str {
+        let has = |key: Key| self.get(key).is_some();
+        if has(Key::AccessKeyId) || has(Key::SecretAccessKey) {
+            "keys in variables"
+        } else if has(Key::WebIdentityTokenFile) && has(Key::RoleArn) {
+            "web identity"
+        } else if has(Key::ContainerCredentialsRelativeUri)
+            || (has(Key::ContainerCredentialsFullUri) && has(Key::ContainerAuthorizationTokenFile))
+        {
+            "container role"
+        } else {
+            "instance role"
+        }
+    }
+
+    /// Where the service is; the provider's own address if absent.
+    pub(super) fn endpoint(&self) -> Option<&str> {
+        self.get(Key::S3Endpoint).or_else(|| self.get(Key::Endpoint))
+    }
+
+    pub(super) fn builder(&self) -> AmazonS3Builder {
+        let settings = self.settings.iter();
+        settings.fold(AmazonS3Builder::new(), |builder, (key, value)| builder.with_config(*key, value))
+    }
+
+    fn get(&self, key: Key) -> Option<&str> {
+        self.settings.iter().find(|(found, _)| *found == key).map(|(_, value)| value.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_are_those_the_provider_s_tools_would_use() {
+        let cases: [(&[(&str, &str)], &str); 6] = [
+            (&[], "instance role"),
+            (&[("AWS_ACCESS_KEY_ID", ""), ("AWS_ROLE_ARN", "arn:x")], "instance role"),
+            (&[("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/x")], "container role"),
+            (
+                &[
+                    ("AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1/x"),
+                    ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "/x"),
+                ],
+                "container role",
+            ),
+            (&[("AWS_WEB_IDENTITY_TOKEN_FILE", "/x"), ("AWS_ROLE_ARN", "arn:x")], "web identity"),
+            (&[("AWS_SECRET_ACCESS_KEY", "hidden"), ("AWS_ROLE_ARN", "arn:x")], "keys in variables"),
+        ];
+        for (variables, credentials) in cases {
+            let variable = |name: &str| {
+                let found = variables.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            let access = BucketAccess::from_variables(variable);
+            assert_eq!(access.credentials(), credentials, "{variables:?}");
+            assert!(!format!("{access:?}").contains("hidden"));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether writes work: a small one to each store. Whoever asks how often, and leaves when, there is one at a time and one in
+//! two seconds.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use super::Service;
+use crate::error::Error;
+use crate::spool::Patience;
+
+/// For how long an outcome is given again.
+const FRESH: Duration = Duration::from_secs(2);
+/// How long a store may take.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Enough that no file system keeps it beside the file's name.
+const OBJECT: &[u8] = &[b'.'; 4_096];
+
+/// The last outcome.
+pub(super) type Last = Mutex<Option<(Instant, Outcome)>>;
+
+/// What was found.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outcome {
+    refused: bool,
+    failed: Vec<String>,
+}
+
+impl Service {
+    /// Whether the database and the storage take writes.
+    ///
+    /// # Errors
+    /// [`Error::NotReady`].
+    pub async fn ready(&self) -> Result<(), Error> {
+        let service = self.clone();
+        // In a task of its own, so that a client who leaves cannot make the next one begin anew.
+        let found = tokio::spawn(async move {
+            let mut last = service.inner.ready.lock().await;
+            match &*last {
+                Some((at, found)) if at.elapsed() < FRESH => found.clone(),
+                _ => {
+                    let found = service.probe().await;
+                    *last = Some((Instant::now(), found.clone()));
+                    found
+                }
+            }
+        });
+        let Outcome { refused, failed } = found.await.map_err(Error::join)?;
+        if failed.is_empty() { Ok(()) } else { Err(Error::NotReady { refused, detail: failed.join("; ") }) }
+    }
+
+    async fn probe(&self) -> Outcome {
+        let database = timeout(PATIENCE, self.inner.store.probe(self.inner.clock.now()));
+        let storage = timeout(PATIENCE, self.probe_storage());
+        let (database, storage) = tokio::join!(database, storage);
+        let mut outcome = Outcome::default();
+        for (store, found) in [("the database", database), ("the storage", storage)] {
+            let error = match found {
+                Ok(Ok(())) => continue,
+                Ok(Err(error)) => error,
+                Err(elapsed) => Error::Unavailable(Box::new(elapsed)),
+            };
+            let refused = matches!(error, Error::StorageRefused);
+            outcome.refused |= refused;
+            let what = if refused { "refuses the platform" } else { "takes no writes" };
+            outcome.failed.push(format!("{store} {what}"));
+            let cause = error.cause().map(ToString::to_string).unwrap_or_default();
+            tracing::warn!(store, cause, "not ready");
+        }
+        outcome
+    }
+
+    /// As an upload arrives: spooled and synced, then put.
+    async fn probe_storage(&self) -> Result<(), Error> {
+        let patience = Patience { bytes: u64::MAX, idle: PATIENCE, total: PATIENCE };
+        let body = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(OBJECT))]);
+        let spooled = self.inner.spool.receive(body, patience).await?;
+        self.inner.blobs.probe(spooled).await
+    }
+}

@@ -1,0 +1,57 @@
+//! The tables: made, brought up to date, and left alone where a newer program has gone further.
+
+use std::borrow::Cow;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{AnyPool, SqlSafeStr as _};
+
+use super::{Dialect, number};
+use crate::error::Error;
+
+/// Brings the tables up to date.
+pub(super) async fn migrate(pool: &AnyPool, dialect: Dialect) -> Result<(), Error> {
+    let mut migrator = migrator(dialect);
+    let known = migrator.iter().map(|migration| migration.version).max().unwrap_or_default();
+    // Before the migrator runs: where it fails it keeps PostgreSQL's lock.
+    if let Some(found) = newest(pool).await
+        && found > known
+    {
+        let row = sqlx::query("SELECT oldest FROM schema_compatibility").fetch_one(pool).await?;
+        let oldest = number(&row, "oldest")?;
+        if oldest > known {
+            return Err(Error::Invalid(format!(
+                "the database has schema {found}, made by a newer evidence-platform; this program knows schema \
+                 {known}: install a version that knows schema {oldest} or later"
+            )));
+        }
+        tracing::info!(found, known, "the database has a newer schema that this program can work with");
+        migrator.set_ignore_missing(true);
+    }
+    let outcome = migrator.run(pool).await;
+    outcome.map_err(|error| Error::internal("the database could not be brought up to date", error))
+}
+
+/// The newest migration in the database; `None` in one without tables.
+async fn newest(pool: &AnyPool) -> Option<i64> {
+    // What else is wrong with the database, the migrator reports.
+    let row =
+        sqlx::query("SELECT MAX(version) AS newest FROM _sqlx_migrations").fetch_one(pool).await.ok()?;
+    number(&row, "newest").ok()
+}
+
+fn migrator(dialect: Dialect) -> Migrator {
+    let triggers = match dialect {
+        Dialect::Sqlite => include_str!("../../migrations/0002_append_only.sqlite.sql"),
+        Dialect::Postgres => include_str!("../../migrations/0002_append_only.postgres.sql"),
+    };
+    let step = |version, description: &'static str, sql: &'static str| {
+        let sql = sql.into_sql_str();
+        Migration::new(version, Cow::Borrowed(description), MigrationType::Simple, sql, false)
+    };
+    Migrator::with_migrations(vec![
+        step(1, "tables", include_str!("../../migrations/0001_tables.sql")),
+        step(2, "append only", triggers),
+        step(3, "sessions", include_str!("../../migrations/0003_sessions.sql")),
+        step(4, "readiness", include_str!("../../migrations/0004_readiness.sql")),
+    ])
+}
