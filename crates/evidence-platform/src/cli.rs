@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::facts::LIMITS;
 use crate::role::Role;
 
 /// A private place where evidence bundles arrive, are verified, never change, and can be fetched.
@@ -69,12 +70,19 @@ pub struct ServeArgs {
     /// The most bytes a bundle may have
     #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_bundle_size: u64,
+    /// The most bytes a bundle may inflate to, up to 16 GiB
+    #[arg(long, default_value_t = 2 << 30, value_parser = clap::value_parser!(u64).range(1..=LIMITS.inflated_bytes))]
+    pub max_inflated_size: u64,
     /// How many days a bundle is kept if the uploader does not say
     #[arg(long, default_value_t = 365, value_parser = clap::value_parser!(u32).range(..=36_500))]
     pub retention_days: u32,
     /// How many uploads may be under way at once; one organization can have half of them
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub max_uploads: u32,
+    /// How many bundles may be verified or shown at once; one organization can have half of them. Two for each processor
+    /// if absent
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub max_verifications: Option<u32>,
     /// How many connections may be open at once
     #[arg(long, default_value_t = 4_096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,

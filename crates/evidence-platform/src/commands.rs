@@ -79,6 +79,10 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         patience: Patience { bytes: serve.max_bundle_size, ..defaults.patience },
         retention_days: serve.retention_days,
         uploads: usize::try_from(serve.max_uploads).unwrap_or(usize::MAX),
+        inflated_bytes: serve.max_inflated_size,
+        readers: serve
+            .max_verifications
+            .map_or(defaults.readers, |most| usize::try_from(most).unwrap_or(usize::MAX)),
         ..defaults
     };
     let service = open(place, settings, serve.max_database_connections).await?;

@@ -19,7 +19,8 @@ use crate::bounded;
 use crate::error::Error;
 use crate::id::BlobDigest;
 
-/// What the platform agrees to read of a bundle: what is held in memory is less than the format allows.
+/// What the platform agrees to read of a stored bundle: what is held in memory is less than the format allows. An upload
+/// may inflate to less, as the operator decides.
 pub const LIMITS: Limits = Limits {
     files: 200_000,
     inflated_bytes: 16 << 30,
@@ -149,14 +150,18 @@ type Controls = Normalized<Vec<NormalizedControl<Vec<CheckStatus>, IgnoredAny>>>
 /// # Errors
 /// [`Error::Refused`] where it is not what a trusted key signed, [`Error::NoTrustedKey`] where nobody is trusted, and
 /// [`Error::Unavailable`] where it could not be read.
-pub fn judge(bundle: impl Read, trust: &TrustRoot) -> (Result<Facts, Error>, Option<BlobDigest>) {
+pub fn judge(
+    bundle: impl Read,
+    trust: &TrustRoot,
+    limits: &Limits,
+) -> (Result<Facts, Error>, Option<BlobDigest>) {
     let mut controls = None;
     let mut hints = None;
     let mut bundle = Hashing { inner: bundle, hasher: Sha256::new() };
     let verdict = UntrustedBundle::new(&mut bundle).verify_with(
         trust,
         &Expectations::default(),
-        &LIMITS,
+        limits,
         &mut |path, contents| {
             match path {
                 NORMALIZED => controls = bounded::json::<Controls>(contents),

@@ -20,3 +20,4 @@ pub mod service;
 pub mod spool;
 pub mod store;
 pub mod time;
+mod wanted;

@@ -12,6 +12,8 @@
 mod commands;
 #[path = "program/durability.rs"]
 mod durability;
+#[path = "program/fair.rs"]
+mod fair;
 #[path = "program/flood.rs"]
 mod flood;
 #[path = "program/process.rs"]

@@ -17,13 +17,15 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::io::Read;
+use std::time::{Duration, Instant};
 
 use evidence_platform::error::Error;
 use evidence_platform::role::Principal;
 use evidence_platform::service::{PageRequest, Service, Settings};
 use evidence_platform::store::BundleRow;
 use futures_util::TryStreamExt as _;
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use support::{Place, bundles, principal, request, tenant, upload};
 
 /// Every file of a bundle, by path, as it is shown while it is verified.
@@ -34,7 +36,7 @@ async fn files(service: &Service, who: &Principal, bundle: &BundleRow) -> Vec<(S
         files.push((path.to_owned(), bytes));
         Ok(())
     };
-    service.viewer().await.unwrap().inspect(who, bundle, look).await.unwrap()
+    service.viewer(who).await.unwrap().inspect(who, bundle, look).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -325,4 +327,58 @@ async fn instances_that_start_at_once_on_nothing_agree() {
             }
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_ends_when_its_client_leaves() {
+    let (service, _) = Place::local().open(Settings { readers: 1, ..Settings::default() }).await;
+    let tenant = tenant(&service, "acme").await;
+    let admin = principal(&service, &tenant.admin).await;
+    let (large, small) = (bundles::zeros(1, 16), bundles::bundle(2));
+    // Inflating it takes a second or more; the client leaves in the middle.
+    let left = tokio::time::timeout(Duration::from_millis(300), upload(&service, &admin, &large)).await;
+    assert!(left.is_err(), "{left:?}");
+    let began = Instant::now();
+    upload(&service, &admin, &small).await.unwrap();
+    let waited = began.elapsed();
+    assert!(waited < Duration::from_millis(500), "the only turn was given back after {waited:?}");
+    let page = service.bundles(&admin, &PageRequest::new(None, None).unwrap()).await.unwrap();
+    assert_eq!(page.items.len(), 1, "what was not verified is not stored");
+
+    let stored = upload(&service, &admin, &large).await.unwrap().bundle;
+    let look = |_: &mut (), _: &str, _: &mut dyn Read| Ok(());
+    let pages =
+        async { service.viewer(&admin).await.unwrap().inspect(&admin, &stored, look).await.map(drop) };
+    let verify = async { service.verify(&admin, &request(), &stored.id).await.map(drop) };
+    let works: [(&str, BoxFuture<'_, _>); 2] = [("page", Box::pin(pages)), ("verify", Box::pin(verify))];
+    for (name, work) in works {
+        assert!(tokio::time::timeout(Duration::from_millis(200), work).await.is_err(), "{name}");
+        let began = Instant::now();
+        drop(service.viewer(&admin).await.unwrap());
+        let waited = began.elapsed();
+        assert!(waited < Duration::from_millis(500), "{name}: the only turn was given back after {waited:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_organization_waits_for_so_many_verifications_and_no_more() {
+    let (service, _) = Place::local().open(Settings { readers: 1, ..Settings::default() }).await;
+    let [one, two] = [tenant(&service, "one").await, tenant(&service, "two").await];
+    let [one, two] = [principal(&service, &one.admin).await, principal(&service, &two.admin).await];
+    let id = upload(&service, &one, &bundles::zeros(1, 16)).await.unwrap().bundle.id;
+    let small = upload(&service, &two, &bundles::bundle(1)).await.unwrap().bundle.id;
+    let request = request();
+    let mut asked: FuturesUnordered<_> = (0..40).map(|_| service.verify(&one, &request, &id)).collect();
+    for _ in 0..8 {
+        assert!(matches!(asked.next().await, Some(Err(Error::Busy))));
+    }
+    // Another organization waits for the one that is being verified, and not for the others.
+    let began = Instant::now();
+    let waiting = service.verify(&two, &request, &small);
+    let verified = tokio::select! {
+        verified = waiting => verified.unwrap().verified,
+        () = async { while asked.next().await.is_some() {} } => panic!("all of the other's come first"),
+    };
+    assert!(verified, "after {:?}", began.elapsed());
+    assert!(asked.len() > 28, "{} of the other organization wait still", asked.len());
 }

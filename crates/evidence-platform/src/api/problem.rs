@@ -185,7 +185,8 @@ impl Kind {
             Kind::NoTrustedKey => "Have an administrator add the public key that signs the bundles.",
             Kind::TooLarge => "Make a smaller bundle, or have the operator raise `--max-bundle-size`.",
             Kind::BundleRefused => {
-                "`reason` is a code of the bundle format; `evidence verify` shows the same."
+                "`reason` is a code of the bundle format; `evidence verify` shows the same. For `limit`, make a smaller \
+                 bundle, or have the operator raise `--max-inflated-size`."
             }
             Kind::Internal => "Tell the operator the request id.",
             Kind::StorageRefused => "Tell the operator: the platform's log says what the storage refuses.",

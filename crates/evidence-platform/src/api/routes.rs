@@ -97,6 +97,7 @@ pub fn table() -> Vec<Route> {
     ];
     const LIST: &[Kind] = &[Kind::InvalidRequest];
     const ONE: &[Kind] = &[Kind::NotFound];
+    const VERIFY: &[Kind] = &[Kind::NotFound, Kind::Busy];
     const BODY: &[Kind] = &[Kind::InvalidRequest, Kind::BodyIncomplete, Kind::TooSlow, Kind::TooLarge];
     const HOLD: &[Kind] =
         &[Kind::InvalidRequest, Kind::BodyIncomplete, Kind::TooSlow, Kind::TooLarge, Kind::NotFound];
@@ -124,7 +125,7 @@ pub fn table() -> Vec<Route> {
     vec![
         Route::of::<bundles::__path_whoami, _, _>(Needs(Identify), &[], bundles::whoami),
         Route::of::<bundles::__path_upload, _, _>(Needs(Upload), UPLOAD, bundles::upload),
-        Route::of::<bundles::__path_verify, _, _>(Needs(Verify), ONE, bundles::verify),
+        Route::of::<bundles::__path_verify, _, _>(Needs(Verify), VERIFY, bundles::verify),
         Route::of::<bundles::__path_list, _, _>(Needs(Read), LIST, bundles::list),
         Route::of::<bundles::__path_get, _, _>(Needs(Read), ONE, bundles::get),
         Route::of::<bundles::__path_download, _, _>(Needs(Read), ONE, bundles::download),

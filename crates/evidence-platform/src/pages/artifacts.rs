@@ -86,7 +86,7 @@ pub async fn artifacts(
         }
         Ok(())
     };
-    let found = app.service.viewer().await?.inspect(&principal, &bundle, look).await?;
+    let found = app.service.viewer(&principal).await?.inspect(&principal, &bundle, look).await?;
     let First { items, more } = found.artifacts;
     let next = (more > 0).then(|| skipped.saturating_add(SHOWN as u64));
     let artifacts_page = ArtifactsPage {
@@ -166,7 +166,7 @@ pub async fn file(
         }
         Ok(())
     };
-    let file = app.service.viewer().await?.inspect(&principal, &bundle, look).await?;
+    let file = app.service.viewer(&principal).await?.inspect(&principal, &bundle, look).await?;
     let bytes = file.size.ok_or(Error::NotFound("file in this bundle"))?;
     let whole = u64::try_from(file.bytes.len()).is_ok_and(|shown| shown == bytes);
     let text = match (whole, str::from_utf8(&file.bytes)) {

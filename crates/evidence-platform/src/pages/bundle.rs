@@ -138,7 +138,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
         }
         Ok(())
     };
-    let contents = match app.service.viewer().await?.inspect(&principal, &bundle, read).await {
+    let contents = match app.service.viewer(&principal).await?.inspect(&principal, &bundle, read).await {
         Ok(documents) => Contents::Intact(Box::new(shown_of(documents, &bundle))),
         Err(Error::Damaged { reason, detail }) => Contents::Damaged { reason, detail },
         Err(error) => return Err(error),

@@ -162,7 +162,7 @@ pub async fn compare(
     let from = app.service.bundle(&principal, &from).await?;
     let to = app.service.bundle(&principal, &to).await?;
     // One turn for both, so that nobody waits with one bundle in memory for the other.
-    let viewer = app.service.viewer().await?;
+    let viewer = app.service.viewer(&principal).await?;
     let before = viewer.inspect(&principal, &from, read).await?;
     let after = viewer.inspect(&principal, &to, read).await?;
     let frame = Frame::of(&principal);

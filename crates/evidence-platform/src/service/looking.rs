@@ -4,7 +4,6 @@ use std::io::Read;
 use std::sync::Arc;
 
 use evidence_bundle::TrustRoot;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::Service;
 use super::shares::Share;
@@ -12,6 +11,7 @@ use crate::error::Error;
 use crate::facts;
 use crate::role::{Capability, Principal};
 use crate::store::BundleRow;
+use crate::wanted::{self, Waiting, Wanted};
 
 /// How many pages may be made and on their way at once; one organization can have half of them. Bounds the memory of all
 /// pages together.
@@ -23,11 +23,13 @@ pub struct Seat {
     _share: Share,
 }
 
-/// Somebody who looks into bundles. There are as many at once as processors; the others wait.
-#[derive(Debug, Clone)]
+/// A turn to look into bundles. Dropping it ends what is still being read.
+#[derive(Debug)]
 pub struct Viewer {
     service: Service,
-    permit: Arc<OwnedSemaphorePermit>,
+    share: Arc<Share>,
+    wanted: Wanted,
+    _waiting: Waiting,
 }
 
 impl Service {
@@ -36,7 +38,7 @@ impl Service {
     /// # Errors
     /// [`Error::Busy`] if the organization has enough of them.
     pub fn seat(&self, principal: &Principal) -> Result<Seat, Error> {
-        let share = self.inner.pages.take(principal.organization()).ok_or(Error::Busy)?;
+        let share = self.inner.pages.take(principal.organization())?;
         Ok(Seat { _share: share })
     }
 
@@ -44,10 +46,10 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Internal`].
-    pub async fn viewer(&self) -> Result<Viewer, Error> {
-        let permit = self.inner.viewers.clone().acquire_owned().await;
-        let permit = permit.map_err(|error| Error::internal("the viewers are gone", error))?;
-        Ok(Viewer { service: self.clone(), permit: Arc::new(permit) })
+    pub async fn viewer(&self, principal: &Principal) -> Result<Viewer, Error> {
+        let share = Arc::new(self.inner.readers.wait(principal.organization()).await?);
+        let (waiting, wanted) = wanted::pair();
+        Ok(Viewer { service: self.clone(), share, wanted, _waiting: waiting })
     }
 }
 
@@ -72,7 +74,7 @@ impl Viewer {
         let damaged = |error| Error::internal("a stored key id is damaged", error);
         trust.add_fingerprint(&bundle.facts.key_id).map_err(damaged)?;
         let (file, _spooled) = service.local(service.stored(principal, bundle).await?).await?;
-        let stored = bundle.digest;
+        let (file, stored) = (self.wanted.reader(file), bundle.digest);
         self.work(move || {
             let mut seen = T::default();
             let (verdict, digest) =
@@ -97,11 +99,11 @@ impl Viewer {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        // Work goes on although its client has left, and keeps its turn.
-        let permit = Arc::clone(&self.permit);
+        // The thread outlives a client that has left, until it notices, and keeps its share until then.
+        let share = Arc::clone(&self.share);
         let work = move || {
             let done = work();
-            drop(permit);
+            drop(share);
             done
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::join)

@@ -19,8 +19,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-
 pub use admin::NewKey;
 pub use bundles::Download;
 pub use looking::{Seat, Viewer};
@@ -50,8 +48,10 @@ pub struct Settings {
     pub retention_days: u32,
     /// How many uploads may be under way at once; one organization can have half of them.
     pub uploads: usize,
-    /// How many bundles may be verified at once.
-    pub judges: usize,
+    /// How many bytes an uploaded bundle may inflate to; at most those of [`crate::facts::LIMITS`].
+    pub inflated_bytes: u64,
+    /// How many bundles may be verified or shown at once; one organization can have half of them.
+    pub readers: usize,
     /// How old, in seconds, what a crash left must be before it is removed. Longer than any upload takes.
     pub leftovers_seconds: u64,
 }
@@ -63,8 +63,16 @@ impl Default for Settings {
             idle: Duration::from_secs(30),
             total: Duration::from_secs(15 * 60),
         };
-        let judges = std::thread::available_parallelism().map_or(2, usize::from);
-        Settings { patience, retention_days: 365, uploads: 64, judges, leftovers_seconds: 2 * 60 * 60 }
+        // Two for each processor: one organization keeps all of them busy, and the system divides them with a second.
+        let readers = std::thread::available_parallelism().map_or(2, usize::from).saturating_mul(2);
+        Settings {
+            patience,
+            retention_days: 365,
+            uploads: 64,
+            inflated_bytes: 2 << 30,
+            readers,
+            leftovers_seconds: 2 * 60 * 60,
+        }
     }
 }
 
@@ -85,10 +93,11 @@ struct Inner {
     clock: Clock,
     settings: Settings,
     uploads: Arc<Shares>,
-    judges: Arc<Semaphore>,
+    verifications: Arc<Shares>,
     pages: Arc<Shares>,
-    viewers: Arc<Semaphore>,
     ready: ready::Last,
+    /// The one queue of everything that reads a bundle. Who waits in it holds a share of one of the three above.
+    readers: Arc<Shares>,
 }
 
 impl fmt::Debug for Service {
@@ -110,10 +119,8 @@ impl Service {
         settings: Settings,
     ) -> Result<Service, Error> {
         let spool = Spool::open(&blobs.spool_directory().unwrap_or_else(|| spool.to_owned()))?;
-        let uploads = Shares::new(settings.uploads);
-        let judges = Arc::new(Semaphore::new(settings.judges));
-        // Uploads do not wait for people who look, nor the other way round.
-        let (pages, viewers) = (Shares::new(looking::PAGES), Arc::new(Semaphore::new(settings.judges)));
+        let (uploads, verifications) = (Shares::new(settings.uploads), Shares::new(upload::VERIFICATIONS));
+        let (pages, readers) = (Shares::new(looking::PAGES), Shares::new(settings.readers));
         let inner = Inner {
             store,
             blobs,
@@ -121,9 +128,9 @@ impl Service {
             clock,
             settings,
             uploads,
-            judges,
+            verifications,
             pages,
-            viewers,
+            readers,
             ready: ready::Last::default(),
         };
         Ok(Service { inner: Arc::new(inner) })

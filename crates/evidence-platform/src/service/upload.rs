@@ -10,13 +10,12 @@ use std::io;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use evidence_bundle::{PublicKey, Reason, TrustRoot};
+use evidence_bundle::{Limits, PublicKey, Reason, TrustRoot};
 use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
 use serde_json::json;
 
-use tokio::sync::OwnedSemaphorePermit;
-
+use super::shares::Share;
 use super::{RequestId, Service};
 use crate::error::Error;
 use crate::facts::{self, Facts};
@@ -25,6 +24,7 @@ use crate::role::{Capability, Principal};
 use crate::spool::{Patience, Spooled};
 use crate::store::{Action, BundleRow, Outcome};
 use crate::time::Time;
+use crate::wanted::{self, Wanted};
 
 /// What an uploader says about a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,8 @@ pub struct Verification {
     pub detail: Option<String>,
 }
 
+/// How many requests may wait for a stored bundle to be verified; one organization can have half of them.
+pub(super) const VERIFICATIONS: usize = 64;
 /// The most tags of one bundle.
 const TAGS: usize = 32;
 /// The longest retention, a hundred years.
@@ -112,16 +114,17 @@ impl Service {
         if upload.retention_days.is_some_and(|days| days > RETENTION_DAYS) {
             return Err(Error::Invalid(format!("retention_days must be at most {RETENTION_DAYS}")));
         }
-        let permit = self.inner.uploads.take(principal.organization()).ok_or(Error::Busy)?;
+        let place = self.inner.uploads.take(principal.organization())?;
         let spooled = self.inner.spool.receive(body, self.inner.settings.patience).await?;
         if spooled.digest != upload.digest {
             return Err(Error::DigestMismatch);
         }
-        // From here on nothing depends on the client: what has arrived is brought to its end even if it goes away.
+        // A client that goes away ends the verification. What is verified by then is stored all the same.
+        let (_waiting, wanted) = wanted::pair();
         let (service, principal, request) = (self.clone(), principal.clone(), request.clone());
         let rest = async move {
-            let _permit = permit;
-            service.admit(&principal, &request, upload, spooled).await
+            let _place = place;
+            service.admit(&principal, &request, upload, spooled, &wanted).await
         };
         tokio::spawn(rest).await.map_err(Error::join)?
     }
@@ -133,6 +136,7 @@ impl Service {
         request: &RequestId,
         upload: NewUpload,
         spooled: Spooled,
+        wanted: &Wanted,
     ) -> Result<Stored, Error> {
         let id = bundle_id(principal.organization(), &upload.digest);
         let known = self.inner.store.bundle(principal.organization(), &id).await?;
@@ -144,8 +148,9 @@ impl Service {
         }
         let trust = self.trust(principal).await?;
         let file = spooled.file.reopen()?;
-        let turn = self.turn().await?;
-        let (verdict, _) = self.judge(turn, file, trust).await?;
+        let share = wanted.or_gone(self.inner.readers.wait(principal.organization())).await??;
+        let limits = Limits { inflated_bytes: self.inner.settings.inflated_bytes, ..facts::LIMITS };
+        let (verdict, _) = self.judge(share, wanted, file, trust, limits).await?;
         let facts = match verdict {
             Ok(facts) => facts,
             Err(error) => {
@@ -243,7 +248,7 @@ impl Service {
     /// Reads the stored bytes again and verifies them with the keys that the organization trusts now.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Unavailable`].
+    /// [`Error::NotFound`], [`Error::Unavailable`]; [`Error::Busy`] if the organization has asked for too many at once.
     pub async fn verify(
         &self,
         principal: &Principal,
@@ -251,6 +256,7 @@ impl Service {
         id: &str,
     ) -> Result<Verification, Error> {
         principal.require(Capability::Verify)?;
+        let _place = self.inner.verifications.take(principal.organization())?;
         let bundle = self.find(principal, id).await?;
         let verification = self.verify_stored(principal, &bundle).await?;
         let outcome = if verification.verified { Outcome::Done } else { Outcome::Refused };
@@ -277,9 +283,11 @@ impl Service {
             Err(error) => return Err(error),
         };
         // The turn comes before the copy: those who wait take no room on the disk.
-        let turn = self.turn().await?;
+        let share = self.inner.readers.wait(principal.organization()).await?;
         let (file, _spooled) = self.local(blob).await?;
-        let (verdict, digest) = self.judge(turn, file, trust).await?;
+        let (_waiting, wanted) = wanted::pair();
+        // The operator's bound is for uploads: a bundle that was accepted under a higher one is still sound.
+        let (verdict, digest) = self.judge(share, &wanted, file, trust, facts::LIMITS).await?;
         if digest != Some(bundle.digest) {
             let detail = "the stored bytes do not have the SHA-256 that was stored";
             return Ok(failed("digest-mismatch", detail.to_owned()));
@@ -313,22 +321,19 @@ impl Service {
         }
     }
 
-    /// Waits for a turn to verify; there are as many at once as was decided.
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let permit = self.inner.judges.clone().acquire_owned().await;
-        permit.map_err(|error| Error::internal("the verifiers are gone", error))
-    }
-
-    /// Verifies on a thread of its own.
+    /// Verifies on a thread of its own, which ends early when the work is no longer wanted.
     async fn judge(
         &self,
-        permit: OwnedSemaphorePermit,
+        share: Share,
+        wanted: &Wanted,
         file: File,
         trust: TrustRoot,
+        limits: Limits,
     ) -> Result<(Result<Facts, Error>, Option<BlobDigest>), Error> {
+        let bundle = wanted.reader(file);
         let work = move || {
-            let _permit = permit;
-            facts::judge(file, &trust)
+            let _share = share;
+            facts::judge(bundle, &trust, &limits)
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::join)
     }

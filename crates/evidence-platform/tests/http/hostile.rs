@@ -172,6 +172,29 @@ async fn a_body_that_breaks_off_or_stops_leaves_nothing() {
     assert_eq!(std::fs::read_dir(spool).unwrap().count(), 0);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bundle_may_inflate_as_far_as_the_operator_says() {
+    let place = Place::local();
+    let bounded = |inflated_bytes| Settings { inflated_bytes, ..Settings::default() };
+    let running = Running::at(place.clone(), bounded(1 << 20), Limits::default()).await;
+    let tenant = running.tenant("acme").await;
+    let (large, small) = (bundles::zeros(1, 1), bundles::bundle(2));
+    let refused = running.upload(&tenant.upload, &large).await;
+    assert_eq!((refused.status, refused.problem().as_str()), (422, "bundle-refused"));
+    assert_eq!(refused.json["reason"], "limit");
+    assert_eq!(refused.json["detail"], "the bundle inflates to more than 1048576 bytes");
+    nothing_is_stored(&running, &tenant.admin).await;
+    assert_eq!(running.upload(&tenant.upload, &small).await.status, 201);
+
+    let raised = Running::at(place.clone(), bounded(65 << 20), Limits::default()).await;
+    let stored = raised.upload(&tenant.upload, &large).await;
+    assert_eq!(stored.status, 201, "{stored:?}");
+    // A lower bound later does not make it unsound.
+    let path = format!("/api/v1/bundles/{}/verify", stored.json["bundle_id"].as_str().unwrap());
+    let verified = running.call(reqwest::Method::POST, &path, Some(&tenant.upload), None).await;
+    assert_eq!(verified.json["verified"], true, "{verified:?}");
+}
+
 /// Two places for each organization, and whatever is slower than this loses its own.
 fn narrow(idle: Duration) -> Settings {
     let patience = Patience { idle, total: Duration::from_secs(600), ..small().patience };

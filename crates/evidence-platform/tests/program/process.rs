@@ -45,12 +45,17 @@ impl Home {
 
     /// An organization that trusts the test key; gives an admin key.
     pub(crate) fn organization(&self, directory: &Path) -> String {
+        self.tenant(directory, "acme")
+    }
+
+    /// The same, with this short name.
+    pub(crate) fn tenant(&self, directory: &Path, slug: &str) -> String {
         let file = directory.join("key.pub.pem");
         let key = crate::support::bundles::key();
         std::fs::write(&file, crate::support::bundles::public_pem(&key)).unwrap();
-        self.ask(&["organization", "create", "ACME Corp", "--slug", "acme"]);
-        self.ask(&["trust", "add", "--organization", "acme", file.to_str().unwrap()]);
-        self.ask(&["key", "create", "--organization", "acme", "--role", "admin"])
+        self.ask(&["organization", "create", "ACME Corp", "--slug", slug]);
+        self.ask(&["trust", "add", "--organization", slug, file.to_str().unwrap()]);
+        self.ask(&["key", "create", "--organization", slug, "--role", "admin"])
     }
 }
 
@@ -87,6 +92,15 @@ impl Serving {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
         line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
+    }
+
+    /// The processor time that it has used so far.
+    pub(crate) fn processor_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split_ascii_whitespace().collect();
+        // User and system time, in hundredths of a second on every Linux that we know.
+        let hundredths = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        Duration::from_millis(hundredths * 10)
     }
 
     /// SIGKILL: nothing gets a chance to clean up.

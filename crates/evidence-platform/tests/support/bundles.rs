@@ -6,11 +6,11 @@ mod sample;
 use std::io::{Read as _, Write as _};
 
 use evidence_bundle::document::{
-    Category, Check, Counts, Hint, Hints, Manifest, Normalized, NormalizedControl, RunRecord, Severity,
-    Summary,
+    ArtifactRecord, Category, Check, Counts, FileRecord, Hint, Hints, Manifest, Normalized,
+    NormalizedControl, RunRecord, Severity, Summary,
 };
 use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
-use evidence_bundle::{SigningKey, Status, UnsignedBundle};
+use evidence_bundle::{BundlePath, Entry, SigningKey, Status, UnsignedBundle};
 
 pub use sample::CREATED_AT;
 use sample::{File, contents, entry, json};
@@ -81,6 +81,39 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
     let unsigned = UnsignedBundle::new(created_at, files.iter().map(entry).collect()).unwrap();
     let mut out = Vec::new();
     unsigned.sign(key).unwrap().write(&mut out, None, |entry| contents(&files, entry)).unwrap();
+    out
+}
+
+/// A bundle that inflates to this many times 64 MiB of zeros.
+pub fn zeros(number: u32, times: usize) -> Vec<u8> {
+    let zeros = vec![0; 64 << 20];
+    let (parts, key) = (parts(number), key());
+    let created_at = CREATED_AT + i64::from(number) * 60;
+    let name = |n: usize| format!("sources/codehost/zeros_{n:03}.json");
+    let mut files = vec![
+        (RUN.to_owned(), json(&parts.run)),
+        (HINTS.to_owned(), json(&parts.hints)),
+        (NORMALIZED.to_owned(), json(&parts.normalized)),
+        (name(0), zeros),
+    ];
+    let mut manifest = manifest(number, created_at, &files, &key);
+    let mut entries: Vec<_> = files.iter().map(entry).collect();
+    let (artifact, file, zeros) =
+        (manifest.artifacts[0].clone(), manifest.files[3].clone(), entries[3].clone());
+    for n in 1..times {
+        manifest.artifacts.push(ArtifactRecord { filename: name(n), ..artifact.clone() });
+        manifest.files.push(FileRecord { path: name(n), ..file.clone() });
+        entries.push(Entry { path: BundlePath::new(&name(n)).unwrap(), ..zeros.clone() });
+    }
+    files.push((MANIFEST.to_owned(), json(&manifest)));
+    entries.push(entry(files.last().unwrap()));
+    let unsigned = UnsignedBundle::new(created_at, entries).unwrap();
+    let mut out = Vec::new();
+    let read = |entry: &Entry| match entry.sha256 == zeros.sha256 {
+        true => Ok(files[3].1.as_slice()),
+        false => contents(&files, entry),
+    };
+    unsigned.sign(&key).unwrap().write(&mut out, None, read).unwrap();
     out
 }
 

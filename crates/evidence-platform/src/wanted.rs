@@ -1,0 +1,82 @@
+//! Ends work early: reading a bundle stops soon after the client that asked for it has gone away.
+
+use std::future::Future;
+use std::io::{self, Read};
+
+use tokio::sync::watch;
+
+use crate::error::Error;
+
+/// Bytes that are read between two looks at the client. They can inflate to a thousand times as many.
+const BYTES: usize = 8 << 10;
+
+/// Kept by the request that waits for the work. Dropping it ends the work.
+#[derive(Debug)]
+pub(crate) struct Waiting(#[expect(dead_code, reason = "only its end counts")] watch::Sender<()>);
+
+/// Kept by the work.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted(watch::Receiver<()>);
+
+/// Both ends.
+pub(crate) fn pair() -> (Waiting, Wanted) {
+    let (sender, receiver) = watch::channel(());
+    (Waiting(sender), Wanted(receiver))
+}
+
+impl Wanted {
+    /// Waits for `work`, but no longer than the client does.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], which has no reader left.
+    pub(crate) async fn or_gone<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
+        let mut client = self.0.clone();
+        tokio::select! {
+            done = work => Ok(done),
+            _ = client.changed() => Err(gone().into()),
+        }
+    }
+
+    /// The bytes of `inner`, which end in an error once the client has gone away.
+    pub(crate) fn reader<R: Read>(&self, inner: R) -> impl Read + use<R> {
+        WhileWanted { inner, wanted: self.clone() }
+    }
+}
+
+fn gone() -> io::Error {
+    io::Error::other("the client has gone away")
+}
+
+struct WhileWanted<R> {
+    inner: R,
+    wanted: Wanted,
+}
+
+impl<R: Read> Read for WhileWanted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.wanted.0.has_changed().is_err() {
+            return Err(gone());
+        }
+        let most = buffer.len().min(BYTES);
+        self.inner.read(buffer.get_mut(..most).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn work_ends_with_its_client() {
+        let (client, wanted) = pair();
+        let mut endless = wanted.reader(io::repeat(7));
+        let mut buffer = vec![0; 3 * BYTES];
+        assert_eq!(endless.read(&mut buffer).unwrap(), BYTES);
+        assert_eq!(wanted.or_gone(async { 1 }).await.unwrap(), 1);
+        drop(client);
+        let error = endless.read(&mut buffer).unwrap_err();
+        // What is interrupted is tried again.
+        assert_ne!(error.kind(), io::ErrorKind::Interrupted);
+        assert!(wanted.or_gone(std::future::pending::<()>()).await.is_err());
+    }
+}
