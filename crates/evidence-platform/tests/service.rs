@@ -17,7 +17,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::io::Read;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use evidence_platform::error::Error;
 use evidence_platform::role::Principal;
@@ -331,38 +331,38 @@ async fn instances_that_start_at_once_on_nothing_agree() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_ends_when_its_client_leaves() {
-    let (service, _) = Place::local().open(Settings { readers: 1, ..Settings::default() }).await;
+    let place = Place::local();
+    let (service, _) = place.open(Settings { readers: 1, ..Settings::default() }).await;
     let tenant = tenant(&service, "acme").await;
     let admin = principal(&service, &tenant.admin).await;
-    let (large, small) = (bundles::zeros(1, 16), bundles::bundle(2));
-    // Inflating it takes a second or more; the client leaves in the middle.
-    let left = tokio::time::timeout(Duration::from_millis(300), upload(&service, &admin, &large)).await;
-    assert!(left.is_err(), "{left:?}");
+    let (small, large, other) = (bundles::bundle(1), bundles::zeros(2, 16), bundles::zeros(3, 16));
     let began = Instant::now();
-    upload(&service, &admin, &small).await.unwrap();
-    let waited = began.elapsed();
-    assert!(waited < Duration::from_millis(500), "the only turn was given back after {waited:?}");
-    let page = service.bundles(&admin, &PageRequest::new(None, None).unwrap()).await.unwrap();
-    assert_eq!(page.items.len(), 1, "what was not verified is not stored");
-
     let stored = upload(&service, &admin, &large).await.unwrap().bundle;
+    let whole = began.elapsed();
+
     let look = |_: &mut (), _: &str, _: &mut dyn Read| Ok(());
-    let pages =
-        async { service.viewer(&admin).await.unwrap().inspect(&admin, &stored, look).await.map(drop) };
-    let verify = async { service.verify(&admin, &request(), &stored.id).await.map(drop) };
-    let works: [(&str, BoxFuture<'_, _>); 2] = [("page", Box::pin(pages)), ("verify", Box::pin(verify))];
+    let page = async { service.viewer(&admin).await.unwrap().inspect(&admin, &stored, look).await.map(drop) };
+    let request = request();
+    let verify = async { service.verify(&admin, &request, &stored.id).await.map(drop) };
+    let uploading = async { upload(&service, &admin, &other).await.map(drop) };
+    let works: [(&str, BoxFuture<'_, _>); 3] =
+        [("page", Box::pin(page)), ("verify", Box::pin(verify)), ("upload", Box::pin(uploading))];
     for (name, work) in works {
-        assert!(tokio::time::timeout(Duration::from_millis(200), work).await.is_err(), "{name}");
+        assert!(tokio::time::timeout(whole / 8, work).await.is_err(), "{name}");
         let began = Instant::now();
         drop(service.viewer(&admin).await.unwrap());
         let waited = began.elapsed();
-        assert!(waited < Duration::from_millis(500), "{name}: the only turn was given back after {waited:?}");
+        assert!(waited < whole / 2, "{name}: the only turn is free after {waited:?}, all takes {whole:?}");
     }
+    upload(&service, &admin, &small).await.unwrap();
+    let page = service.bundles(&admin, &PageRequest::new(None, None).unwrap()).await.unwrap();
+    assert_eq!(page.items.len(), 2, "what was not verified is not stored");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_organization_waits_for_so_many_verifications_and_no_more() {
-    let (service, _) = Place::local().open(Settings { readers: 1, ..Settings::default() }).await;
+    let place = Place::local();
+    let (service, _) = place.open(Settings { readers: 1, ..Settings::default() }).await;
     let [one, two] = [tenant(&service, "one").await, tenant(&service, "two").await];
     let [one, two] = [principal(&service, &one.admin).await, principal(&service, &two.admin).await];
     let id = upload(&service, &one, &bundles::zeros(1, 16)).await.unwrap().bundle.id;
