@@ -1,10 +1,11 @@
 //! The command line: what may be written, and nothing of what it does.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use ipnet::IpNet;
 
 use crate::facts::LIMITS;
 use crate::role::Role;
@@ -59,6 +60,12 @@ pub enum Command {
     /// Public keys whose bundles are accepted
     #[command(subcommand)]
     Trust(TrustCommand),
+    /// Show refused keys and failed sign-ins, newest first
+    AuditLog {
+        /// How many records to show
+        #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+    },
 }
 
 /// How to serve.
@@ -89,9 +96,20 @@ pub struct ServeArgs {
     /// People come over https, through a proxy: their browsers send a session over nothing else
     #[arg(long, env = "EVIDENCE_PLATFORM_SECURE_COOKIES")]
     pub secure_cookies: bool,
+    /// Networks of reverse proxies whose X-Forwarded-For names the client in the logs, separated by commas
+    #[arg(long, env = "EVIDENCE_PLATFORM_TRUSTED_PROXIES", value_name = "CIDR", value_delimiter = ',', value_parser = network)]
+    pub trusted_proxies: Vec<IpNet>,
     /// How many connections to the database may be open at once
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_database_connections: u32,
+}
+
+/// A network, or one address.
+fn network(text: &str) -> Result<IpNet, String> {
+    let address = || text.parse::<IpAddr>().map(IpNet::from);
+    text.parse()
+        .or_else(|_| address())
+        .map_err(|_| "write networks as 10.0.0.0/8, or single addresses".to_owned())
 }
 
 /// About organizations.

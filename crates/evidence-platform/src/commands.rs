@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::server::{Limits, Server};
 use crate::service::{Operator, Service, Settings, Swept};
 use crate::spool::Patience;
-use crate::store::{DatabaseUrl, Store};
+use crate::store::{AuditRecord, DatabaseUrl, Store};
 use crate::time::Clock;
 
 /// File descriptors that are not connections: database, blobs, spool, the log.
@@ -27,6 +27,7 @@ pub fn start_log() {
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
+        .with_target(false)
         .with_env_filter(filter)
         .with_writer(io::stderr)
         .init();
@@ -43,6 +44,9 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
             organization(&open(&cli.place, Settings::default(), 2).await?, command).await
         }
         Command::Key(command) => key(&open(&cli.place, Settings::default(), 2).await?, command).await,
+        Command::AuditLog { limit } => {
+            audit_log(&open(&cli.place, Settings::default(), 2).await?, limit).await
+        }
         Command::Trust(command) => trust(&open(&cli.place, Settings::default(), 2).await?, command).await,
     }
 }
@@ -89,6 +93,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     let limits = Limits {
         connections: connections(serve.max_connections),
         https: serve.secure_cookies,
+        proxies: serve.trusted_proxies,
         ..Limits::default()
     };
     let server = Server::bind(serve.listen, service.clone(), limits).await?;
@@ -103,8 +108,11 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     let first = service.clone();
     tokio::spawn(async move { first.ready().await });
     let sweeper = tokio::spawn(sweep(service.clone()));
+    let minutes = tokio::spawn(minutes(service.clone()));
     server.run(told_to_stop()?).await;
     sweeper.abort();
+    minutes.abort();
+    service.end_minute().await;
     service.close().await;
     Ok(())
 }
@@ -139,6 +147,15 @@ async fn sweep(service: Service) {
             }
             Err(error) => tracing::warn!(error = ?error, "could not remove leftovers"),
         }
+    }
+}
+
+/// Records every minute how many keys were refused.
+async fn minutes(service: Service) {
+    let mut minutes = tokio::time::interval(Duration::from_secs(60));
+    loop {
+        minutes.tick().await;
+        service.end_minute().await;
     }
 }
 
@@ -190,6 +207,14 @@ async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
             Ok(())
         }
     }
+}
+
+async fn audit_log(service: &Service, limit: u32) -> Result<(), Error> {
+    for record in Operator::of(service).audit_log(limit).await? {
+        let AuditRecord { at, actor, action, target, detail, request_id, .. } = record;
+        say(format!("{at}  {action}  {actor}  {detail}  {target}  {request_id}").trim_end())?;
+    }
+    Ok(())
 }
 
 async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {

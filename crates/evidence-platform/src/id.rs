@@ -22,6 +22,11 @@ impl OrganizationId {
         Ok(OrganizationId(format!("org_{}", random_hex::<16>()?)))
     }
 
+    /// The owner of the platform's own audit log. Random names begin with `org_`, so none can equal it.
+    pub(crate) fn platform() -> OrganizationId {
+        OrganizationId("platform".to_owned())
+    }
+
     /// A name that the database holds.
     pub(crate) fn stored(text: String) -> OrganizationId {
         OrganizationId(text)

@@ -16,6 +16,8 @@ mod durability;
 mod fair;
 #[path = "program/flood.rs"]
 mod flood;
+#[path = "program/noise.rs"]
+mod noise;
 #[path = "program/process.rs"]
 mod process;
 #[path = "program/siege.rs"]

@@ -15,9 +15,10 @@ use super::problem::for_people;
 use crate::error::Error;
 use crate::pages::cookie;
 use crate::role::{Capability, Principal};
+use crate::server::client::Client;
 use crate::server::connections::Seat;
 use crate::server::observe::Who;
-use crate::service::RequestId;
+use crate::service::{Attempt, RequestId};
 
 /// What a route asks of who calls it. There is no route without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +43,18 @@ pub(super) async fn check(
         Access::Open => next.run(request).await,
         Access::OpenPage => for_people(next.run(request).await),
         Access::Needs(capability) => {
-            let who = match bearer(request.headers()) {
+            let key = bearer(request.headers());
+            let who = match key {
                 Some(key) => app.service.authenticate(key).await,
                 None => Err(Error::Unauthenticated),
             };
+            // Without credentials there was no attempt.
+            if let (Err(Error::Unauthenticated), true) = (&who, request.headers().contains_key(AUTHORIZATION))
+                && let Some(request_id) = request.extensions().get::<RequestId>().cloned()
+                && let Some(Client(address)) = request.extensions().get().copied()
+            {
+                app.service.refused(Attempt::Key, &request_id, address, key.unwrap_or_default()).await;
+            }
             admit(who, capability, request, next).await
         }
         Access::Page(capability) => {

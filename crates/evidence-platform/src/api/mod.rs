@@ -15,6 +15,7 @@ pub mod views;
 
 use std::sync::Arc;
 
+use crate::server::client::Proxies;
 use crate::server::metrics::Metrics;
 use crate::service::Service;
 
@@ -27,4 +28,6 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// Whether people come over https only, so that cookies are sent over nothing else.
     pub secure_cookies: bool,
+    /// The proxies whose `X-Forwarded-For` is used.
+    pub proxies: Proxies,
 }

@@ -7,6 +7,7 @@ use http::header::CONTENT_TYPE;
 
 use super::{App, openapi};
 use crate::error::Error;
+use crate::server::metrics::MEDIA_TYPE;
 
 /// The description of this API.
 #[utoipa::path(
@@ -27,7 +28,7 @@ pub async fn readyz(State(app): State<App>) -> Result<&'static str, Error> {
     app.service.ready().await.map(|()| "ready\n")
 }
 
-/// Numbers in Prometheus' text format.
+/// Numbers for Prometheus.
 pub async fn metrics(State(app): State<App>) -> Response {
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], app.metrics.render()).into_response()
+    ([(CONTENT_TYPE, MEDIA_TYPE)], app.metrics.render()).into_response()
 }

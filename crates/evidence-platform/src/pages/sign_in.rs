@@ -10,7 +10,8 @@ use super::{Frame, cookie, page};
 use crate::api::App;
 use crate::api::input::{Form, Parameters};
 use crate::error::Error;
-use crate::service::RequestId;
+use crate::server::client::Client;
+use crate::service::{Attempt, RequestId};
 
 /// Where people land who did not ask for a page.
 const HOME: &str = "/bundles";
@@ -51,6 +52,7 @@ pub async fn form(parameters: Parameters) -> Result<Response, Error> {
 pub async fn sign_in(
     State(app): State<App>,
     request_id: RequestId,
+    Client(address): Client,
     request: Request,
 ) -> Result<Response, Error> {
     let own_form = cookie::is_own_form(request.headers());
@@ -75,6 +77,7 @@ pub async fn sign_in(
         Err(error @ (Error::Unauthenticated | Error::Forbidden { .. })) => error,
         Err(error) => return Err(error),
     };
+    app.service.refused(Attempt::SignIn, &request_id, address, key.trim()).await;
     let (status, problem) = match refused {
         Error::Forbidden { role, .. } => (
             StatusCode::FORBIDDEN,

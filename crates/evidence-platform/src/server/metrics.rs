@@ -1,62 +1,122 @@
-//! What is counted, and how Prometheus reads it. No label ever holds the name of an organization or a bundle.
+//! What is counted, and how Prometheus reads it.
+//!
+//! Every label comes from a closed set: routes of the table, methods of [`known`], statuses that handlers answer with,
+//! codes of problems. No request can add a label, and none holds the name of an organization or a bundle.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use http::Method;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
 
 use crate::api::problem::kind;
 use crate::error::Error;
 use crate::service::Stored;
 
+/// The media type of [`Metrics::render`].
+pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The route of what no route serves.
+pub(super) const UNKNOWN: &str = "unknown";
+
 /// Upper bounds of the classes of latencies, in seconds.
 const CLASSES: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
 
-/// Latencies of one route.
-#[derive(Debug, Default, Clone)]
-struct Latencies {
-    /// How many were not above each bound.
-    classes: [u64; CLASSES.len()],
-    count: u64,
-    sum: f64,
+/// The method in labels and in the log. Clients can invent any number of methods of any length.
+pub(super) fn known(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        Method::TRACE => "TRACE",
+        Method::CONNECT => "CONNECT",
+        _ => "OTHER",
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Request {
+    route: String,
+    method: &'static str,
+    status: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Served {
+    route: String,
+    method: &'static str,
 }
 
 /// Everything that is counted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Metrics {
-    requests: Mutex<BTreeMap<(String, String, u16), u64>>,
-    latencies: Mutex<BTreeMap<(String, String), Latencies>>,
-    refused: Mutex<BTreeMap<&'static str, u64>>,
-    stored: AtomicU64,
-    known: AtomicU64,
-    stored_bytes: AtomicU64,
-    received_bytes: AtomicU64,
-    sent_bytes: AtomicU64,
-    connections: AtomicI64,
-    evicted: AtomicU64,
+    registry: Registry,
+    requests: Family<Request, Counter>,
+    latencies: Family<Served, Histogram>,
+    refused: Family<[(&'static str, &'static str); 1], Counter>,
+    stored: Counter,
+    known: Counter,
+    stored_bytes: Counter,
+    received_bytes: Counter,
+    sent_bytes: Counter,
+    evicted: Counter,
+    connections: Gauge,
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+impl Default for Metrics {
+    fn default() -> Metrics {
+        let mut metrics = Metrics {
+            registry: Registry::with_prefix("evidence_platform"),
+            requests: Family::default(),
+            latencies: Family::new_with_constructor(|| Histogram::new(CLASSES)),
+            refused: Family::default(),
+            stored: Counter::default(),
+            known: Counter::default(),
+            stored_bytes: Counter::default(),
+            received_bytes: Counter::default(),
+            sent_bytes: Counter::default(),
+            evicted: Counter::default(),
+            connections: Gauge::default(),
+        };
+        let registry = &mut metrics.registry;
+        registry.register("requests", "Requests that were answered", metrics.requests.clone());
+        let help = "How long answers of a route took, to their first byte; HEAD counts as GET";
+        registry.register("request_seconds", help, metrics.latencies.clone());
+        let help = "Uploads that were not stored, by the kind of problem";
+        registry.register("uploads_refused", help, metrics.refused.clone());
+        for (name, help, counter) in [
+            ("bundles_stored", "Bundles that were stored by this instance", &metrics.stored),
+            ("bundles_known", "Uploads of bytes that were stored already", &metrics.known),
+            ("bundles_stored_bytes", "Bytes of bundles that were stored", &metrics.stored_bytes),
+            ("received_bytes", "Bytes of request bodies", &metrics.received_bytes),
+            ("sent_bytes", "Bytes of answers' bodies", &metrics.sent_bytes),
+            ("connections_evicted", "Waiting connections closed to make room", &metrics.evicted),
+        ] {
+            registry.register(name, help, counter.clone());
+        }
+        registry.register("connections", "Open connections", metrics.connections.clone());
+        metrics
+    }
 }
 
 impl Metrics {
     /// Counts a request that was answered. The route is the pattern of the table, not what was asked.
-    pub fn request(&self, method: &str, route: &str, status: u16, took: Duration) {
-        let mut requests = locked(&self.requests);
-        let count = requests.entry((route.to_owned(), method.to_owned(), status)).or_default();
-        *count = count.saturating_add(1);
-        drop(requests);
-        let seconds = took.as_secs_f64();
-        let mut latencies = locked(&self.latencies);
-        let of_route = latencies.entry((route.to_owned(), method.to_owned())).or_default();
-        of_route.count = of_route.count.saturating_add(1);
-        of_route.sum += seconds;
-        for (class, bound) in of_route.classes.iter_mut().zip(CLASSES) {
-            if seconds <= bound {
-                *class = class.saturating_add(1);
-            }
+    pub fn request(&self, method: &Method, route: &str, status: u16, took: Duration) {
+        let method = known(method);
+        self.requests.get_or_create(&Request { route: route.to_owned(), method, status }).inc();
+        // The latency of a refused path or method is of no use and would cost 14 lines for every method.
+        if route != UNKNOWN && status != 405 {
+            let method = if method == "HEAD" { "GET" } else { method };
+            let served = Served { route: route.to_owned(), method };
+            self.latencies.get_or_create(&served).observe(took.as_secs_f64());
         }
     }
 
@@ -64,99 +124,50 @@ impl Metrics {
     pub fn upload(&self, outcome: &Result<Stored, Error>) {
         match outcome {
             Ok(stored) if stored.created => {
-                self.stored.fetch_add(1, Relaxed);
-                self.stored_bytes.fetch_add(stored.bundle.size_bytes, Relaxed);
+                self.stored.inc();
+                self.stored_bytes.inc_by(stored.bundle.size_bytes);
             }
             Ok(_) => {
-                self.known.fetch_add(1, Relaxed);
+                self.known.inc();
             }
             Err(error) => {
-                let mut refused = locked(&self.refused);
-                let count = refused.entry(kind(error).code()).or_default();
-                *count = count.saturating_add(1);
+                self.refused.get_or_create(&[("problem", kind(error).code())]).inc();
             }
         }
     }
 
     /// Counts bytes of a request's body.
     pub fn received(&self, bytes: usize) {
-        self.received_bytes.fetch_add(u64::try_from(bytes).unwrap_or_default(), Relaxed);
+        self.received_bytes.inc_by(u64::try_from(bytes).unwrap_or_default());
     }
 
     /// Counts bytes of an answer's body.
     pub fn sent(&self, bytes: usize) {
-        self.sent_bytes.fetch_add(u64::try_from(bytes).unwrap_or_default(), Relaxed);
+        self.sent_bytes.inc_by(u64::try_from(bytes).unwrap_or_default());
     }
 
     /// Counts a connection that was opened.
     pub fn connected(&self) {
-        self.connections.fetch_add(1, Relaxed);
+        self.connections.inc();
     }
 
     /// Counts a connection that was closed.
     pub fn disconnected(&self) {
-        self.connections.fetch_sub(1, Relaxed);
+        self.connections.dec();
     }
 
     /// Counts a connection that was closed to make room.
     pub fn evicted(&self) {
-        self.evicted.fetch_add(1, Relaxed);
+        self.evicted.inc();
     }
 
-    /// All numbers in Prometheus' text format.
+    /// All numbers in the text format of OpenMetrics.
     pub fn render(&self) -> String {
         let mut out = String::new();
         // Writing to a String cannot fail.
-        let _ = self.write(&mut out);
+        let _ = text::encode(&mut out, &self.registry);
         out
     }
-
-    fn write(&self, out: &mut String) -> std::fmt::Result {
-        head(out, "requests_total", "counter", "Requests that were answered.")?;
-        for ((route, method, status), count) in locked(&self.requests).iter() {
-            let labels = format!("route=\"{route}\",method=\"{method}\",status=\"{status}\"");
-            writeln!(out, "{PREFIX}requests_total{{{labels}}} {count}")?;
-        }
-        head(out, "request_seconds", "histogram", "How long answers took, to their first byte.")?;
-        for ((route, method), latencies) in locked(&self.latencies).iter() {
-            let labels = format!("route=\"{route}\",method=\"{method}\"");
-            for (bound, count) in CLASSES.iter().zip(latencies.classes) {
-                writeln!(out, "{PREFIX}request_seconds_bucket{{{labels},le=\"{bound}\"}} {count}")?;
-            }
-            writeln!(out, "{PREFIX}request_seconds_bucket{{{labels},le=\"+Inf\"}} {}", latencies.count)?;
-            writeln!(out, "{PREFIX}request_seconds_sum{{{labels}}} {}", latencies.sum)?;
-            writeln!(out, "{PREFIX}request_seconds_count{{{labels}}} {}", latencies.count)?;
-        }
-        head(
-            out,
-            "uploads_refused_total",
-            "counter",
-            "Uploads that were not stored, by the kind of problem.",
-        )?;
-        for (code, count) in locked(&self.refused).iter() {
-            writeln!(out, "{PREFIX}uploads_refused_total{{problem=\"{code}\"}} {count}")?;
-        }
-        let counters = [
-            ("bundles_stored_total", "Bundles that were stored by this instance.", &self.stored),
-            ("bundles_known_total", "Uploads of bytes that were stored already.", &self.known),
-            ("bundles_stored_bytes_total", "Bytes of bundles that were stored.", &self.stored_bytes),
-            ("received_bytes_total", "Bytes of request bodies.", &self.received_bytes),
-            ("sent_bytes_total", "Bytes of answers' bodies.", &self.sent_bytes),
-            ("connections_evicted_total", "Waiting connections closed to make room.", &self.evicted),
-        ];
-        for (name, help, counter) in counters {
-            head(out, name, "counter", help)?;
-            writeln!(out, "{PREFIX}{name} {}", counter.load(Relaxed))?;
-        }
-        head(out, "connections", "gauge", "Open connections.")?;
-        writeln!(out, "{PREFIX}connections {}", self.connections.load(Relaxed))
-    }
-}
-
-const PREFIX: &str = "evidence_platform_";
-
-fn head(out: &mut String, name: &str, kind: &str, help: &str) -> std::fmt::Result {
-    writeln!(out, "# HELP {PREFIX}{name} {help}\n# TYPE {PREFIX}{name} {kind}")
 }
 
 #[cfg(test)]
@@ -166,19 +177,30 @@ mod tests {
     #[test]
     fn numbers_are_written_as_prometheus_reads_them() {
         let metrics = Metrics::default();
-        metrics.request("GET", "/api/v1/bundles/{bundle_id}", 200, Duration::from_millis(20));
-        metrics.request("GET", "/api/v1/bundles/{bundle_id}", 200, Duration::from_millis(2));
+        let took = Duration::from_millis(20);
+        metrics.request(&Method::GET, "/api/v1/bundles/{bundle_id}", 200, took);
+        metrics.request(&Method::HEAD, "/api/v1/bundles/{bundle_id}", 200, Duration::from_millis(2));
+        metrics.request(&Method::from_bytes(&[b'X'; 60_000]).unwrap(), "/bundles", 405, took);
+        metrics.request(&Method::from_bytes(b"get").unwrap(), UNKNOWN, 404, took);
         metrics.upload(&Err(Error::Busy));
+        metrics.received(7);
         metrics.connected();
         let text = metrics.render();
         for line in [
-            "evidence_platform_requests_total{route=\"/api/v1/bundles/{bundle_id}\",method=\"GET\",status=\"200\"} 2",
-            "evidence_platform_request_seconds_bucket{route=\"/api/v1/bundles/{bundle_id}\",method=\"GET\",le=\"0.005\"} 1",
-            "evidence_platform_request_seconds_bucket{route=\"/api/v1/bundles/{bundle_id}\",method=\"GET\",le=\"+Inf\"} 2",
+            "# TYPE evidence_platform_requests counter",
+            "evidence_platform_requests_total{route=\"/api/v1/bundles/{bundle_id}\",method=\"GET\",status=\"200\"} 1",
+            "evidence_platform_requests_total{route=\"/bundles\",method=\"OTHER\",status=\"405\"} 1",
+            "evidence_platform_requests_total{route=\"unknown\",method=\"OTHER\",status=\"404\"} 1",
+            "evidence_platform_request_seconds_bucket{le=\"0.005\",route=\"/api/v1/bundles/{bundle_id}\",method=\"GET\"} 1",
+            "evidence_platform_request_seconds_bucket{le=\"+Inf\",route=\"/api/v1/bundles/{bundle_id}\",method=\"GET\"} 2",
+            "evidence_platform_request_seconds_count{route=\"/api/v1/bundles/{bundle_id}\",method=\"GET\"} 2",
             "evidence_platform_uploads_refused_total{problem=\"busy\"} 1",
+            "evidence_platform_received_bytes_total 7",
             "evidence_platform_connections 1",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
+        assert_eq!(text.matches("request_seconds_count").count(), 1, "{text}");
+        assert!(text.ends_with("# EOF\n"));
     }
 }

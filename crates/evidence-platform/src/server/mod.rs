@@ -3,6 +3,7 @@
 //! HTTP/1.1 without TLS: a reverse proxy on the same machine or network does that. Nothing here trusts a client to be
 //! quick, to be honest about lengths, or to go away.
 
+pub mod client;
 pub(crate) mod connections;
 pub mod metrics;
 pub(crate) mod observe;
@@ -18,12 +19,14 @@ use axum::middleware::from_fn_with_state;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use ipnet::IpNet;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
 use crate::api::{self, App};
+use client::{Peer, Proxies};
 use connections::{Admission, Connections, Place, Seat};
 use metrics::Metrics;
 
@@ -43,6 +46,8 @@ pub struct Limits {
     pub farewell: Duration,
     /// Whether people come over https only, through a proxy.
     pub https: bool,
+    /// The networks of the reverse proxies whose `X-Forwarded-For` is used.
+    pub proxies: Vec<IpNet>,
 }
 
 impl Default for Limits {
@@ -53,6 +58,7 @@ impl Default for Limits {
             age: Duration::from_secs(20 * 60),
             farewell: Duration::from_secs(30),
             https: false,
+            proxies: Vec::new(),
         }
     }
 }
@@ -73,7 +79,12 @@ impl Server {
     /// [`Error::Unavailable`] if the address cannot be had.
     pub async fn bind(address: SocketAddr, service: Service, limits: Limits) -> Result<Server, Error> {
         let metrics = Arc::<Metrics>::default();
-        let app = App { service, metrics: Arc::clone(&metrics), secure_cookies: limits.https };
+        let app = App {
+            service,
+            metrics: Arc::clone(&metrics),
+            secure_cookies: limits.https,
+            proxies: Proxies::within(&limits.proxies),
+        };
         let router = api::routes::router(&app).layer(from_fn_with_state(app, observe::observe));
         let listener = TcpListener::bind(address).await?;
         Ok(Server { listener, router, metrics, limits })
@@ -99,7 +110,7 @@ impl Server {
                 () = &mut stop => break,
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => {
+                    Ok((stream, peer)) => {
                         let place = match connections.admit() {
                             Admission::Free(place) => place,
                             Admission::Evicting(place) => { metrics.evicted(); place }
@@ -107,7 +118,8 @@ impl Server {
                             Admission::Full => continue,
                         };
                         let (router, limits, metrics) = (router.clone(), limits.clone(), Arc::clone(&metrics));
-                        tasks.spawn(serve(stream, place, router, limits, metrics, ending.subscribe()));
+                        let peer = Peer(peer.ip());
+                        tasks.spawn(serve(stream, peer, place, router, limits, metrics, ending.subscribe()));
                     }
                     Err(error) => {
                         // Out of file descriptors, most likely. Waiting is all that helps.
@@ -129,6 +141,7 @@ impl Server {
 
 async fn serve(
     stream: TcpStream,
+    peer: Peer,
     place: Place,
     router: Router,
     limits: Limits,
@@ -139,6 +152,7 @@ async fn serve(
     let seat = Seat::of(&place);
     let answer = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(seat.clone());
+        request.extensions_mut().insert(peer);
         let router = router.clone();
         async move {
             Ok::<_, Infallible>(router.oneshot(request.map(axum::body::Body::new)).await.unwrap_or_default())

@@ -1,7 +1,9 @@
 //! What surrounds every request: its name, its line in the log, its numbers, and the body of its problem.
 //!
-//! Headers, parameters and bodies are never logged: keys and tags are in them.
+//! Headers, parameters and bodies are never logged: keys and tags are in them. Everything else
+//! that a line takes from a request comes from a closed set or is an address, so the length of a line is bounded.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -16,8 +18,9 @@ use http::header::{ACCEPT, CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
+use super::client::{Client, Peer};
 use super::connections::Busy;
-use super::metrics::Metrics;
+use super::metrics::{Metrics, UNKNOWN, known};
 use crate::api::App;
 use crate::api::problem::Unwritten;
 use crate::id::random_hex;
@@ -26,8 +29,8 @@ use crate::service::{RequestId, Seat};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The route of what no route serves.
-const UNKNOWN: &str = "unknown";
+/// The most characters of a database's or storage's error in a line of the log.
+const CAUSE: usize = 1_000;
 
 /// The outermost layer.
 pub(super) async fn observe(State(app): State<App>, mut request: Request, next: Next) -> Response {
@@ -39,6 +42,9 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let (person, api) = (wants_page(request.headers()), request.uri().path().starts_with("/api/"));
     let route = request.extensions().get::<MatchedPath>().map_or(UNKNOWN, MatchedPath::as_str).to_owned();
     request.extensions_mut().insert(RequestId(request_id.clone()));
+    let peer = request.extensions().get().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |Peer(address)| *address);
+    let client = app.proxies.client(peer, request.headers());
+    request.extensions_mut().insert(client);
     let counted = Arc::clone(&app.metrics);
     let mut request = request.map(|body| Body::new(Watched::new(body, (None, None), counted, Direction::In)));
     let who = Who::default();
@@ -54,7 +60,9 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         problem.write_into(&mut response, &address, &request_id);
         let cause = problem.error.as_deref().and_then(|error| error.cause());
         if status >= 500 {
-            let (error, cause) = (problem.kind.code(), cause.map(ToString::to_string).unwrap_or_default());
+            let error = problem.kind.code();
+            let cause: String =
+                cause.map(ToString::to_string).unwrap_or_default().chars().take(CAUSE).collect();
             tracing::error!(request_id, route, error, cause, "request failed");
         }
     }
@@ -65,10 +73,10 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     let took = began.elapsed();
-    app.metrics.request(method.as_str(), &route, status, took);
-    let key = who.0.get().map(String::as_str).unwrap_or_default();
-    let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-    tracing::info!(request_id, method = method.as_str(), route, status, milliseconds, key, "request");
+    app.metrics.request(&method, &route, status, took);
+    let (method, key, Client(client)) = (known(&method), who.0.get().map(String::as_str), client);
+    let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    tracing::info!(request_id, method, route, status, ms, key, client = %client, "request");
     let metrics = Arc::clone(&app.metrics);
     let held = (response.extensions_mut().remove(), response.extensions_mut().remove());
     response.map(|body| Body::new(Watched::new(body, held, metrics, Direction::Out)))

@@ -5,6 +5,7 @@
 //! Nothing here knows HTTP.
 
 mod admin;
+mod attempts;
 mod bundles;
 mod looking;
 mod operator;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use admin::NewKey;
+pub use attempts::Attempt;
 pub use bundles::Download;
 pub use looking::{Seat, Viewer};
 pub use operator::Operator;
@@ -28,6 +30,7 @@ pub use sessions::SESSION_SECONDS;
 pub use sweep::Swept;
 pub use upload::{NewUpload, Stored, Verification, check_tags};
 
+use attempts::Attempts;
 use shares::Shares;
 
 use crate::blobs::Blobs;
@@ -98,6 +101,7 @@ struct Inner {
     ready: ready::Last,
     /// The one queue of everything that reads a bundle. Who waits in it holds a share of one of the three above.
     readers: Arc<Shares>,
+    attempts: Attempts,
 }
 
 impl fmt::Debug for Service {
@@ -132,6 +136,7 @@ impl Service {
             pages,
             readers,
             ready: ready::Last::default(),
+            attempts: Attempts::new(),
         };
         Ok(Service { inner: Arc::new(inner) })
     }

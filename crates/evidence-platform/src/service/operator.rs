@@ -9,7 +9,7 @@ use super::{NewKey, Service};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::role::Role;
-use crate::store::{Action, KeyRow, Organization, Outcome, TrustedKeyRow};
+use crate::store::{Action, AuditRecord, KeyRow, Organization, Outcome, Position, TrustedKeyRow};
 
 /// The command line's side of the service.
 #[derive(Debug, Clone)]
@@ -94,6 +94,14 @@ impl Operator {
         label: &str,
     ) -> Result<(TrustedKeyRow, bool), Error> {
         self.0.add_trust(&actor(&self.organization(slug).await?), public_key, label).await
+    }
+
+    /// The latest records of the platform's own audit log, newest first: refused keys and failed sign-ins.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn audit_log(&self, limit: u32) -> Result<Vec<AuditRecord>, Error> {
+        self.0.inner.store.audit_log(&OrganizationId::platform(), &Position::start(), limit.into()).await
     }
 
     async fn organization(&self, slug: &str) -> Result<Organization, Error> {

@@ -37,11 +37,15 @@ pub enum Action {
     SessionBegin,
     /// Somebody signed out.
     SessionEnd,
+    /// A key was refused.
+    KeyRefuse,
+    /// Signing in to the pages was refused.
+    SessionRefuse,
 }
 
 impl Action {
     /// Every action.
-    pub const ALL: [Action; 13] = [
+    pub const ALL: [Action; 15] = [
         Action::OrganizationCreate,
         Action::KeyCreate,
         Action::KeyRevoke,
@@ -55,6 +59,8 @@ impl Action {
         Action::BundleDelete,
         Action::SessionBegin,
         Action::SessionEnd,
+        Action::KeyRefuse,
+        Action::SessionRefuse,
     ];
 
     /// The code.
@@ -73,6 +79,8 @@ impl Action {
             Action::BundleDelete => "bundle.delete",
             Action::SessionBegin => "session.begin",
             Action::SessionEnd => "session.end",
+            Action::KeyRefuse => "key.refuse",
+            Action::SessionRefuse => "session.refuse",
         }
     }
 }
@@ -106,7 +114,7 @@ pub struct NewAudit<'a> {
     pub organization: &'a OrganizationId,
     /// When.
     pub at: Time,
-    /// Who: `key:` and the prefix of the key, or `cli`.
+    /// Who: `key:` and the prefix of the key, `cli`, or `address:` and the address of a client without a good key.
     pub actor: String,
     /// What.
     pub action: Action,

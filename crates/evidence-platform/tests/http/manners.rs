@@ -22,7 +22,7 @@ async fn health_readiness_and_numbers() {
         assert_eq!(answer("/healthz").await.text(), "ok\n");
         assert_eq!(answer("/readyz").await.text(), "ready\n");
         let numbers = answer("/metrics").await;
-        assert!(numbers.kind.starts_with("text/plain; version=0.0.4"));
+        assert!(numbers.kind.starts_with("application/openmetrics-text; version=1.0.0"));
         let text = numbers.text();
         for line in [
             "evidence_platform_requests_total{route=\"/api/v1/bundles\",method=\"POST\",status=\"201\"} 1",

@@ -90,7 +90,7 @@ fn what_cannot_be_done_is_said() {
     let directory = tempfile::tempdir().unwrap();
     let mut home = Home::local(directory.path());
     home.organization(directory.path());
-    let cases: [(&[&str], &str); 8] = [
+    let cases: [(&[&str], &str); 9] = [
         (&["organization", "create", "Again", "--slug", "acme"], "exists already"),
         (&["organization", "create", "X", "--slug", "Not A Slug"], "a-z 0-9 -"),
         (&["key", "create", "--organization", "nobody", "--role", "read"], "no such organization"),
@@ -98,6 +98,7 @@ fn what_cannot_be_done_is_said() {
         (&["key", "revoke", "--organization", "acme", "evp_0000000000000000"], "no such key"),
         (&["trust", "add", "--organization", "acme", "/dev/null"], "the key is empty"),
         (&["serve", "--listen", "127.0.0.1"], "invalid"),
+        (&["serve", "--trusted-proxies", "10.0.0.0/8,proxy"], "write networks as 10.0.0.0/8"),
         (&["--storage", "ftp://x", "organization", "list"], "s3://bucket/prefix"),
     ];
     for (arguments, said) in cases {
@@ -113,4 +114,27 @@ fn what_cannot_be_done_is_said() {
     assert_eq!(output.status.code(), Some(1));
     assert!(!text.contains("hidden"), "{text}");
     assert!(!String::from_utf8_lossy(&home.run(&["--help"]).stdout).contains("hidden"));
+}
+
+#[tokio::test]
+async fn the_operator_reads_what_was_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut home = Home::local(directory.path());
+    home.serve = vec!["--trusted-proxies", "127.0.0.1,10.0.0.0/8"];
+    let serving = Serving::start(&home, "127.0.0.1:0");
+    for _ in 0..3 {
+        let request = client().get(format!("{}/api/v1/whoami", serving.url)).bearer_auth("evp_guess");
+        assert_eq!(request.header("x-forwarded-for", "192.0.2.7").send().await.unwrap().status(), 401);
+    }
+    let first = home.ask(&["audit-log"]);
+    assert_eq!(first.lines().count(), 1, "{first}");
+    assert!(first.contains("  key.refuse  address:192.0.2.7  {\"attempts\":1}"), "{first}");
+    // The rest of the minute is recorded at the end.
+    let (well, log) = serving.terminate();
+    assert!(well, "{log}");
+    let all = home.ask(&["audit-log", "--limit", "10"]);
+    assert!(all.starts_with("20") && all.contains("{\"attempts\":2}"), "{all}");
+    assert!(!all.contains("guess") && !log.contains("guess"));
+    assert_eq!(log.matches("\"client\":\"192.0.2.7\"").count(), 3, "{log}");
+    assert_eq!(home.ask(&["audit-log", "--limit", "1"]), all.lines().next().unwrap());
 }

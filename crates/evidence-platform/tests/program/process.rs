@@ -1,8 +1,9 @@
 //! The program as a process.
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
@@ -17,13 +18,15 @@ pub(crate) struct Home {
     pub(crate) variables: Vec<(String, String)>,
     /// More arguments for `serve`.
     pub(crate) serve: Vec<&'static str>,
+    /// The file that the log goes to.
+    pub(crate) log: Option<PathBuf>,
 }
 
 impl Home {
     pub(crate) fn local(directory: &Path) -> Home {
         let data = directory.join("data").to_str().unwrap().to_owned();
         let variables = vec![("EVIDENCE_PLATFORM_DATA".into(), data)];
-        Home { name: "SQLite, directory".into(), variables, serve: Vec::new() }
+        Home { name: "SQLite, directory".into(), variables, ..Home::default() }
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
@@ -78,7 +81,11 @@ impl Serving {
     pub(crate) fn start(home: &Home, listen: &str) -> Serving {
         let mut command = home.command(&["serve", "--listen", listen]);
         command.args(&home.serve);
-        let log = if listen.ends_with(":0") { Stdio::piped() } else { Stdio::null() };
+        let log = match &home.log {
+            Some(path) => File::create(path).unwrap().into(),
+            None if listen.ends_with(":0") => Stdio::piped(),
+            None => Stdio::null(),
+        };
         let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
@@ -89,8 +96,17 @@ impl Serving {
 
     /// The most memory that it has had so far, in kB.
     pub(crate) fn most_memory(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    /// The memory that it has now, in kB.
+    pub(crate) fn memory(&self) -> u64 {
+        self.status("VmRSS:")
+    }
+
+    fn status(&self, field: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        let line = status.lines().find(|line| line.starts_with(field)).unwrap();
         line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
