@@ -83,6 +83,9 @@ pub struct ServeArgs {
     /// How many days a bundle is kept if the uploader does not say
     #[arg(long, default_value_t = 365, value_parser = clap::value_parser!(u32).range(..=36_500))]
     pub retention_days: u32,
+    /// The fewest days that an uploader can ask for
+    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
+    pub min_retention_days: u32,
     /// How many uploads may be under way at once; one organization can have half of them
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub max_uploads: u32,

@@ -78,10 +78,14 @@ async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result
 }
 
 async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
+    if serve.retention_days < serve.min_retention_days {
+        return Err(Error::Invalid("--retention-days must be at least --min-retention-days".into()));
+    }
     let defaults = Settings::default();
     let settings = Settings {
         patience: Patience { bytes: serve.max_bundle_size, ..defaults.patience },
         retention_days: serve.retention_days,
+        min_retention_days: serve.min_retention_days,
         uploads: usize::try_from(serve.max_uploads).unwrap_or(usize::MAX),
         inflated_bytes: serve.max_inflated_size,
         readers: serve

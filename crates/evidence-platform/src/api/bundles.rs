@@ -30,7 +30,7 @@ pub async fn whoami(principal: Principal) -> Answer<WhoAmI> {
     params(
         ("Content-Digest" = String, Header, description = "`sha-256=:<base64>:` of the body (RFC 9530)"),
         ("tag" = Option<Vec<String>>, Query, description = "`name=value`, any number of times; ignored if the same bytes are stored already"),
-        ("retention_days" = Option<u32>, Query, maximum = 36500, description = "How long to keep it; ignored if the same bytes are stored already"),
+        ("retention_days" = Option<u32>, Query, maximum = 36500, description = "How long to keep it, at least the platform's minimum; ignored if the same bytes are stored already"),
     ),
     request_body(content = BundleBytes, content_type = "application/gzip", description = "The bundle, a `.tar.gz`"),
     responses(

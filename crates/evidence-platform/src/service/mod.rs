@@ -49,6 +49,8 @@ pub struct Settings {
     pub patience: Patience,
     /// For how many days a bundle is kept if the uploader does not say.
     pub retention_days: u32,
+    /// The fewest days that an uploader can ask for.
+    pub min_retention_days: u32,
     /// How many uploads may be under way at once; one organization can have half of them.
     pub uploads: usize,
     /// How many bytes an uploaded bundle may inflate to; at most those of [`crate::facts::LIMITS`].
@@ -71,6 +73,7 @@ impl Default for Settings {
         Settings {
             patience,
             retention_days: 365,
+            min_retention_days: 0,
             uploads: 64,
             inflated_bytes: 2 << 30,
             readers,

@@ -114,6 +114,12 @@ impl Service {
         if upload.retention_days.is_some_and(|days| days > RETENTION_DAYS) {
             return Err(Error::Invalid(format!("retention_days must be at most {RETENTION_DAYS}")));
         }
+        let least = self.inner.settings.min_retention_days;
+        if upload.retention_days.is_some_and(|days| days < least) {
+            return Err(Error::Invalid(format!(
+                "retention_days must be at least {least}, the minimum of this platform"
+            )));
+        }
         let place = self.inner.uploads.take(principal.organization())?;
         let spooled = self.inner.spool.receive(body, self.inner.settings.patience).await?;
         if spooled.digest != upload.digest {

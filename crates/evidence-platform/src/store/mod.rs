@@ -9,6 +9,7 @@ mod claims;
 mod keys;
 mod organizations;
 mod pooler;
+mod private;
 mod readiness;
 mod schema;
 mod sessions;
@@ -156,7 +157,12 @@ impl Store {
         let held = match &url.lock {
             Some(path) => {
                 let path = path.clone();
-                Some(tokio::task::spawn_blocking(move || lock_file(&path)).await.map_err(Error::join)??)
+                let prepare = move || {
+                    let lock = lock_file(&path)?;
+                    private::make_private(&path.with_extension(""))?;
+                    Ok::<_, Error>(lock)
+                };
+                Some(tokio::task::spawn_blocking(prepare).await.map_err(Error::join)??)
             }
             None => None,
         };

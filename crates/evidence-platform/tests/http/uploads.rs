@@ -175,3 +175,25 @@ async fn retention_hold_and_deletion() {
     assert_eq!(delete().await.problem(), "not-found");
     assert!(running.place.blob_files().is_empty());
 }
+
+#[tokio::test]
+async fn an_upload_cannot_undercut_the_operator_s_retention() {
+    let settings = Settings { min_retention_days: 30, ..Settings::default() };
+    let running = Running::at(Place::local(), settings, Limits::default()).await;
+    let tenant = running.tenant("acme").await;
+    for (number, days, status) in [(1, "0", 400), (2, "29", 400), (3, "30", 201), (4, "31", 201)] {
+        let bytes = bundles::bundle(number);
+        for key in [&tenant.upload, &tenant.admin] {
+            let query = format!("?retention_days={days}");
+            let answer = running.upload_with(key, &bytes, &query, Some(content_digest(&bytes))).await;
+            assert_eq!(answer.status / 100, status / 100, "{days}: {answer:?}");
+            if status == 400 {
+                assert_eq!(answer.problem(), "invalid-request");
+                assert!(answer.json["detail"].as_str().unwrap().contains("at least 30"), "{answer:?}");
+            }
+        }
+    }
+    assert_eq!(running.upload(&tenant.upload, &bundles::bundle(5)).await.status, 201);
+    let list = running.get("/api/v1/bundles", &tenant.read).await;
+    assert_eq!(list.json["items"].as_array().unwrap().len(), 3, "{}", list.text());
+}

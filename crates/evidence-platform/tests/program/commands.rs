@@ -90,7 +90,7 @@ fn what_cannot_be_done_is_said() {
     let directory = tempfile::tempdir().unwrap();
     let mut home = Home::local(directory.path());
     home.organization(directory.path());
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 10] = [
         (&["organization", "create", "Again", "--slug", "acme"], "exists already"),
         (&["organization", "create", "X", "--slug", "Not A Slug"], "a-z 0-9 -"),
         (&["key", "create", "--organization", "nobody", "--role", "read"], "no such organization"),
@@ -99,6 +99,7 @@ fn what_cannot_be_done_is_said() {
         (&["trust", "add", "--organization", "acme", "/dev/null"], "the key is empty"),
         (&["serve", "--listen", "127.0.0.1"], "invalid"),
         (&["serve", "--trusted-proxies", "10.0.0.0/8,proxy"], "write networks as 10.0.0.0/8"),
+        (&["serve", "--retention-days", "9", "--min-retention-days", "10"], "at least --min-retention-days"),
         (&["--storage", "ftp://x", "organization", "list"], "s3://bucket/prefix"),
     ];
     for (arguments, said) in cases {
@@ -137,4 +138,33 @@ async fn the_operator_reads_what_was_refused() {
     assert!(!all.contains("guess") && !log.contains("guess"));
     assert_eq!(log.matches("\"client\":\"192.0.2.7\"").count(), 3, "{log}");
     assert_eq!(home.ask(&["audit-log", "--limit", "1"]), all.lines().next().unwrap());
+}
+
+#[test]
+fn the_database_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let home = Home::local(directory.path());
+    let data = directory.path().join("data");
+    let files =
+        || ["platform.sqlite", "platform.sqlite-wal", "platform.sqlite-shm"].map(|name| data.join(name));
+    // Made by an operator who shares the directory, and a database made by an older version.
+    std::fs::create_dir(&data).unwrap();
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for round in ["new", "open to all"] {
+        let serving = Serving::start(&home, "127.0.0.1:0");
+        if round == "new" {
+            home.organization(directory.path());
+        }
+        for file in files() {
+            let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{round}: {}", file.display());
+        }
+        // What is killed leaves all three files.
+        serving.kill();
+        for file in files() {
+            std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        }
+    }
+    assert!(home.ask(&["organization", "list"]).contains("acme"));
 }
