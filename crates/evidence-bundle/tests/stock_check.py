@@ -40,11 +40,13 @@ def main(bundle, key):
         extra = next(members, None)
         if extra is not None:
             sys.exit(f"FAILED: {extra.name!r} is not listed")
+        if archive.fileobj.read().strip(b"\0"):
+            sys.exit("FAILED: bytes follow the last file")
     print(f"OK: {len(lines)} files, none missing, none extra, none changed")
 
 
 def read(archive, member, name):
-    if member is None or member.name != name or not member.isreg():
+    if member is None or member.name != name or not member.isreg() or member.mode != 0o644:
         sys.exit(f"FAILED: {name} is not where it must be")
     return archive.extractfile(member).read()
 

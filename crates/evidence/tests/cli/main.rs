@@ -14,6 +14,8 @@
 )]
 
 mod common;
+#[path = "../../../evidence-bundle/tests/support/stock.rs"]
+mod stock;
 
 mod branch_protection;
 mod bundle;

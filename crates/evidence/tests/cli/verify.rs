@@ -4,8 +4,10 @@ use std::fs;
 use std::io::Write as _;
 
 use sandbox::codehost::File;
+use sha2::Digest as _;
 
 use crate::common::{Lab, Run, acme, repository, sound, strong};
+use crate::stock;
 
 /// A lab with one bundle at `b.tar.gz`; its configuration is put away, so that no key is trusted by itself.
 fn bundled() -> Lab {
@@ -216,19 +218,18 @@ fn the_time_of_a_reproducible_bundle_is_told() {
     assert!(run.stdout.contains("SOURCE_DATE_EPOCH"), "{}", run.stdout);
 }
 
-/// The lines of the README: tar, openssl, sha256sum.
+/// The commands of the pages, over a bundle of the tool.
 #[test]
 fn stock_tools_agree() {
     let lab = bundled();
-    let script = "set -e\nmkdir b && tar -xzf b.tar.gz -C b && cd b\n\
-        openssl pkeyutl -verify -pubin -inkey ../key.pub.pem -rawin -in checksums.sha256 -sigfile signature.sig\n\
-        sha256sum --strict --quiet -c checksums.sha256\n\
-        find . ! -type d | sed 's|^\\./||' | grep -vx -e checksums.sha256 -e signature.sig | LC_ALL=C sort > ../found\n\
-        cut -c67- checksums.sha256 | LC_ALL=C sort | diff ../found -\n";
-    let output =
-        std::process::Command::new("sh").args(["-c", script]).current_dir(lab.path("")).output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("Signature Verified Successfully"));
+    for copy in stock::copies() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::copy(lab.path("b.tar.gz"), directory.path().join(stock::BUNDLE)).unwrap();
+        fs::copy(lab.path("key.pub.pem"), directory.path().join(copy.key)).unwrap();
+        let sha256 = hex::encode(sha2::Sha256::digest(fs::read(lab.path("b.tar.gz")).unwrap()));
+        let output = stock::paste("bash", &copy.filled_in(&sha256), directory.path()).unwrap();
+        assert!(stock::is_good(&output), "{}: {output:?}", copy.document);
+    }
 }
 
 /// The scripts of the format, which share no code with the program.

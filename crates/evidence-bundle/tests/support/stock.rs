@@ -1,0 +1,75 @@
+//! The commands of the check with stock tools, taken from the documents that show them. Also included by the tests of
+//! the tool.
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// What a copy of the commands calls the bundle and the key, which lie in the directory where it is run.
+pub struct Copy {
+    /// The document that shows the commands.
+    pub document: &'static str,
+    /// The commands, as a reader would paste them.
+    pub commands: String,
+    /// The name of the bundle in them.
+    pub bundle: &'static str,
+    /// The name of the key in them.
+    pub key: &'static str,
+}
+
+impl Copy {
+    /// The commands for the bundle with this SHA-256; the page names one bundle.
+    pub fn filled_in(&self, sha256: &str) -> String {
+        self.commands.replace("{{ file_name }}", BUNDLE).replace("{{ sha256 }}", sha256)
+    }
+}
+
+/// The name under which the tests put the bundle, which is one that the tool would give it.
+pub const BUNDLE: &str = "evidence-bundle-20260102-030405.tar.gz";
+
+/// Every page that shows the commands to a reader.
+pub fn copies() -> Vec<Copy> {
+    let shell = |document| Copy {
+        document,
+        commands: between(&read(document), "```sh\n", "```"),
+        bundle: "evidence-bundle-*.tar.gz",
+        key: "acme.pub.pem",
+    };
+    let template = "crates/evidence-platform/templates/bundle.html";
+    let page = between(&read(template), "<pre>", "</pre>");
+    let page = page.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+    vec![
+        shell("README.md"),
+        shell("docs/bundle-format.md"),
+        Copy { document: template, commands: page, bundle: "{{ file_name }}", key: "key.pub.pem" },
+    ]
+}
+
+/// The text of a document of the repository.
+pub fn read(document: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(document);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The one block of a document that checks a signature.
+fn between(document: &str, begin: &str, end: &str) -> String {
+    let blocks = document.split(begin).skip(1).filter_map(|rest| rest.split(end).next());
+    let found: Vec<&str> = blocks.filter(|block| block.contains("pkeyutl -verify")).collect();
+    assert_eq!(found.len(), 1, "blocks with the commands: {found:?}");
+    found[0].to_owned()
+}
+
+/// Runs commands as a reader would, in a shell that has read no configuration of its own.
+pub fn paste(shell: &str, commands: &str, directory: &Path) -> std::io::Result<Output> {
+    let quiet = if shell == "zsh" { "-f" } else { "--norc" };
+    let mut command = Command::new("timeout");
+    command.args(["10", shell, quiet, "-c", commands]).current_dir(directory);
+    command.env_remove("TAR_OPTIONS").env_remove("GREP_OPTIONS").output()
+}
+
+/// Whether the output is what the documents call a good result: this one line, and nothing else.
+pub fn is_good(output: &Output) -> bool {
+    output.status.success()
+        && output.stdout == b"Signature Verified Successfully\n"
+        && output.stderr.is_empty()
+}
