@@ -10,9 +10,10 @@ mod sample;
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use evidence_bundle::document::{Manifest, RunRecord};
+use evidence_bundle::document::{Hints, Manifest, Normalized, RunRecord};
 use evidence_bundle::path::{MANIFEST, archive_order};
 use evidence_bundle::{
     Expectations, Failure, Limits, PublicKey, SignedBundle, SigningKey, TrustRoot, UnsignedBundle,
@@ -109,6 +110,11 @@ fn tells_the_truth(verified: &VerifiedBundle, files: &[File]) {
     assert_eq!(path, MANIFEST);
     let manifest: Manifest = reads_one_way(manifest);
     reads_one_way::<RunRecord>(&files[1].1);
+    reads_one_way::<Hints>(&files[2].1);
+    let normalized: Normalized = reads_one_way(&files[3].1);
+    let ids: Vec<&String> = normalized.controls.iter().map(|control| &control.id).collect();
+    assert_eq!(ids, manifest.controls.iter().collect::<Vec<_>>());
+    assert!(!manifest.complete || manifest.errors.is_empty() && manifest.excluded.is_empty());
     let hex = |contents: &[u8]| hex::encode(Sha256::digest(contents));
     assert_eq!(verified.files, files.len() as u64);
     assert_eq!(verified.bytes, files.iter().map(|(_, contents)| contents.len() as u64).sum::<u64>());
@@ -184,7 +190,7 @@ enum Change<'a> {
     File(usize, Splice<'a>),
     /// The path of a file.
     Path(usize, &'a str),
-    /// Another artifact.
+    /// Another artifact, before everything else is made of the artifacts.
     Artifact(&'a str, &'a [u8]),
     /// A file less.
     Remove(usize),
@@ -262,21 +268,16 @@ impl<'a> Changes<'a> {
 }
 
 fn make(key: &SigningKey, changes: &[Change<'_>]) -> Vec<u8> {
-    static GOOD: LazyLock<Vec<File>> = LazyLock::new(|| {
-        let settings = br#"{"login":"acme"}"#;
-        with_documents(vec![("sources/codehost/org_settings.json".to_owned(), settings.to_vec())])
-    });
-    let mut files = GOOD.clone();
-    for change in changes {
-        let count = files.len();
-        match change {
-            Change::File(index, splice) if count > 0 => splice.apply(&mut files[index % count].1),
-            Change::Path(index, path) if count > 0 => files[index % count].0 = (*path).to_owned(),
-            Change::Artifact(path, contents) => files.push(((*path).to_owned(), contents.to_vec())),
-            Change::Remove(index) if count > 0 => _ = files.remove(index % count),
-            _ => {}
-        }
-    }
+    let settings = br#"{"login":"acme"}"#;
+    let mut artifacts = vec![("sources/codehost/org_settings.json".to_owned(), settings.to_vec())];
+    artifacts.extend(changes.iter().filter_map(|change| match change {
+        Change::Artifact(path, contents) => Some(((*path).to_owned(), contents.to_vec())),
+        _ => None,
+    }));
+    // The documents fit the artifacts, so that only what is changed in them is wrong.
+    change_files(changes, &mut artifacts, DOCUMENTS..usize::MAX);
+    let mut files = with_documents(artifacts);
+    change_files(changes, &mut files, 0..DOCUMENTS);
     files.sort_by(|(left, _), (right, _)| archive_order(left, right));
     let mut manifest = json(&manifest(&files, key));
     apply(changes, &mut manifest, |change| match change {
@@ -315,6 +316,38 @@ fn make(key: &SigningKey, changes: &[Change<'_>]) -> Vec<u8> {
         _ => None,
     });
     bundle
+}
+
+/// How many documents come before the artifacts.
+const DOCUMENTS: usize = 3;
+
+/// Makes the changes to those files of the bundle that have these numbers.
+fn change_files(changes: &[Change<'_>], files: &mut Vec<File>, numbers: Range<usize>) {
+    for change in changes {
+        let count = files.len().max(1);
+        let number = |index: &usize| {
+            let number = index % (numbers.start + count);
+            number.checked_sub(numbers.start).filter(|_| numbers.contains(&number) && !files.is_empty())
+        };
+        match change {
+            Change::File(index, splice) => {
+                if let Some(number) = number(index) {
+                    splice.apply(&mut files[number].1);
+                }
+            }
+            Change::Path(index, path) => {
+                if let Some(number) = number(index) {
+                    files[number].0 = (*path).to_owned();
+                }
+            }
+            Change::Remove(index) => {
+                if let Some(number) = number(index) {
+                    files.remove(number);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 fn apply<'a>(changes: &'a [Change<'a>], to: &mut Vec<u8>, of: fn(&'a Change<'a>) -> Option<&'a Splice<'a>>) {

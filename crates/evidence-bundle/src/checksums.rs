@@ -221,6 +221,12 @@ impl ChecksumList {
         self.line(index)?.get(PATH_START..)?.strip_suffix('\n')
     }
 
+    /// Whether the list names the file with this path and this SHA-256 in hex digits.
+    pub fn holds(&self, path: &str, sha256: &str) -> bool {
+        let line = self.position(path).and_then(|index| self.line(index));
+        sha256.len() == DIGITS && line.is_some_and(|line| line.starts_with(sha256))
+    }
+
     /// Every row, in order.
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> + Clone {
         (0..self.len()).filter_map(|index| self.row(index))

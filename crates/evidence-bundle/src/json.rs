@@ -49,6 +49,26 @@ pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -
     Object::deserialize(deserializer).map(|Object(value)| value)
 }
 
+/// For `deserialize_with`: a field that must be a list of objects.
+///
+/// # Errors
+///
+/// If it is something else.
+pub fn objects<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Vec::deserialize(deserializer).map(Object::all)
+}
+
+/// For `deserialize_with`, together with `default`: a field that must be an object if it is there.
+///
+/// # Errors
+///
+/// If it is something else.
+pub fn optional<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer).map(|object| object.map(|Object(value)| value))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,5 +94,33 @@ mod tests {
         let found: Vec<u8> = read(r#"[{"a": 1}, {"a": 2}]"#).unwrap().iter().map(|item| item["a"]).collect();
         assert_eq!(found, [1, 2]);
         assert!(read(r#"[{"a": 1}, [2]]"#).unwrap_err().to_string().contains("expected an object"));
+    }
+
+    #[test]
+    fn fields_of_a_document_are_no_lists() {
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct One {
+            one: u8,
+        }
+        #[derive(Debug, PartialEq, Deserialize)]
+        struct Fields {
+            #[serde(deserialize_with = "super::objects")]
+            many: Vec<One>,
+            #[serde(default, deserialize_with = "super::optional")]
+            maybe: Option<One>,
+        }
+        let read = |text: &str| serde_json::from_str::<Fields>(text).ok();
+        let fields = |many, maybe| Some(Fields { many, maybe });
+        assert_eq!(
+            read(r#"{"many": [{"one": 1}], "maybe": {"one": 2}}"#),
+            fields(vec![One { one: 1 }], Some(One { one: 2 }))
+        );
+        assert_eq!(read(r#"{"many": []}"#), fields(Vec::new(), None));
+        assert_eq!(read(r#"{"many": [], "maybe": null}"#), fields(Vec::new(), None));
+        for bad in
+            [r#"{"many": [[1]]}"#, r#"{"many": {}}"#, r#"{"many": [], "maybe": [1]}"#, r#"{"maybe": null}"#]
+        {
+            assert_eq!(read(bad), None, "{bad}");
+        }
     }
 }

@@ -457,12 +457,12 @@ fn age_is_judged_with_the_callers_clock_alone() {
 #[test]
 fn documents_have_one_form_and_unknown_fields_are_refused() {
     let mut text = Vec::new();
-    write_json(&mut text, &support::sample::run_record()).unwrap();
+    write_json(&mut text, &support::sample::run_record(1)).unwrap();
     let text = String::from_utf8(text).unwrap();
     assert!(text.starts_with("{\n  \"started_at\": \"2026-01-02T03:04:00Z\",\n  \"completed_at\""), "{text}");
     assert!(text.ends_with("  ]\n}\n") && !text.contains('\r'));
     let read: RunRecord = serde_json::from_str(&text).unwrap();
-    assert_eq!(read, support::sample::run_record());
+    assert_eq!(read, support::sample::run_record(1));
     let extra = text.replacen('{', "{ \"surprise\": 1,", 1);
     assert!(serde_json::from_str::<RunRecord>(&extra).is_err());
     for text in ["{\"schema_version\":\"1.0\",\"hints\":[],\"x\":1}", "{\"schema_version\":\"1.0\"}", "[]"] {

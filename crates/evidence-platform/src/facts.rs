@@ -27,6 +27,7 @@ pub const LIMITS: Limits = Limits {
     checksums_bytes: 32 << 20,
     manifest_bytes: 64 << 20,
     run_bytes: 4 << 20,
+    derived_bytes: 256 << 20,
 };
 
 /// Controls of a judgement. A framework has some dozens.

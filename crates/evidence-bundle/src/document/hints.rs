@@ -39,6 +39,7 @@ pub struct Hint {
     /// What to do.
     pub remediation: String,
     /// The files that the hint rests on.
+    #[serde(deserialize_with = "crate::json::objects")]
     pub evidence: Vec<EvidenceReference>,
 }
 

@@ -25,8 +25,10 @@ pub struct Normalized<C = Vec<NormalizedControl>> {
 #[serde(deny_unknown_fields)]
 pub struct Summary {
     /// Controls per status.
+    #[serde(deserialize_with = "crate::json::object")]
     pub controls: Counts,
     /// Checks per status.
+    #[serde(deserialize_with = "crate::json::object")]
     pub checks: Counts,
 }
 
@@ -54,6 +56,18 @@ impl Counts {
             Status::NotApplicable => &mut self.not_applicable,
         };
         *count = count.saturating_add(1);
+    }
+
+    /// The status of a control with these checks: fail if any fails, else not verifiable if any is, else pass. Checks
+    /// that do not apply say nothing: with no others the control does not apply. Without a check nothing is verified.
+    pub fn status(&self) -> Status {
+        match self {
+            Counts { fail: 1.., .. } => Status::Fail,
+            Counts { not_verifiable: 1.., .. } => Status::NotVerifiable,
+            Counts { pass: 1.., .. } => Status::Pass,
+            Counts { not_applicable: 1.., .. } => Status::NotApplicable,
+            Counts { pass: 0, fail: 0, not_verifiable: 0, not_applicable: 0 } => Status::NotVerifiable,
+        }
     }
 }
 
@@ -97,6 +111,7 @@ pub struct Check {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual: Option<String>,
     /// The files that the check rests on.
+    #[serde(deserialize_with = "crate::json::objects")]
     pub evidence: Vec<EvidenceReference>,
 }
 

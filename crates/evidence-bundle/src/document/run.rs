@@ -21,14 +21,17 @@ pub struct RunRecord {
     /// The operating system and architecture, such as `linux-x86_64`.
     pub platform: String,
     /// The program.
+    #[serde(deserialize_with = "crate::json::object")]
     pub tool: ToolRecord,
     /// The command line, without values of secrets.
     pub command: Vec<String>,
     /// The configuration file.
+    #[serde(deserialize_with = "crate::json::object")]
     pub config: ConfigRecord,
     /// The exit code that the run was going to have when the bundle was signed.
     pub exit_code: u8,
     /// What each source was asked and what it answered.
+    #[serde(deserialize_with = "crate::json::objects")]
     pub sources: Vec<SourceRun>,
 }
 
@@ -64,6 +67,7 @@ pub struct SourceRun {
     /// The base of its API.
     pub api_url: String,
     /// Who the source said we are.
+    #[serde(deserialize_with = "crate::json::object")]
     pub identity: Identity,
     /// The subjects that the source listed.
     pub discovered: u64,
@@ -86,7 +90,7 @@ pub struct SourceRun {
     /// The answers that were 304 (RFC 9110, section 15.4.5).
     pub revalidated: u64,
     /// The rate limit at the end, if the source says one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::json::optional")]
     pub rate_limit: Option<RateLimitRecord>,
     /// The seconds for which the run waited for a rate limit.
     pub paused_seconds: u64,

@@ -2,16 +2,16 @@
 //!
 //! It is read row by row and never in memory as a whole: that of a large organization is larger than everything else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::Read;
-use std::marker::PhantomData;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny};
 
+use super::stream::{Json, Stop};
 use super::{KEPT_RECORDS, Reason, VerifyError};
 use crate::checksums::{self, ChecksumList};
 use crate::document::{ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previous, SignerRecord, Warning};
@@ -19,10 +19,19 @@ use crate::json::Object;
 use crate::key::{ALGORITHM, KeyError, PublicKey};
 use crate::path::{self, MANIFEST};
 
+/// The code of the warning that artifacts of an earlier run were taken over.
+const RESUMED: &str = "resumed";
+
 /// What verification keeps of a manifest.
 pub(super) struct Facts {
     /// The size of the file in each row of the list; that of the manifest itself is not known and 0.
     pub(super) sizes: Vec<u64>,
+    /// The number of artifacts of each source that is named.
+    pub(super) artifacts: BTreeMap<String, u64>,
+    /// When the first and the last artifact was collected.
+    pub(super) collected: Option<(i64, i64)>,
+    /// Artifacts of an earlier run were taken over.
+    pub(super) resumed: bool,
     pub(super) created_at: i64,
     pub(super) tool_version: String,
     pub(super) framework: String,
@@ -83,18 +92,16 @@ pub(super) fn check_signer(signer: &SignerRecord, key: &PublicKey) -> Result<(),
 pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Facts, VerifyError> {
     let mut rows = Rows::of(list);
     let mut head = Head::default();
-    let mut deserializer = serde_json::Deserializer::from_reader(manifest);
-    let read = Reading { head: &mut head, rows: &mut rows }
-        .deserialize(&mut deserializer)
-        .and_then(|()| deserializer.end());
+    let mut json = Json::new(manifest);
+    let read = json.object(|json, name| head.field(json, name, &mut rows)).and_then(|()| json.end());
     if let Some(version) = head.bundle_version.as_ref().filter(|version| *version != crate::BUNDLE_VERSION) {
         return Err(unsupported(version));
     }
-    if let Some(refusal) = rows.refusal.take() {
-        return Err(refusal);
+    match read {
+        Ok(()) => head.facts(rows),
+        Err(Stop::Refused(refusal)) => Err(refusal),
+        Err(Stop::Malformed(detail)) => Err(malformed(detail)),
     }
-    read.map_err(malformed)?;
-    head.facts(rows)
 }
 
 fn unsupported(version: &str) -> VerifyError {
@@ -117,97 +124,72 @@ struct Head {
     organization: Option<String>,
     complete: Option<bool>,
     files: Option<()>,
-    warnings: Option<Kept<Warning>>,
-    excluded: Option<Kept<Excluded>>,
-    errors: Option<Kept<ErrorRecord>>,
+    warnings: Option<(Vec<Warning>, u64)>,
+    excluded: Option<(Vec<Excluded>, u64)>,
+    errors: Option<(Vec<ErrorRecord>, u64)>,
     previous: Option<Option<Object<Previous>>>,
     /// The first field that no manifest of this version has.
     unknown: Option<String>,
 }
 
-/// A document that must be an object: a derived struct also accepts a list, and takes its items for the fields in order.
-struct Reading<'r, 'a> {
-    head: &'r mut Head,
-    rows: &'r mut Rows<'a>,
-}
-
-impl<'de> DeserializeSeed<'de> for Reading<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Reading<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a manifest")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let Reading { head, rows } = self;
-        while let Some(name) = fields.next_key::<String>()? {
-            match name.as_str() {
-                "bundle_version" => {
-                    once(&mut head.bundle_version, "bundle_version", &mut fields)?;
-                    if head.bundle_version.as_deref() != Some(crate::BUNDLE_VERSION) {
-                        return Err(A::Error::custom("another version"));
-                    }
-                }
-                "tool_version" => once(&mut head.tool_version, "tool_version", &mut fields)?,
-                "created_at" => once(&mut head.created_at, "created_at", &mut fields)?,
-                "framework" => once(&mut head.framework, "framework", &mut fields)?,
-                "controls" => once(&mut head.controls, "controls", &mut fields)?,
-                "sources" => once(&mut head.sources, "sources", &mut fields)?,
-                "signer" => once(&mut head.signer, "signer", &mut fields)?,
-                "bundle_id" => once(&mut head.bundle_id, "bundle_id", &mut fields)?,
-                "organization" => once(&mut head.organization, "organization", &mut fields)?,
-                "complete" => once(&mut head.complete, "complete", &mut fields)?,
-                "warnings" => once(&mut head.warnings, "warnings", &mut fields)?,
-                "excluded" => once(&mut head.excluded, "excluded", &mut fields)?,
-                "errors" => once(&mut head.errors, "errors", &mut fields)?,
-                "previous" => once(&mut head.previous, "previous", &mut fields)?,
-                "artifacts" => {
-                    first(&mut head.artifacts, "artifacts", ())?;
-                    fields.next_value_seed(EachRow(
-                        |record: ArtifactRecord| rows.artifact(record),
-                        PhantomData,
-                    ))?;
-                }
-                "files" => {
-                    first(&mut head.files, "files", ())?;
-                    fields.next_value_seed(EachRow(|record: FileRecord| rows.file(&record), PhantomData))?;
-                }
-                // The version, which may come later, says whether this is wrong.
-                _ => {
-                    fields.next_value::<IgnoredAny>()?;
-                    head.unknown.get_or_insert(name);
+impl Head {
+    fn field<R: Read>(&mut self, json: &mut Json<R>, name: &str, rows: &mut Rows<'_>) -> Result<(), Stop> {
+        match name {
+            "bundle_version" => {
+                json.once(&mut self.bundle_version, name)?;
+                match self.bundle_version.as_deref() {
+                    Some(crate::BUNDLE_VERSION) => Ok(()),
+                    _ => Err(json.malformed("another version")),
                 }
             }
+            "tool_version" => json.once(&mut self.tool_version, name),
+            "created_at" => json.once(&mut self.created_at, name),
+            "framework" => json.once(&mut self.framework, name),
+            "controls" => json.once(&mut self.controls, name),
+            "sources" => json.once(&mut self.sources, name),
+            "signer" => json.once(&mut self.signer, name),
+            "bundle_id" => json.once(&mut self.bundle_id, name),
+            "organization" => json.once(&mut self.organization, name),
+            "complete" => json.once(&mut self.complete, name),
+            "previous" => json.once(&mut self.previous, name),
+            "artifacts" => {
+                json.first(&mut self.artifacts, name, ())?;
+                json.list(|json| json.value().and_then(|Object(record)| Ok(rows.artifact(record)?)))
+            }
+            "files" => {
+                json.first(&mut self.files, name, ())?;
+                json.list(|json| json.value().and_then(|Object(record)| Ok(rows.file(&record)?)))
+            }
+            "warnings" => {
+                let warnings = kept(json, |warning: &Warning| {
+                    rows.resumed |= warning.code == RESUMED;
+                    if let Some(source) = &warning.source {
+                        rows.mention(source, MANIFEST);
+                    }
+                    Ok(())
+                })?;
+                json.first(&mut self.warnings, name, warnings)
+            }
+            "excluded" => {
+                let excluded = kept(json, |excluded: &Excluded| rows.excluded(excluded))?;
+                json.first(&mut self.excluded, name, excluded)
+            }
+            "errors" => {
+                let errors = kept(json, |error: &ErrorRecord| {
+                    rows.mention(&error.source, MANIFEST);
+                    Ok(())
+                })?;
+                json.first(&mut self.errors, name, errors)
+            }
+            // The version, which may come later, says whether this is wrong.
+            _ => {
+                json.value::<IgnoredAny>()?;
+                self.unknown.get_or_insert_with(|| name.to_owned());
+                Ok(())
+            }
         }
-        Ok(())
     }
-}
 
-fn once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
-    field: &mut Option<T>,
-    name: &'static str,
-    fields: &mut A,
-) -> Result<(), A::Error> {
-    let value = fields.next_value()?;
-    first(field, name, value)
-}
-
-fn first<T, E: serde::de::Error>(field: &mut Option<T>, name: &'static str, value: T) -> Result<(), E> {
-    match field.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(E::duplicate_field(name)),
-    }
-}
-
-impl Head {
     fn facts(self, rows: Rows<'_>) -> Result<Facts, VerifyError> {
         fn there<T>(field: Option<T>, name: &str) -> Result<T, VerifyError> {
             field.ok_or_else(|| malformed(format_args!("missing field `{name}`")))
@@ -220,23 +202,34 @@ impl Head {
         there(self.files, "files")?;
         let created_at = crate::time::parse(&there(self.created_at, "created_at")?)
             .ok_or_else(|| malformed("created_at is no RFC 3339 time in whole seconds of UTC"))?;
-        let sources = there(self.sources, "sources")?;
-        Ok(Facts {
+        let (sources, controls) = (there(self.sources, "sources")?, there(self.controls, "controls")?);
+        rows.check_scope(&sources, &controls)?;
+        let (collected, resumed) = (rows.collected, rows.resumed);
+        let (sizes, artifacts) = rows.sizes()?;
+        let facts = Facts {
             created_at,
             tool_version: there(self.tool_version, "tool_version")?,
             framework: there(self.framework, "framework")?,
-            controls: there(self.controls, "controls")?,
+            controls,
             signer: there(self.signer, "signer")?.0,
             bundle_id: there(self.bundle_id, "bundle_id")?,
             organization: there(self.organization, "organization")?,
             complete: there(self.complete, "complete")?,
-            warnings: there(self.warnings, "warnings")?.into(),
-            excluded: there(self.excluded, "excluded")?.into(),
-            errors: there(self.errors, "errors")?.into(),
+            warnings: there(self.warnings, "warnings")?,
+            excluded: there(self.excluded, "excluded")?,
+            errors: there(self.errors, "errors")?,
             previous: self.previous.flatten().map(|Object(previous)| previous),
-            sizes: rows.sizes(&sources)?,
+            sizes,
+            artifacts,
+            collected,
+            resumed,
             sources,
-        })
+        };
+        if facts.complete && facts.errors.1.max(facts.excluded.1) > 0 {
+            let detail = "the manifest says that nothing is missing, and names what is";
+            return Err(VerifyError::at(Reason::CompleteMismatch, MANIFEST, detail));
+        }
+        Ok(facts)
     }
 }
 
@@ -248,41 +241,41 @@ struct Rows<'a> {
     /// The size of the file in each row of the list, as far as the files have been read. That of the manifest, the
     /// first, is not known and 0.
     files: Vec<u64>,
-    /// Every source that an artifact names, with the first that does.
-    named: BTreeMap<String, String>,
-    /// Why the first wrong row is refused.
-    refusal: Option<VerifyError>,
+    /// Every source that is named, with the first file that names it and how many artifacts it has.
+    sources: BTreeMap<String, (String, u64)>,
+    /// Every control that an artifact names.
+    controls: BTreeSet<String>,
+    /// When the first and the last artifact was collected.
+    collected: Option<(i64, i64)>,
+    /// The time that was read last: many artifacts have the same.
+    last: (String, i64),
+    /// Artifacts of an earlier run were taken over.
+    resumed: bool,
 }
 
 impl<'a> Rows<'a> {
     fn of(list: &'a ChecksumList) -> Rows<'a> {
-        let (artifacts, files) = (vec![None; list.len()], vec![0]);
-        Rows { list, artifacts, files, named: BTreeMap::new(), refusal: None }
-    }
-
-    /// Whether the row of an artifact agrees with the list.
-    fn artifact(&mut self, record: ArtifactRecord) -> bool {
-        let checked = self.check_artifact(record);
-        self.agrees(checked)
-    }
-
-    /// Whether the row of a file agrees with the list.
-    fn file(&mut self, record: &FileRecord) -> bool {
-        let checked = self.check_file(record);
-        self.agrees(checked)
-    }
-
-    fn agrees(&mut self, checked: Result<(), VerifyError>) -> bool {
-        match checked {
-            Ok(()) => true,
-            Err(refusal) => {
-                self.refusal.get_or_insert(refusal);
-                false
-            }
+        Rows {
+            list,
+            artifacts: vec![None; list.len()],
+            files: vec![0],
+            sources: BTreeMap::new(),
+            controls: BTreeSet::new(),
+            collected: None,
+            last: (String::new(), 0),
+            resumed: false,
         }
     }
 
-    fn check_artifact(&mut self, record: ArtifactRecord) -> Result<(), VerifyError> {
+    /// Notes that `path` names the source; gives the number of its artifacts.
+    fn mention(&mut self, source: &str, path: &str) -> Option<&mut u64> {
+        if !self.sources.contains_key(source) {
+            self.sources.insert(source.to_owned(), (path.to_owned(), 0));
+        }
+        self.sources.get_mut(source).map(|(_, count)| count)
+    }
+
+    fn artifact(&mut self, record: ArtifactRecord) -> Result<(), VerifyError> {
         let path = record.filename;
         if !path.starts_with(&format!("sources/{}/", path::encode_component(&record.source))) {
             return Err(foreign(&path));
@@ -300,11 +293,59 @@ impl<'a> Rows<'a> {
         if size.replace(record.size_bytes).is_some() {
             return Err(mismatch(&path, "the manifest names the artifact twice"));
         }
-        self.named.entry(record.source).or_insert(path);
+        if let Some(count) = self.mention(&record.source, &path) {
+            *count += 1;
+        }
+        for control in record.controls {
+            self.controls.insert(control);
+        }
+        self.collected_at(record.collected_at, &path)
+    }
+
+    fn collected_at(&mut self, text: String, path: &str) -> Result<(), VerifyError> {
+        if text != self.last.0 {
+            let Some(time) = crate::time::parse(&text) else {
+                let detail = format!("{path}: collected_at is no RFC 3339 time in whole seconds of UTC");
+                return Err(VerifyError::at(Reason::TimeOrder, path, detail));
+            };
+            self.last = (text, time);
+        }
+        let time = self.last.1;
+        let (earliest, latest) = self.collected.unwrap_or((time, time));
+        self.collected = Some((earliest.min(time), latest.max(time)));
         Ok(())
     }
 
-    fn check_file(&mut self, record: &FileRecord) -> Result<(), VerifyError> {
+    /// What was left out is not in the bundle.
+    fn excluded(&self, excluded: &Excluded) -> Result<(), VerifyError> {
+        match self.list.position(&excluded.filename) {
+            None => Ok(()),
+            Some(_) => Err(mismatch(&excluded.filename, "the manifest says that the file was left out")),
+        }
+    }
+
+    /// The rows name no sources and controls but those of the manifest.
+    fn check_scope(&self, sources: &[String], controls: &[String]) -> Result<(), VerifyError> {
+        if let Some((source, (path, _))) = self.sources.iter().find(|(source, _)| !sources.contains(source)) {
+            let detail = format!("the source {source} is not one of the manifest");
+            return Err(if path == MANIFEST { disagree(detail) } else { foreign(path) });
+        }
+        if let Some(control) = self.controls.iter().find(|control| !controls.contains(control)) {
+            let detail = format!("an artifact is of the control {control}, which is not one of the manifest");
+            return Err(disagree(detail));
+        }
+        for names in [sources, controls] {
+            if let Some(name) =
+                names.iter().enumerate().find(|(at, name)| names.iter().take(*at).any(|n| n == *name))
+            {
+                let detail = format!("the manifest names {} twice", name.1);
+                return Err(disagree(detail));
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, record: &FileRecord) -> Result<(), VerifyError> {
         let row = self.list.row(self.files.len()).filter(|row| row.path == record.path);
         let row =
             row.ok_or_else(|| mismatch(&record.path, "the manifest and the list name other files here"))?;
@@ -315,11 +356,9 @@ impl<'a> Rows<'a> {
         Ok(())
     }
 
-    /// The size of every file: exactly the list without the manifest, and what is an artifact is called one.
-    fn sizes(self, sources: &[String]) -> Result<Vec<u64>, VerifyError> {
-        if let Some((_, path)) = self.named.iter().find(|(source, _)| !sources.contains(source)) {
-            return Err(foreign(path));
-        }
+    /// The size of every file: exactly the list without the manifest, and what is an artifact is called one. Beside it the
+    /// number of artifacts of each source.
+    fn sizes(self) -> Result<(Vec<u64>, BTreeMap<String, u64>), VerifyError> {
         for (index, (size, artifact)) in self.files.iter().zip(&self.artifacts).enumerate() {
             let path = self.list.path(index).unwrap_or_default();
             match artifact {
@@ -334,9 +373,15 @@ impl<'a> Rows<'a> {
         }
         match self.list.row(self.files.len()) {
             Some(row) => Err(mismatch(row.path, "the manifest does not name the file")),
-            None => Ok(self.files),
+            None => {
+                Ok((self.files, self.sources.into_iter().map(|(name, (_, count))| (name, count)).collect()))
+            }
         }
     }
+}
+
+fn disagree(detail: String) -> VerifyError {
+    VerifyError::at(Reason::ScopeMismatch, MANIFEST, detail)
 }
 
 fn foreign(path: &str) -> VerifyError {
@@ -344,56 +389,19 @@ fn foreign(path: &str) -> VerifyError {
 }
 
 /// The first few records of a list, and how many there are.
-struct Kept<T> {
-    records: Vec<T>,
-    count: u64,
-}
-
-impl<T> From<Kept<T>> for (Vec<T>, u64) {
-    fn from(kept: Kept<T>) -> (Vec<T>, u64) {
-        (kept.records, kept.count)
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Kept<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Kept<T>, D::Error> {
-        let mut kept = Kept { records: Vec::new(), count: 0 };
-        let keep = |record| {
-            kept.count += 1;
-            if kept.records.len() < KEPT_RECORDS {
-                kept.records.push(record);
-            }
-            true
-        };
-        EachRow(keep, PhantomData).deserialize(deserializer)?;
-        Ok(kept)
-    }
-}
-
-/// Calls the function with every row of a list, one after the other, until it says no.
-struct EachRow<T, F>(F, PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>, F: FnMut(T) -> bool> DeserializeSeed<'de> for EachRow<T, F> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de, T: Deserialize<'de>, F: FnMut(T) -> bool> Visitor<'de> for EachRow<T, F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut rows: A) -> Result<(), A::Error> {
-        while let Some(Object(row)) = rows.next_element()? {
-            if !(self.0)(row) {
-                return Err(A::Error::custom("refused"));
-            }
+fn kept<T: DeserializeOwned, R: Read>(
+    json: &mut Json<R>,
+    mut each: impl FnMut(&T) -> Result<(), VerifyError>,
+) -> Result<(Vec<T>, u64), Stop> {
+    let (mut records, mut count) = (Vec::new(), 0);
+    json.list(|json| {
+        let Object(record) = json.value()?;
+        each(&record)?;
+        count += 1;
+        if records.len() < KEPT_RECORDS {
+            records.push(record);
         }
         Ok(())
-    }
+    })?;
+    Ok((records, count))
 }

@@ -2,14 +2,17 @@
 //!
 //! Only the list of checksums and the signature are read before the signature holds. Verification never opens a path
 //! that a bundle names, and memory is bounded by the list; the manifest is in memory only where it must say which key to
-//! try, or is shown to a visitor.
+//! try, or is shown to a visitor. The documents are judged by their form and against each other, row by row.
 
 mod archive;
+mod derived;
 mod inflate;
 mod manifest;
 mod pass;
 mod reason;
-mod shape;
+mod run;
+mod stream;
+mod tee;
 
 use std::fmt;
 use std::io::{self, Read};
@@ -47,6 +50,8 @@ pub struct Limits {
     pub manifest_bytes: u64,
     /// Bytes of `run.json`, which is held in memory until it is judged. Default 16 MiB.
     pub run_bytes: u64,
+    /// Bytes of `derived/hints.json` and of `derived/normalized.json`, each. Default 512 MiB.
+    pub derived_bytes: u64,
 }
 
 impl Limits {
@@ -57,6 +62,7 @@ impl Limits {
         checksums_bytes: 64 << 20,
         manifest_bytes: 512 << 20,
         run_bytes: 16 << 20,
+        derived_bytes: 512 << 20,
     };
 }
 
@@ -265,7 +271,7 @@ impl<R: Read> UntrustedBundle<R> {
         let mut pass = Pass { archive, list: &list, limits, visitor };
         let facts = pass.judge_manifest(manifest, &key)?;
         let trusted_by = trusted_by(trust, &key, facts.created_at)?;
-        let (run, bytes) = pass.read_files(&facts.sizes)?;
+        let (run, bytes) = pass.read_files(&facts)?;
         pass.finish()?;
         expect(expectations, &facts)?;
 

@@ -1,9 +1,13 @@
 //! The pass over the listed files, once the signature over the list holds.
 
-use std::io::{self, BufReader, Read};
+use std::io::{self, Read};
+use std::thread;
 
 use super::archive::{Archive, Found};
+use super::derived::{self, Derived};
 use super::manifest::{self, Facts};
+use super::run;
+use super::tee::tee;
 use super::{Failure, FileVisitor, Limits, Reason, VerifyError, check_digest, list_error, within};
 use crate::checksums::{ChecksumList, ListError};
 use crate::document::RunRecord;
@@ -39,7 +43,7 @@ impl<R: Read> Pass<'_, '_, R> {
                     check_digest(MANIFEST, &row.sha256, &sha256)?;
                     in_memory(manifest, self.list)
                 } else {
-                    let judged = manifest::judge(BufReader::new(&mut contents), self.list);
+                    let judged = manifest::judge(&mut contents, self.list);
                     // That it is not what was signed goes before what is wrong with it.
                     contents.check(&row.sha256)?;
                     (judged, size, Vec::new())
@@ -66,7 +70,8 @@ impl<R: Read> Pass<'_, '_, R> {
     }
 
     /// Reads every file after the manifest; gives the run record and the bytes of all files together.
-    pub(super) fn read_files(&mut self, sizes: &[u64]) -> Result<(RunRecord, u64), Failure> {
+    pub(super) fn read_files(&mut self, facts: &Facts) -> Result<(RunRecord, u64), Failure> {
+        let sizes = &facts.sizes;
         let mut run = None;
         let mut bytes = sizes.first().copied().unwrap_or(0);
         for (index, row) in self.list.rows().enumerate().skip(1) {
@@ -80,8 +85,14 @@ impl<R: Read> Pass<'_, '_, R> {
                 within(size, self.limits.run_bytes, RUN)?;
                 let (contents, sha256) = self.archive.contents(RUN, size).into_memory()?;
                 check_digest(RUN, &row.sha256, &sha256)?;
-                run = Some(parse_run(&contents)?);
+                run = Some(run::judge(&contents, facts)?);
                 self.show(RUN, &mut contents.as_slice()).map_err(Failure::CannotJudge)?;
+                continue;
+            }
+            if let Some(path) = derived::document(row.path) {
+                within(size, self.limits.derived_bytes, path)?;
+                let document = Derived { path, list: self.list, facts };
+                self.judge_derived(&document, size, &row.sha256)?;
                 continue;
             }
             let mut contents = self.archive.contents(row.path, size);
@@ -95,6 +106,33 @@ impl<R: Read> Pass<'_, '_, R> {
         }
         let run = run.ok_or_else(|| list_error(ListError::Required { path: RUN }))?;
         Ok((run, bytes))
+    }
+
+    /// Judges a document while it is read. Where a visitor reads it, it is judged on another thread: the document may be
+    /// larger than memory should be.
+    fn judge_derived(&mut self, document: &Derived<'_>, size: u64, sha256: &[u8; 32]) -> Result<(), Failure> {
+        let mut contents = self.archive.contents(document.path, size);
+        let Some(visitor) = &mut self.visitor else {
+            let judged = document.judge(&mut contents);
+            // That it is not what was signed goes before what is wrong with it.
+            contents.check(sha256)?;
+            return Ok(judged?);
+        };
+        let (mut tee, chunks) = tee(&mut contents);
+        let (judged, visited) = thread::scope(|scope| {
+            let judge = thread::Builder::new().spawn_scoped(scope, || document.judge(chunks))?;
+            let visited = visitor(document.path, &mut tee);
+            // An error comes from a damaged bundle, which the check of the contents finds again.
+            let _ = io::copy(&mut tee, &mut io::sink());
+            drop(tee);
+            let judged =
+                judge.join().map_err(|_| io::Error::other("the judgement of a document ended early"))?;
+            Ok((judged, visited))
+        })
+        .map_err(Failure::CannotJudge)?;
+        contents.check(sha256)?;
+        visited.map_err(Failure::CannotJudge)?;
+        Ok(judged?)
     }
 
     fn header(&mut self, index: usize) -> Result<u64, Failure> {
@@ -163,11 +201,4 @@ fn unlisted(path: &str) -> VerifyError {
 
 fn twice(path: &str) -> VerifyError {
     VerifyError::at(Reason::Layout, path, format!("{path} is in the archive twice"))
-}
-
-fn parse_run(contents: &[u8]) -> Result<RunRecord, VerifyError> {
-    super::shape::check(contents).and_then(|()| serde_json::from_slice(contents)).map_err(|error| {
-        let detail = format!("{RUN} is not one of bundle version {}: {error}", crate::BUNDLE_VERSION);
-        VerifyError::at(Reason::UnsupportedFormat, RUN, detail)
-    })
 }

@@ -27,6 +27,22 @@ pub enum Reason {
     ManifestFormat,
     /// The format is unknown.
     UnsupportedFormat,
+    /// A document under `derived/` cannot be read.
+    DocumentFormat,
+    /// The documents name different frameworks, controls, sources or versions of the tool.
+    ScopeMismatch,
+    /// A judgement rests on a file that is not in the bundle.
+    EvidenceMismatch,
+    /// The status of a control does not follow from its checks.
+    StatusMismatch,
+    /// The summary counts other rows than there are.
+    SummaryMismatch,
+    /// The bundle calls itself complete beside what is missing.
+    CompleteMismatch,
+    /// The counts of the run do not reconcile with the artifacts.
+    CountMismatch,
+    /// The times of the run, the artifacts and the bundle are malformed or out of order.
+    TimeOrder,
     /// The list of checksums is malformed.
     ChecksumsFormat,
     /// A path breaks the rules for paths.
@@ -65,7 +81,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order of the documentation.
-    pub const ALL: [Reason; 27] = [
+    pub const ALL: [Reason; 35] = [
         Reason::SignatureInvalid,
         Reason::SignatureFormat,
         Reason::KeyOutsideValidity,
@@ -76,6 +92,14 @@ impl Reason {
         Reason::ManifestMismatch,
         Reason::ManifestFormat,
         Reason::UnsupportedFormat,
+        Reason::DocumentFormat,
+        Reason::ScopeMismatch,
+        Reason::EvidenceMismatch,
+        Reason::StatusMismatch,
+        Reason::SummaryMismatch,
+        Reason::CompleteMismatch,
+        Reason::CountMismatch,
+        Reason::TimeOrder,
         Reason::ChecksumsFormat,
         Reason::Path,
         Reason::CaseCollision,
@@ -108,6 +132,14 @@ impl Reason {
             Reason::ManifestMismatch => "manifest-mismatch",
             Reason::ManifestFormat => "manifest-format",
             Reason::UnsupportedFormat => "unsupported-format",
+            Reason::DocumentFormat => "document-format",
+            Reason::ScopeMismatch => "scope-mismatch",
+            Reason::EvidenceMismatch => "evidence-mismatch",
+            Reason::StatusMismatch => "status-mismatch",
+            Reason::SummaryMismatch => "summary-mismatch",
+            Reason::CompleteMismatch => "complete-mismatch",
+            Reason::CountMismatch => "count-mismatch",
+            Reason::TimeOrder => "time-order",
             Reason::ChecksumsFormat => "checksums-format",
             Reason::Path => "path",
             Reason::CaseCollision => "case-collision",
@@ -145,6 +177,18 @@ impl Reason {
             Reason::ManifestMismatch => "The manifest describes other files than the bundle holds.",
             Reason::ManifestFormat => "The manifest is not one of this format.",
             Reason::UnsupportedFormat => "The bundle has a format that this program does not know.",
+            Reason::DocumentFormat => "A document of the judgement is not one of this format.",
+            Reason::ScopeMismatch => "The documents of the bundle are about different controls or sources.",
+            Reason::EvidenceMismatch => "A judgement refers to evidence that the bundle does not hold.",
+            Reason::StatusMismatch => "A control has another status than its checks give it.",
+            Reason::SummaryMismatch => {
+                "The summary of the judgement counts other results than the bundle holds."
+            }
+            Reason::CompleteMismatch => {
+                "The bundle calls itself complete and also says that something is missing."
+            }
+            Reason::CountMismatch => "The counts of the run do not fit the evidence in the bundle.",
+            Reason::TimeOrder => "The times in the bundle contradict each other.",
             Reason::ChecksumsFormat => "The list of checksums is not written as this format demands.",
             Reason::Path => "The bundle names a path that would be unsafe on some machine.",
             Reason::CaseCollision => "Two files of the bundle would overwrite each other on some machines.",

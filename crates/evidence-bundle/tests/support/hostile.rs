@@ -24,15 +24,15 @@ const PINNED_SSH: &[&str] = &["--fingerprint", "SHA256:iTxzElgBD6JX8H05hY6FSi+vC
 const SIGNERS: &[&str] = &["--allowed-signers", "allowed_signers"];
 
 /// A case that must be refused for this reason.
-fn fail(name: &'static str, reason: &'static str, bundle: Vec<u8>) -> Case {
+pub(super) fn fail(name: &'static str, reason: &'static str, bundle: Vec<u8>) -> Case {
     Case { name, bundle, arguments: TRUSTED, exit: 7, reason: Some(reason), files: Vec::new() }
 }
 
-fn ok(name: &'static str, bundle: Vec<u8>) -> Case {
+pub(super) fn ok(name: &'static str, bundle: Vec<u8>) -> Case {
     Case { name, bundle, arguments: TRUSTED, exit: 0, reason: None, files: Vec::new() }
 }
 
-fn pack(entries: &[RawEntry]) -> Vec<u8> {
+pub(super) fn pack(entries: &[RawEntry]) -> Vec<u8> {
     raw::gzip(&raw::tar(entries))
 }
 
@@ -55,7 +55,7 @@ fn archive(change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
 }
 
 /// A bundle whose manifest was changed before signing.
-fn manifest(change: impl FnOnce(&mut Value)) -> Vec<u8> {
+pub(super) fn manifest(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut files = small_files();
     let mut document = serde_json::from_slice(&files[0].1).unwrap();
     change(&mut document);
@@ -86,6 +86,7 @@ pub fn cases() -> Vec<Case> {
     let long = format!("sources/codehost/repo_{}_{}_codeowners.json", "o".repeat(39), "r".repeat(100));
     let mut cases = wrong_signature();
     cases.extend(wrong_contents());
+    cases.extend(super::contradictions::cases());
     cases.extend(wrong_archive(&long));
     cases.extend([
         ok("plain_ok", pack(&small())),

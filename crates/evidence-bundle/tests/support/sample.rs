@@ -1,8 +1,9 @@
 //! The documents of a small bundle. Also included by the tests of the platform and by the fuzzer, which change them.
 
 use evidence_bundle::document::{
-    ArtifactRecord, ConfigRecord, Counts, FileRecord, Hints, Identity, Manifest, Normalized, RequestRecord,
-    RunRecord, SignerRecord, SourceRun, Summary, ToolRecord, write_json,
+    ArtifactRecord, Check, ConfigRecord, EvidenceReference, FileRecord, Hints, Identity, Manifest,
+    Normalized, NormalizedControl, RequestRecord, RunRecord, SignerRecord, SourceRun, Status, Summary,
+    ToolRecord, write_json,
 };
 use evidence_bundle::path::{HINTS, NORMALIZED, RUN};
 use evidence_bundle::{BundlePath, Entry, SigningKey};
@@ -25,8 +26,9 @@ pub fn json<T: serde::Serialize>(document: &T) -> Vec<u8> {
     bytes
 }
 
-/// A run that asked one source.
-pub fn run_record() -> RunRecord {
+/// A run that asked one source, and collected so many artifacts.
+pub fn run_record(artifacts: usize) -> RunRecord {
+    let artifacts = artifacts as u64;
     RunRecord {
         started_at: "2026-01-02T03:04:00Z".to_owned(),
         completed_at: "2026-01-02T03:04:05Z".to_owned(),
@@ -44,8 +46,8 @@ pub fn run_record() -> RunRecord {
             identity: Identity { login: Some("auditor".to_owned()), scopes: "read:org".to_owned() },
             discovered: 1,
             in_scope: 1,
-            requested: 1,
-            collected: 1,
+            requested: artifacts,
+            collected: artifacts,
             not_found: 0,
             denied: 0,
             failed: 0,
@@ -99,19 +101,49 @@ pub fn manifest(files: &[File], key: &SigningKey) -> Manifest {
 /// The documents and artifacts of a bundle without its manifest, in archive order.
 pub fn with_documents(artifacts: Vec<File>) -> Vec<File> {
     let hints: Hints = Hints { schema_version: "1.0".to_owned(), hints: Vec::new() };
+    let evidence: Vec<EvidenceReference> = artifacts.iter().map(reference).collect();
+    let checks: Vec<Check> = evidence.iter().map(check).collect();
+    let mut summary = Summary::default();
+    checks.iter().for_each(|check| summary.checks.add(check.status));
+    summary.controls.add(summary.checks.status());
+    let control = NormalizedControl {
+        id: "CC6.1".to_owned(),
+        title: "Logical access controls".to_owned(),
+        status: summary.checks.status(),
+        reason: if checks.is_empty() { "no_evidence" } else { "ok" }.to_owned(),
+        evidence,
+        checks,
+    };
     let normalized: Normalized = Normalized {
         schema_version: "1.0".to_owned(),
         framework: "soc2_type1".to_owned(),
-        summary: Summary { controls: Counts::default(), checks: Counts::default() },
-        controls: Vec::new(),
+        summary,
+        controls: vec![control],
     };
     let mut files = vec![
-        (RUN.to_owned(), json(&run_record())),
+        (RUN.to_owned(), json(&run_record(artifacts.len()))),
         (HINTS.to_owned(), json(&hints)),
         (NORMALIZED.to_owned(), json(&normalized)),
     ];
     files.extend(artifacts);
     files
+}
+
+fn reference((path, contents): &File) -> EvidenceReference {
+    EvidenceReference { filename: path.clone(), checksum: hex::encode(sha256(contents)) }
+}
+
+fn check(evidence: &EvidenceReference) -> Check {
+    Check {
+        rule: "two-factor-required".to_owned(),
+        source: "codehost".to_owned(),
+        subject: "acme".to_owned(),
+        status: Status::Pass,
+        reason: "ok".to_owned(),
+        expected: Some("two-factor authentication is required".to_owned()),
+        actual: Some("it is required".to_owned()),
+        evidence: vec![evidence.clone()],
+    }
 }
 
 /// The entry of a file.

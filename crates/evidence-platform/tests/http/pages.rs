@@ -1,7 +1,7 @@
 //! The pages as a browser gets them: signing in, what is shown, what is escaped, what is refused.
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Check, Identity, NormalizedControl, SourceRun};
+use evidence_bundle::document::{Check, NormalizedControl};
 use evidence_platform::api::access::Access;
 use evidence_platform::api::routes::table;
 use evidence_platform::role::Role;
@@ -381,13 +381,13 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     assert_eq!(endless.json["status"], "stored", "{endless:?}");
     assert!(look(&endless).await.contains("of a form that this platform does not know"));
 
-    // Marks that turn the direction of reading; ids that are those of the page; hints of the future.
+    // Marks that turn the direction of reading; ids that are those of the page; a hint that is no document.
     let deceiving = upload(6, &|parts| {
         let control = &mut parts.normalized.controls[0];
         control.id = "controls".to_owned();
         control.title = "safe\u{202e}\"><img src=x>".to_owned();
         control.checks[0].subject = "line\nbreak".to_owned();
-        parts.hints = serde_json::json!({ "schema_version": "2.0", "advice": [] });
+        parts.hints["hints"][0]["detail"] = serde_json::json!("a".repeat((1 << 20) + 1));
     })
     .await;
     let text = look(&deceiving).await;
@@ -398,23 +398,8 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
 
     // What a source did not show is missing, whatever the manifest says.
     let denied = upload(7, &|parts| {
-        parts.run.sources.push(SourceRun {
-            name: "codehost".to_owned(),
-            api_url: "https://api.example".to_owned(),
-            identity: Identity { login: None, scopes: "not reported".to_owned() },
-            discovered: 31,
-            in_scope: 29,
-            requested: 29,
-            collected: 19,
-            not_found: 6,
-            denied: 4,
-            failed: 0,
-            requests: 40,
-            retries: 0,
-            revalidated: 0,
-            rate_limit: None,
-            paused_seconds: 0,
-        });
+        let source = &mut parts.run.sources[0];
+        (source.discovered, source.in_scope, source.not_found, source.denied) = (31, 29, 6, 4);
     })
     .await;
     let text = look(&denied).await;

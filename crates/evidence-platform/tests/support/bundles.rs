@@ -57,24 +57,43 @@ pub fn parts(number: u32) -> Parts {
     let status = if number.is_multiple_of(2) { Status::Pass } else { Status::Fail };
     let artifact = b"{\"two_factor_requirement_enabled\":true}\n".to_vec();
     Parts {
-        // Nothing that a source did not show.
-        run: RunRecord { sources: Vec::new(), ..sample::run_record() },
+        run: sample::run_record(1),
         hints: serde_json::to_value(hints()).unwrap(),
         normalized: normalized(status),
         artifacts: vec![("sources/codehost/org_settings.json".to_owned(), artifact)],
     }
 }
 
-/// The bundle of these parts, with a manifest that fits and is then changed.
+/// The bundle of these parts, made to fit each other, with a manifest that fits and is then changed.
 pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut Manifest)) -> Vec<u8> {
     let created_at = CREATED_AT + i64::from(number) * 60;
+    let mut run = parts.run.clone();
+    for source in &mut run.sources {
+        source.collected = parts.artifacts.len() as u64;
+        source.requested = source.collected + source.not_found + source.denied + source.failed;
+    }
+    let mut normalized = parts.normalized.clone();
+    normalized.summary = Summary::default();
+    for control in &mut normalized.controls {
+        let mut counts = Counts::default();
+        control.checks.iter().map(|check| check.status).for_each(|status| {
+            counts.add(status);
+            normalized.summary.checks.add(status);
+        });
+        control.status = counts.status();
+        normalized.summary.controls.add(control.status);
+    }
+    let mut hints = parts.hints.clone();
+    hints["hints"][0]["control"] = serde_json::json!(normalized.controls[0].id);
     let mut files = vec![
-        (RUN.to_owned(), json(&parts.run)),
-        (HINTS.to_owned(), json(&parts.hints)),
-        (NORMALIZED.to_owned(), json(&parts.normalized)),
+        (RUN.to_owned(), json(&run)),
+        (HINTS.to_owned(), json(&hints)),
+        (NORMALIZED.to_owned(), json(&normalized)),
     ];
     files.extend(parts.artifacts.clone());
     let mut manifest = manifest(number, created_at, &files, key);
+    manifest.controls = normalized.controls.iter().map(|control| control.id.clone()).collect();
+    manifest.artifacts.iter_mut().for_each(|artifact| artifact.controls.clone_from(&manifest.controls));
     change(&mut manifest);
     let manifest = json(&manifest);
     files.insert(0, (MANIFEST.to_owned(), manifest));

@@ -193,21 +193,16 @@ pub fn control_result<'a, Words: 'a>(
     let mut first: [Option<&'static Reason>; 4] = [None; 4];
     for check in checks.filter(|check| check.control() == control) {
         counts.add(check.verdict.status);
-        let rank = rank(check.verdict.status);
-        if let Some(first) = first.get_mut(rank) {
+        if let Some(first) = first.get_mut(index(check.verdict.status)) {
             first.get_or_insert(check.verdict.reason);
         }
     }
-    let strongest = ORDER.iter().zip(first).find_map(|(status, reason)| Some((*status, reason?)));
-    let (status, reason) = strongest.unwrap_or((Status::NotVerifiable, &reason::NO_EVIDENCE));
+    let status = counts.status();
+    let reason = first.get(index(status)).copied().flatten().unwrap_or(&reason::NO_EVIDENCE);
     ControlResult { control, status, reason, counts }
 }
 
-/// Which status wins when checks are folded. Checks that do not apply say nothing, so they come last: a control that
-/// has no others is not applicable, rather than passed by nobody.
-const ORDER: [Status; 4] = [Status::Fail, Status::NotVerifiable, Status::Pass, Status::NotApplicable];
-
-fn rank(status: Status) -> usize {
+fn index(status: Status) -> usize {
     match status {
         Status::Fail => 0,
         Status::NotVerifiable => 1,

@@ -1,0 +1,95 @@
+//! Judging `run.json`: its form, and that its sources, counts and times agree with the manifest.
+
+use super::manifest::Facts;
+use super::{Reason, VerifyError};
+use crate::document::RunRecord;
+use crate::path::RUN;
+
+pub(super) fn judge(contents: &[u8], facts: &Facts) -> Result<RunRecord, VerifyError> {
+    let run: RunRecord = serde_json::from_slice(contents).map_err(|error| {
+        let detail = format!("{RUN} is not one of bundle version {}: {error}", crate::BUNDLE_VERSION);
+        VerifyError::at(Reason::UnsupportedFormat, RUN, detail)
+    })?;
+    scope(&run, facts)?;
+    counts(&run, facts)?;
+    times(&run, facts)?;
+    let failed = run.sources.iter().any(|source| source.failed > 0);
+    if facts.complete && (run.exit_code != 0 || failed) {
+        let detail = "the manifest says that nothing is missing, and the run says that something is";
+        return Err(error(Reason::CompleteMismatch, detail));
+    }
+    Ok(run)
+}
+
+fn error(reason: Reason, detail: impl std::fmt::Display) -> VerifyError {
+    VerifyError::at(reason, RUN, format!("{RUN}: {detail}"))
+}
+
+fn scope(run: &RunRecord, facts: &Facts) -> Result<(), VerifyError> {
+    if !run.sources.iter().map(|source| &source.name).eq(&facts.sources) {
+        let names: Vec<&str> = run.sources.iter().map(|source| source.name.as_str()).collect();
+        let detail = format!("the sources [{}] are not those of the manifest", names.join(", "));
+        return Err(error(Reason::ScopeMismatch, detail));
+    }
+    if run.tool.version != facts.tool_version {
+        let detail =
+            format!("the version {} is not that of the manifest, {}", run.tool.version, facts.tool_version);
+        return Err(error(Reason::ScopeMismatch, detail));
+    }
+    Ok(())
+}
+
+/// What was collected is in the bundle, or was left out of it as forbidden.
+fn counts(run: &RunRecord, facts: &Facts) -> Result<(), VerifyError> {
+    for source in &run.sources {
+        let parts = [source.collected, source.not_found, source.denied, source.failed];
+        if parts.into_iter().fold(0, u64::saturating_add) != source.requested {
+            let detail = format!("the counts of {} do not add up to what was requested", source.name);
+            return Err(error(Reason::CountMismatch, detail));
+        }
+        let artifacts = facts.artifacts.get(&source.name).copied().unwrap_or(0);
+        if source.collected < artifacts {
+            let detail =
+                format!("{} collected {}, and the manifest has {artifacts}", source.name, source.collected);
+            return Err(error(Reason::CountMismatch, detail));
+        }
+    }
+    // Which source an artifact that was left out is of cannot always be seen: its name may be screened.
+    let collected = run.sources.iter().map(|source| source.collected).fold(0, u64::saturating_add);
+    let accounted = facts.artifacts.values().copied().fold(facts.excluded.1, u64::saturating_add);
+    if collected != accounted {
+        let detail = format!("{collected} were collected, and the manifest accounts for {accounted}");
+        return Err(error(Reason::CountMismatch, detail));
+    }
+    Ok(())
+}
+
+/// Started, collected, completed, created.
+fn times(run: &RunRecord, facts: &Facts) -> Result<(), VerifyError> {
+    let time = |text: &str| {
+        crate::time::parse(text).ok_or_else(|| {
+            error(Reason::TimeOrder, format_args!("{text} is no RFC 3339 time in whole seconds of UTC"))
+        })
+    };
+    let (started, completed) = (time(&run.started_at)?, time(&run.completed_at)?);
+    let wrong = |what: &str| Err(error(Reason::TimeOrder, what));
+    if started > completed {
+        return wrong("the run was completed before it was started");
+    }
+    if u64::try_from(completed - started) != Ok(run.duration_seconds) {
+        return wrong("the duration is not the time between start and end");
+    }
+    if completed > facts.created_at {
+        return wrong("the bundle was made before the run was completed");
+    }
+    if let Some((earliest, latest)) = facts.collected {
+        if latest > completed {
+            return wrong("an artifact was collected after the run was completed");
+        }
+        // A resumed run takes over what an earlier one collected, and the manifest warns of it.
+        if earliest < started && !facts.resumed {
+            return wrong("an artifact was collected before the run was started");
+        }
+    }
+    Ok(())
+}

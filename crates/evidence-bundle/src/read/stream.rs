@@ -1,0 +1,294 @@
+//! A JSON document read from its first byte to its last: objects field by field, lists item by item.
+//!
+//! One value at a time is in memory, and parsed where it lies, which is several times as fast as parsing byte by byte.
+//! The document is a stranger's: no value may have more than [`VALUE_BYTES`]. Nothing here knows a field.
+
+use std::io::{ErrorKind, Read};
+
+use serde::de::DeserializeOwned;
+
+use super::VerifyError;
+
+/// How much is read at a time, if no value needs more.
+const WINDOW: usize = 64 << 10;
+/// Bytes that one value may have, such as a row of a list. Those that the tool writes have some hundred.
+const VALUE_BYTES: usize = 16 << 20;
+
+/// Why reading ended before the document did.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It is not the document that it should be.
+    Malformed(String),
+    /// What it says is wrong.
+    Refused(VerifyError),
+}
+
+impl From<VerifyError> for Stop {
+    fn from(refusal: VerifyError) -> Stop {
+        Stop::Refused(refusal)
+    }
+}
+
+/// A document while it is read.
+pub(super) struct Json<R> {
+    reader: R,
+    window: Vec<u8>,
+    /// Where in the window the next byte is, and where what was read ends.
+    at: usize,
+    filled: usize,
+    /// How many bytes left the window before.
+    before: u64,
+    /// The reader has no more.
+    ended: bool,
+}
+
+impl<R: Read> Json<R> {
+    pub(super) fn new(reader: R) -> Json<R> {
+        Json { reader, window: vec![0; WINDOW], at: 0, filled: 0, before: 0, ended: false }
+    }
+
+    /// Reads an object: calls `field` with the name of each field, which must read the value.
+    pub(super) fn object(
+        &mut self,
+        mut field: impl FnMut(&mut Json<R>, &str) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        self.expect(b'{', "an object")?;
+        if self.peek()? == Some(b'}') {
+            return self.expect(b'}', "an object");
+        }
+        loop {
+            let name: String = self.value()?;
+            self.expect(b':', "a colon")?;
+            field(self, &name)?;
+            if !self.goes_on(b'}')? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads a list: calls `item` for each item, which must read it.
+    pub(super) fn list(
+        &mut self,
+        mut item: impl FnMut(&mut Json<R>) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        self.expect(b'[', "a list")?;
+        if self.peek()? == Some(b']') {
+            return self.expect(b']', "a list");
+        }
+        loop {
+            item(self)?;
+            if !self.goes_on(b']')? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads a whole value.
+    pub(super) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
+        self.peek()?;
+        loop {
+            let rest = self.window.get(self.at..self.filled).unwrap_or_default();
+            let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<T>();
+            let read = values.next();
+            let used = values.byte_offset();
+            match read {
+                // A number that ends where the window does may go on behind it.
+                Some(Ok(value)) if used < rest.len() || self.ended => {
+                    self.at += used;
+                    return Ok(value);
+                }
+                Some(Err(error)) if !error.is_eof() || self.ended => return Err(self.malformed(error)),
+                None if self.ended => return Err(self.malformed("the document ends where a value must be")),
+                Some(_) | None => self.fill()?,
+            }
+        }
+    }
+
+    /// Reads the field `name`, which must not have been there before.
+    pub(super) fn once<T: DeserializeOwned>(
+        &mut self,
+        field: &mut Option<T>,
+        name: &str,
+    ) -> Result<(), Stop> {
+        let value = self.value()?;
+        self.first(field, name, value)
+    }
+
+    /// Notes the field `name`, which must not have been there before.
+    pub(super) fn first<T>(&self, field: &mut Option<T>, name: &str, value: T) -> Result<(), Stop> {
+        match field.replace(value) {
+            None => Ok(()),
+            Some(_) => Err(self.malformed(format_args!("duplicate field `{name}`"))),
+        }
+    }
+
+    /// Nothing may follow the document.
+    pub(super) fn end(&mut self) -> Result<(), Stop> {
+        match self.peek()? {
+            None => Ok(()),
+            Some(_) => Err(self.malformed("something follows the document")),
+        }
+    }
+
+    /// Says where it is malformed.
+    pub(super) fn malformed(&self, what: impl std::fmt::Display) -> Stop {
+        let at = self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX));
+        Stop::Malformed(format!("{what} (the value at byte {at})"))
+    }
+
+    /// Whether another field or item follows.
+    fn goes_on(&mut self, end: u8) -> Result<bool, Stop> {
+        match self.peek()? {
+            Some(b',') => self.expect(b',', "a comma").map(|()| true),
+            Some(byte) if byte == end => self.expect(end, "the end").map(|()| false),
+            _ => Err(self.malformed("neither a comma nor the end follows")),
+        }
+    }
+
+    fn expect(&mut self, wanted: u8, what: &str) -> Result<(), Stop> {
+        if self.peek()? != Some(wanted) {
+            return Err(self.malformed(format_args!("expected {what}")));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The next byte that is no white space.
+    fn peek(&mut self) -> Result<Option<u8>, Stop> {
+        loop {
+            let rest = self.window.get(self.at..self.filled).unwrap_or_default();
+            let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+            match rest.iter().position(|byte| !blank(byte)) {
+                Some(blanks) => {
+                    self.at += blanks;
+                    return Ok(rest.get(blanks).copied());
+                }
+                None => self.at = self.filled,
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Fills the window behind what is still needed, and makes it larger where all of it is.
+    fn fill(&mut self) -> Result<(), Stop> {
+        if self.at == 0 && self.filled == self.window.len() {
+            if self.window.len() >= VALUE_BYTES {
+                return Err(self.malformed(format_args!("more than {VALUE_BYTES} bytes")));
+            }
+            self.window.resize(self.window.len().saturating_mul(2), 0);
+        }
+        self.window.copy_within(self.at..self.filled, 0);
+        self.before = self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX));
+        self.filled -= self.at;
+        self.at = 0;
+        while let Some(space) = self.window.get_mut(self.filled..).filter(|space| !space.is_empty()) {
+            match self.reader.read(space) {
+                Ok(0) => {
+                    self.ended = true;
+                    return Ok(());
+                }
+                Ok(read) => self.filled = self.filled.saturating_add(read),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.malformed(error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Gives so many bytes at a time.
+    struct Pieces<'a>(&'a [u8], usize);
+
+    impl Read for Pieces<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let size = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..size])
+        }
+    }
+
+    /// Reads `{"list": [...], ...}` and gives the items and the other values.
+    fn read(text: &str, size: usize) -> Result<Vec<Value>, String> {
+        let mut json = Json::new(Pieces(text.as_bytes(), size));
+        let mut values = Vec::new();
+        let read = json.object(|json, name| match name {
+            "list" => json.list(|json| json.value().map(|value| values.push(value))),
+            _ => json.value().map(|value| values.push(value)),
+        });
+        match read.and_then(|()| json.end()) {
+            Ok(()) => Ok(values),
+            Err(Stop::Malformed(what)) => Err(what),
+            Err(Stop::Refused(refusal)) => panic!("{refusal}"),
+        }
+    }
+
+    #[test]
+    fn a_document_is_read_as_a_whole_one_would_be() {
+        // Numbers, strings and escapes come to lie on the border of the window at one of these lengths.
+        for filler in (WINDOW - 40..WINDOW + 4).chain([0, 3 * WINDOW, 9 * WINDOW]) {
+            let filler = "x".repeat(filler);
+            let text = format!(
+                "\n{{ \"a\": \"{filler}\", \"list\": [123456, \"\\u00e9\u{e9}\\\"\", {{\"b\": [true, null]}}, -1.5e3] , \"c\":17}}\n"
+            );
+            let whole: Value = serde_json::from_str(&text).unwrap();
+            let mut expected = vec![whole["a"].clone()];
+            expected.extend(whole["list"].as_array().unwrap().clone());
+            expected.push(whole["c"].clone());
+            for size in [usize::MAX, 4_099] {
+                assert_eq!(read(&text, size).as_ref(), Ok(&expected), "{}", filler.len());
+            }
+        }
+        assert_eq!(read("{}", 1), Ok(Vec::new()));
+        assert_eq!(read(r#"{"list":[]}"#, 1), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_no_document_is_refused() {
+        for bad in [
+            "",
+            " ",
+            "[]",
+            "{",
+            "}",
+            "{}{}",
+            "{},",
+            r#"{"list":}"#,
+            r#"{"list":[1,]}"#,
+            r#"{"list":[1 2]}"#,
+            r#"{"list":[1}"#,
+            r#"{"a":1,}"#,
+            r#"{"a" 1}"#,
+            r#"{"a":1"#,
+            r#"{"a":"1"#,
+            r#"{a:1}"#,
+            r#"{"a":tru}"#,
+            r#"{1:1}"#,
+            r#"{"list":{}}"#,
+            "{\"a\":\"\n\"}",
+            "{\"a\":1}\0",
+        ] {
+            for size in [1, 3, usize::MAX] {
+                assert!(read(bad, size).is_err(), "{bad}");
+            }
+        }
+        assert!(read(r#"{"a":1,"b":tru}"#, 2).unwrap_err().ends_with("(the value at byte 11)"));
+    }
+
+    #[test]
+    fn a_value_is_bounded_and_a_document_is_not() {
+        let text = |length: usize| format!(r#"{{"list":["{}"]}}"#, "a".repeat(length));
+        assert!(read(&text(VALUE_BYTES - 8), usize::MAX).is_ok());
+        assert!(read(&text(VALUE_BYTES), usize::MAX).unwrap_err().contains("more than"));
+        let item = format!("\"{}\",", "a".repeat(VALUE_BYTES / 8));
+        let long = format!(r#"{{"list":[{}1]}}"#, item.repeat(20));
+        assert_eq!(read(&long, usize::MAX).unwrap().len(), 21);
+    }
+}

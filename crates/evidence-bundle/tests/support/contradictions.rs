@@ -1,0 +1,177 @@
+//! Documents that a trusted key signed, and that are malformed or do not fit each other.
+
+use std::sync::LazyLock;
+
+use evidence_bundle::path::{HINTS, NORMALIZED, RUN};
+use serde_json::{Value, json};
+
+use super::hostile::{Case, fail, manifest, ok, pack};
+use super::{key, raw, small_files, with_manifest};
+
+/// The counts of nothing.
+static NONE: LazyLock<Value> =
+    LazyLock::new(|| json!({"pass": 0, "fail": 0, "not_verifiable": 0, "not_applicable": 0}));
+
+/// A bundle one of whose documents was changed before the manifest and the signature were made.
+fn document(path: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
+    let mut files = small_files().split_off(1);
+    let (_, contents) = files.iter_mut().find(|(name, _)| name == path).unwrap();
+    let mut document = serde_json::from_slice(contents).unwrap();
+    change(&mut document);
+    *contents = serde_json::to_vec_pretty(&document).unwrap();
+    pack(&raw::entries(&with_manifest(files, &key()), &key()))
+}
+
+/// A hint that fits the small bundle.
+fn hint(severity: &str) -> Value {
+    json!({
+        "id": "a", "control": "CC6.1", "severity": severity, "category": "missing", "source": "codehost",
+        "subject": "acme", "title": "t", "detail": "d", "remediation": "r", "evidence": [],
+    })
+}
+
+/// One change of one document each.
+pub fn cases() -> Vec<Case> {
+    let normalized = |change: fn(&mut Value)| document(NORMALIZED, change);
+    let hints = |change: fn(&mut Value)| document(HINTS, change);
+    let run = |change: fn(&mut Value)| document(RUN, change);
+    let of_normalized = |name, reason, change| fail(name, reason, normalized(change));
+    let of_hints = |name, reason, change| fail(name, reason, hints(change));
+    let of_run = |name, reason, change| fail(name, reason, run(change));
+    let of_manifest = |name, reason, change: fn(&mut Value)| fail(name, reason, manifest(change));
+    let error = || json!([{"code": "c", "message": "m", "source": "codehost", "subject": "acme"}]);
+    vec![
+        of_normalized("document-format_fail", "document-format", |n| *n = json!({"garbage": true})),
+        of_normalized("document-format_status_fail", "document-format", |n| {
+            n["controls"][0]["checks"][0]["status"] = json!("passed");
+        }),
+        of_normalized("document-format_list_fail", "document-format", |n| {
+            let reference = n["controls"][0]["evidence"][0].clone();
+            n["controls"][0]["checks"][0]["evidence"] =
+                json!([[reference["filename"], reference["checksum"]]]);
+        }),
+        of_normalized("document-format_version_fail", "document-format", |n| {
+            n.as_object_mut().unwrap().remove("schema_version");
+        }),
+        of_hints("document-format_hints_fail", "document-format", |h| h["surprise"] = json!(true)),
+        of_hints("document-format_severity_fail", "document-format", |h| {
+            h["hints"] = json!([hint("urgent")])
+        }),
+        of_hints("document-format_order_fail", "document-format", |h| {
+            h["hints"] = json!([hint("low"), hint("high")]);
+        }),
+        of_normalized("unsupported-format_normalized_fail", "unsupported-format", |n| {
+            n["schema_version"] = json!("2.0");
+        }),
+        of_hints("unsupported-format_hints_fail", "unsupported-format", |h| {
+            h["schema_version"] = json!("2.0")
+        }),
+        of_run("unsupported-format_run_fail", "unsupported-format", |r| r["surprise"] = json!(true)),
+        of_normalized("scope-mismatch_fail", "scope-mismatch", |n| n["framework"] = json!("iso27001")),
+        of_normalized("scope-mismatch_control_fail", "scope-mismatch", |n| {
+            n["controls"] = json!([]);
+            n["summary"] = json!({"controls": NONE.clone(), "checks": NONE.clone()});
+        }),
+        of_normalized("scope-mismatch_check_fail", "scope-mismatch", |n| {
+            n["controls"][0]["checks"][0]["source"] = json!("cloud");
+        }),
+        of_hints("scope-mismatch_hint_fail", "scope-mismatch", |h| {
+            h["hints"] = json!([hint("low")]);
+            h["hints"][0]["control"] = json!("CC7.2");
+        }),
+        of_hints("scope-mismatch_hint-source_fail", "scope-mismatch", |h| {
+            h["hints"] = json!([hint("low")]);
+            h["hints"][0]["source"] = json!("cloud");
+        }),
+        of_run("scope-mismatch_sources_fail", "scope-mismatch", |r| r["sources"][0]["name"] = json!("cloud")),
+        of_run("scope-mismatch_tool_fail", "scope-mismatch", |r| r["tool"]["version"] = json!("0.0.9")),
+        of_manifest("scope-mismatch_artifact_fail", "scope-mismatch", |m| {
+            m["artifacts"][0]["controls"] = json!(["CC7.2"]);
+        }),
+        of_manifest("scope-mismatch_warning_fail", "scope-mismatch", |m| {
+            m["warnings"][0]["source"] = json!("cloud");
+        }),
+        of_manifest("scope-mismatch_twice_fail", "scope-mismatch", |m| {
+            m["controls"] = json!(["CC6.1", "CC6.1"]);
+        }),
+        of_normalized("evidence-mismatch_fail", "evidence-mismatch", |n| {
+            n["controls"][0]["checks"][0]["evidence"][0]["filename"] = json!("sources/codehost/gone.json");
+        }),
+        of_normalized("evidence-mismatch_checksum_fail", "evidence-mismatch", |n| {
+            n["controls"][0]["evidence"][0]["checksum"] = json!("0".repeat(64));
+        }),
+        of_normalized("evidence-mismatch_short_fail", "evidence-mismatch", |n| {
+            n["controls"][0]["evidence"][0]["checksum"] = json!("");
+        }),
+        of_hints("evidence-mismatch_hint_fail", "evidence-mismatch", |h| {
+            h["hints"] = json!([hint("low")]);
+            h["hints"][0]["evidence"] = json!([{"filename": "manifest.json", "checksum": "0".repeat(64)}]);
+        }),
+        ok("hints_ok", hints(|h| h["hints"] = json!([hint("critical"), hint("info"), hint("info")]))),
+        of_normalized("status-mismatch_fail", "status-mismatch", |n| {
+            n["controls"][0]["checks"][0]["status"] = json!("fail");
+        }),
+        of_normalized("status-mismatch_none_fail", "status-mismatch", |n| {
+            n["controls"][0]["checks"] = json!([]);
+        }),
+        of_normalized("summary-mismatch_fail", "summary-mismatch", |n| {
+            n["summary"]["checks"]["pass"] = json!(2);
+        }),
+        of_normalized("summary-mismatch_control_fail", "summary-mismatch", |n| {
+            n["summary"]["controls"]["fail"] = json!(1);
+        }),
+        fail("complete-mismatch_fail", "complete-mismatch", manifest(|m| m["errors"] = error())),
+        of_manifest("complete-mismatch_excluded_fail", "complete-mismatch", |m| {
+            m["excluded"] = json!([{"filename": "sources/codehost/left.json", "rule": "r"}]);
+        }),
+        of_run("complete-mismatch_exit_fail", "complete-mismatch", |r| r["exit_code"] = json!(3)),
+        of_run("complete-mismatch_failed_fail", "complete-mismatch", |r| {
+            r["sources"][0]["requested"] = json!(2);
+            r["sources"][0]["failed"] = json!(1);
+        }),
+        // Something is missing, and the bundle says so.
+        ok(
+            "complete-mismatch_ok",
+            manifest(|m| {
+                m["complete"] = json!(false);
+                m["errors"] = error();
+            }),
+        ),
+        of_run("count-mismatch_fail", "count-mismatch", |r| r["sources"][0]["requested"] = json!(2)),
+        of_run("count-mismatch_more_fail", "count-mismatch", |r| {
+            r["sources"][0]["requested"] = json!(2);
+            r["sources"][0]["collected"] = json!(2);
+        }),
+        of_run("count-mismatch_fewer_fail", "count-mismatch", |r| {
+            r["sources"][0]["collected"] = json!(0);
+            r["sources"][0]["not_found"] = json!(1);
+        }),
+        of_manifest("manifest-mismatch_excluded_fail", "manifest-mismatch", |m| {
+            m["complete"] = json!(false);
+            m["excluded"] = json!([{"filename": "sources/codehost/org_settings.json", "rule": "r"}]);
+        }),
+        of_run("time-order_fail", "time-order", |r| r["started_at"] = json!("2026-01-02T03:04:06Z")),
+        of_run("time-order_form_fail", "time-order", |r| r["started_at"] = json!("yesterday")),
+        of_run("time-order_duration_fail", "time-order", |r| r["duration_seconds"] = json!(4)),
+        of_run("time-order_created_fail", "time-order", |r| {
+            r["completed_at"] = json!("2026-01-02T03:04:06Z");
+            r["duration_seconds"] = json!(6);
+        }),
+        of_manifest("time-order_late_fail", "time-order", |m| {
+            m["artifacts"][0]["collected_at"] = json!("2026-01-02T03:04:06Z");
+        }),
+        of_manifest("time-order_early_fail", "time-order", |m| {
+            m["artifacts"][0]["collected_at"] = json!("2026-01-02T03:03:59Z");
+        }),
+        of_manifest("time-order_artifact_fail", "time-order", |m| {
+            m["artifacts"][0]["collected_at"] = json!("2026-01-02");
+        }),
+        ok(
+            "time-order_ok",
+            manifest(|m| {
+                m["artifacts"][0]["collected_at"] = json!("2026-01-02T03:03:59Z");
+                m["warnings"][0]["code"] = json!("resumed");
+            }),
+        ),
+    ]
+}
