@@ -4,10 +4,15 @@ use evidence_bundle::trust::Judgement;
 use evidence_bundle::{PublicKey, SigningKey, TrustRoot};
 
 pub fn run(text: &[u8]) -> bool {
-    let public = PublicKey::parse(text);
-    if let Ok(key) = &public {
-        same(key);
-    }
+    let public = PublicKey::parse_all(text);
+    public.iter().flatten().for_each(same);
+    assert_eq!(
+        PublicKey::parse(text).ok(),
+        public.as_deref().ok().and_then(|keys| match keys {
+            [key] => Some(*key),
+            _ => None,
+        })
+    );
     let private = SigningKey::from_bytes_any(text, None);
     if let Ok(key) = &private {
         let pem = key.to_pkcs8_v1_pem().unwrap();

@@ -163,7 +163,7 @@ proptest! {
     fn key_and_trust_parsers_never_panic(text in "(-----BEGIN (OPENSSH |ENCRYPTED )?(PRIVATE|PUBLIC) KEY-----|ssh-ed25519|namespaces=|evidence-bundle|valid-after=|[ -~\n]){0,60}", bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         for input in [text.as_bytes(), bytes.as_slice()] {
             _ = SigningKey::from_bytes_any(input, Some(b"x"));
-            _ = PublicKey::parse(input);
+            _ = PublicKey::parse_all(input);
             _ = TrustRoot::new().add_allowed_signers("signers", input);
         }
         _ = TrustRoot::new().add_fingerprint(&text);

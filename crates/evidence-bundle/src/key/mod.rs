@@ -70,6 +70,8 @@ pub enum KeyError {
     Empty,
     /// There is no line that begins a PEM block (RFC 7468) and no OpenSSH public key.
     NotAKeyFile,
+    /// There are several keys where one is expected.
+    Several,
     /// The PEM block begins but never ends.
     Truncated,
     /// The text between the PEM lines is not base64.
@@ -99,6 +101,7 @@ impl fmt::Display for KeyError {
         match self {
             KeyError::Empty => f.write_str("the key is empty"),
             KeyError::NotAKeyFile => f.write_str("not a key in PEM or OpenSSH form"),
+            KeyError::Several => f.write_str("several keys where one is expected"),
             KeyError::Truncated => f.write_str("the key is cut off: its -----END line is missing"),
             KeyError::Encoding => f.write_str("the text between the BEGIN and END lines is not base64"),
             KeyError::Malformed => f.write_str("the key is damaged: its structure cannot be read"),
@@ -184,6 +187,12 @@ fn kind_of(oid: pkcs8::ObjectIdentifier) -> Kind {
     }
 }
 
+/// Whether a word is the name of an OpenSSH algorithm, known here or not.
+pub(crate) fn is_ssh_algorithm(word: &str) -> bool {
+    ["ssh-", "sk-", "ecdsa-", "rsa-sha2-"].iter().any(|prefix| word.starts_with(prefix))
+        && !word.contains('=')
+}
+
 /// The kind of key that an OpenSSH algorithm name means.
 fn ssh_kind(algorithm: &str) -> Kind {
     if algorithm.contains("-cert-") {
@@ -263,6 +272,7 @@ mod tests {
         let mut errors = vec![
             KeyError::Empty,
             KeyError::NotAKeyFile,
+            KeyError::Several,
             KeyError::Truncated,
             KeyError::Encoding,
             KeyError::Malformed,

@@ -8,9 +8,9 @@ use zeroize::Zeroizing;
 
 use super::{KeyError, Kind};
 
-/// The first block of a PEM text.
+/// A block of a PEM text.
 pub(super) struct Block<'a> {
-    /// What stands after `BEGIN`, such as `PRIVATE KEY`.
+    /// What follows `BEGIN`, such as `PRIVATE KEY`.
     pub(super) label: &'a str,
     body: &'a str,
 }
@@ -18,21 +18,37 @@ pub(super) struct Block<'a> {
 const BEGIN: &str = "-----BEGIN ";
 const DASHES: &str = "-----";
 
+/// The text of a key file. A file without any says so by its own name.
+pub(super) fn text(bytes: &[u8]) -> Result<&str, KeyError> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(KeyError::Empty);
+    }
+    std::str::from_utf8(bytes).map_err(|_| KeyError::NotAKeyFile)
+}
+
 impl Block<'_> {
-    /// The first block of the text, whatever stands before it.
-    pub(super) fn find(text: &[u8]) -> Result<Block<'_>, KeyError> {
-        if text.iter().all(u8::is_ascii_whitespace) {
-            return Err(KeyError::Empty);
+    /// The first block of the text, whatever precedes or follows it.
+    pub(super) fn find(bytes: &[u8]) -> Result<Block<'_>, KeyError> {
+        match Block::next(text(bytes)?)? {
+            Some((_, block, _)) => Ok(block),
+            None => Err(KeyError::NotAKeyFile),
         }
-        let text = std::str::from_utf8(text).map_err(|_| KeyError::NotAKeyFile)?;
-        let (_, rest) = text.split_once(BEGIN).ok_or(KeyError::NotAKeyFile)?;
+    }
+
+    /// The text before the first block, the block, and the text after it. `None` if there is no block.
+    pub(super) fn next(text: &str) -> Result<Option<(&str, Block<'_>, &str)>, KeyError> {
+        let Some((before, rest)) = text.split_once(BEGIN) else { return Ok(None) };
         let (label, rest) = rest.split_once(DASHES).ok_or(KeyError::Truncated)?;
         if label.contains(['\n', '\r']) {
             return Err(KeyError::Truncated);
         }
         let (body, end) = rest.split_once("-----END ").ok_or(KeyError::Truncated)?;
-        let (end_label, _) = end.split_once(DASHES).ok_or(KeyError::Truncated)?;
-        if end_label == label { Ok(Block { label, body }) } else { Err(KeyError::Malformed) }
+        let (end_label, after) = end.split_once(DASHES).ok_or(KeyError::Truncated)?;
+        if end_label == label {
+            Ok(Some((before, Block { label, body }, after)))
+        } else {
+            Err(KeyError::Malformed)
+        }
     }
 
     /// The bytes inside the block.

@@ -9,7 +9,7 @@ use pkcs8::spki::SubjectPublicKeyInfoRef;
 use sha2::{Digest as _, Sha256};
 
 use super::pem::{self, Block};
-use super::{KeyError, KeyId, Kind, SIGNATURE_BYTES, kind_of, ssh_kind};
+use super::{KeyError, KeyId, Kind, SIGNATURE_BYTES, is_ssh_algorithm, kind_of, ssh_kind};
 
 /// The DER of an Ed25519 SubjectPublicKeyInfo up to its 32 key bytes (RFC 8410, section 4): there is only one form.
 const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
@@ -46,33 +46,48 @@ impl PublicKey {
         Ok(PublicKey(key))
     }
 
-    /// Reads a public key from the contents of a file: PEM SubjectPublicKeyInfo (RFC 7468, section 13) or one OpenSSH
-    /// line (RFC 4253, section 6.6).
+    /// Reads the one public key in the contents of a file, in a form that [`PublicKey::parse_all`] knows.
     ///
     /// # Errors
-    /// What the text holds instead, in words fit for a message.
+    /// As for [`PublicKey::parse_all`]; [`KeyError::Several`] for more than one key.
     pub fn parse(text: &[u8]) -> Result<PublicKey, KeyError> {
-        match Block::find(text) {
-            Ok(block) => match (block.special_kind(), block.label) {
-                (_, label) if label.ends_with("PRIVATE KEY") => {
-                    Err(KeyError::NotAnEd25519PublicKey(Kind::Private))
-                }
-                (Some(kind), _) => Err(KeyError::NotAnEd25519PublicKey(kind)),
-                (None, "PUBLIC KEY") => PublicKey::from_spki_der(&block.decode()?),
-                (None, _) => Err(KeyError::NotAnEd25519PublicKey(Kind::Other)),
-            },
-            Err(KeyError::NotAKeyFile) => {
-                let text = std::str::from_utf8(text).map_err(|_| KeyError::NotAKeyFile)?;
-                let mut words = text.trim().lines().next().unwrap_or_default().split_ascii_whitespace();
-                let (Some(algorithm), Some(encoded)) = (words.next(), words.next()) else {
-                    return Err(KeyError::NotAKeyFile);
-                };
-                if text.trim().lines().count() > 1 {
-                    return Err(KeyError::NotAKeyFile);
-                }
-                PublicKey::from_openssh_words(algorithm, encoded)
+        match PublicKey::parse_all(text)?.as_slice() {
+            [key] => Ok(*key),
+            _ => Err(KeyError::Several),
+        }
+    }
+
+    /// Reads every public key in the contents of a file, at least one: blocks of PEM SubjectPublicKeyInfo (RFC 7468,
+    /// section 13) and OpenSSH lines (RFC 4253, section 6.6), in any order.
+    ///
+    /// Lines that begin with `#` are comments. Text around a block explains it (RFC 7468, section 2) and is passed over;
+    /// in a file without any block, every line must be a key.
+    ///
+    /// # Errors
+    /// What the text holds instead, in words fit for a message. One key that cannot be used makes the file unusable: to
+    /// leave it out would change who is trusted without a word.
+    pub fn parse_all(text: &[u8]) -> Result<Vec<PublicKey>, KeyError> {
+        let mut keys = Vec::new();
+        let mut rest = pem::text(text)?;
+        let mut explains = false;
+        while let Some((before, block, after)) = Block::next(rest)? {
+            explains = true;
+            from_lines(before, explains, &mut keys)?;
+            keys.push(PublicKey::from_block(&block)?);
+            rest = after;
+        }
+        from_lines(rest, explains, &mut keys)?;
+        if keys.is_empty() { Err(KeyError::NotAKeyFile) } else { Ok(keys) }
+    }
+
+    fn from_block(block: &Block<'_>) -> Result<PublicKey, KeyError> {
+        match (block.special_kind(), block.label) {
+            (_, label) if label.ends_with("PRIVATE KEY") => {
+                Err(KeyError::NotAnEd25519PublicKey(Kind::Private))
             }
-            Err(error) => Err(error),
+            (Some(kind), _) => Err(KeyError::NotAnEd25519PublicKey(kind)),
+            (None, "PUBLIC KEY") => PublicKey::from_spki_der(&block.decode()?),
+            (None, _) => Err(KeyError::NotAnEd25519PublicKey(Kind::Other)),
         }
     }
 
@@ -155,4 +170,19 @@ impl PublicKey {
     fn ssh_blob(&self) -> Vec<u8> {
         [SSH_PREFIX.as_slice(), self.as_bytes()].concat()
     }
+}
+
+/// Adds the keys of OpenSSH lines. What is no such line is passed over where it explains a block.
+fn from_lines(text: &str, explains: bool, keys: &mut Vec<PublicKey>) -> Result<(), KeyError> {
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let mut words = line.split_ascii_whitespace();
+        match (words.next(), words.next()) {
+            (Some(algorithm), Some(encoded)) if is_ssh_algorithm(algorithm) => {
+                keys.push(PublicKey::from_openssh_words(algorithm, encoded)?);
+            }
+            _ if explains => {}
+            _ => return Err(KeyError::NotAKeyFile),
+        }
+    }
+    Ok(())
 }

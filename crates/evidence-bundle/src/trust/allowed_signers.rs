@@ -5,7 +5,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::{LineProblem, NAMESPACE, TrustError, TrustedKey};
-use crate::key::PublicKey;
+use crate::key::{PublicKey, is_ssh_algorithm};
 
 /// The keys of the lines that count for bundles.
 pub(super) fn parse(label: &str, contents: &[u8]) -> Result<Vec<TrustedKey>, TrustError> {
@@ -51,7 +51,7 @@ fn parse_line(line: &str) -> Result<Option<Signer>, LineProblem> {
         return Err(LineProblem::Incomplete);
     }
     // A line has options exactly if its second word is no key type.
-    let (options, key_type, rest) = if is_key_type(second) {
+    let (options, key_type, rest) = if is_ssh_algorithm(second) {
         (Options::default(), second, rest)
     } else {
         let options = parse_options(second)?;
@@ -62,9 +62,9 @@ fn parse_line(line: &str) -> Result<Option<Signer>, LineProblem> {
     if principals.is_empty() || key_type.is_empty() || encoded.is_empty() {
         return Err(LineProblem::Incomplete);
     }
-    let counts =
-        options.namespaces.as_deref().is_some_and(|list| list.split(',').any(|name| name == NAMESPACE));
-    if !counts {
+    let principals = unquote(principals).ok_or(LineProblem::Quote)?;
+    let in_namespace = options.namespaces.as_deref().is_some_and(|list| matches_list(NAMESPACE, list));
+    if !in_namespace || !names_anyone(principals) {
         return Ok(None);
     }
     if options.certificate_authority {
@@ -76,12 +76,60 @@ fn parse_line(line: &str) -> Result<Option<Signer>, LineProblem> {
         return Err(LineProblem::EmptyWindow);
     }
     let key = PublicKey::from_openssh_words(key_type, encoded).map_err(LineProblem::Key)?;
-    Ok(Some(Signer { principals: principals.trim_matches('"').to_owned(), options, key }))
+    Ok(Some(Signer { principals: principals.to_owned(), options, key }))
 }
 
-fn is_key_type(word: &str) -> bool {
-    ["ssh-", "sk-", "ecdsa-", "rsa-sha2-"].iter().any(|prefix| word.starts_with(prefix))
-        && !word.contains('=')
+/// Whether there is a principal that the list matches. A bundle names none, so a line counts for anyone it could be about.
+///
+/// Each pattern is tried as a principal: `*` and `?` match themselves. That is exact for names. A pattern with wildcards
+/// that is negated only in part can be missed, and then the key is not trusted.
+fn names_anyone(principals: &str) -> bool {
+    let names = principals.split(',').filter(|pattern| !pattern.is_empty() && !pattern.starts_with('!'));
+    names.into_iter().any(|name| matches_list(name, principals))
+}
+
+/// Whether a list of patterns matches a name, as OpenSSH's `match_pattern_list` decides it: one pattern must match, and
+/// no pattern behind a `!` may.
+fn matches_list(name: &str, list: &str) -> bool {
+    let mut matches = false;
+    for pattern in list.split(',') {
+        let (pattern, negated) = match pattern.strip_prefix('!') {
+            Some(rest) => (rest, true),
+            None => (pattern, false),
+        };
+        if matches_pattern(name.as_bytes(), pattern.as_bytes()) {
+            if negated {
+                return false;
+            }
+            matches = true;
+        }
+    }
+    matches
+}
+
+/// Whether a pattern matches a whole name: `*` is any number of bytes, `?` is one (ssh_config(5), "PATTERNS").
+fn matches_pattern(mut name: &[u8], mut pattern: &[u8]) -> bool {
+    // Where the last `*` was, and what it has not yet taken: only the last one has to be tried again.
+    let mut star = None;
+    loop {
+        match (pattern.split_first(), name.split_first()) {
+            (Some((b'*', rest)), _) => {
+                star = Some((rest, name));
+                pattern = rest;
+            }
+            (Some((expected, rest)), Some((byte, left))) if *expected == b'?' || expected == byte => {
+                (pattern, name) = (rest, left);
+            }
+            (None, None) => return true,
+            _ => match star {
+                Some((rest, [_, left @ ..])) => {
+                    star = Some((rest, left));
+                    (pattern, name) = (rest, left);
+                }
+                _ => return false,
+            },
+        }
+    }
 }
 
 /// The first word and what follows it. White space inside quotation marks does not end a word.
@@ -200,6 +248,53 @@ mod tests {
         assert_eq!(keys[1].valid_after, Some(1_767_225_600));
     }
 
+    /// What OpenSSH makes of the same lists: `tests/keys.rs`.
+    #[test]
+    fn lists_of_patterns() {
+        for (list, name, matched) in [
+            ("alice", "alice", true),
+            ("alice", "alice2", false),
+            ("*", "", true),
+            ("?", "", false),
+            ("a*c", "abbc", true),
+            ("a*c", "abbd", false),
+            ("*a*b*", "xaxbx", true),
+            ("*ab", "aab", true),
+            ("a?c", "abc", true),
+            ("a?c", "ac", false),
+            ("**", "x", true),
+            ("*,!alice", "alice", false),
+            ("!alice,*", "alice", false),
+            ("!alice,*", "bob", true),
+            ("!alice", "bob", false),
+            ("!!alice", "!alice", false),
+            ("", "", true),
+        ] {
+            assert_eq!(matches_list(name, list), matched, "{list:?} {name:?}");
+        }
+        for (list, anyone) in [
+            ("alice", true),
+            ("!alice", false),
+            ("alice,!alice", false),
+            ("!alice,alice", false),
+            ("alice,bob,!alice", true),
+            ("*,!alice", true),
+            ("!*,alice", false),
+            ("*@acme,!*@acme", false),
+            ("*@acme,!mallory@acme", true),
+            ("alice@acme,!*@acme", false),
+            ("alice@acme,bob@other,!*@acme", true),
+            ("", false),
+            (",", false),
+            ("!", false),
+            ("alice,!", true),
+            // Missed: OpenSSH would still take *@acme for names longer than one letter.
+            ("*@acme,!?@acme", false),
+        ] {
+            assert_eq!(names_anyone(list), anyone, "{list:?}");
+        }
+    }
+
     #[test]
     fn every_form_of_time() {
         for (text, seconds) in [
@@ -297,7 +392,7 @@ mod tests {
         let label = || "signers".to_owned();
         assert_eq!(TrustError::NotText { label: label() }.to_string(), "signers: not UTF-8 text");
         let none = TrustError::NoSigner { label: label() }.to_string();
-        assert!(none.starts_with("signers: no line has the option namespaces="), "{none}");
+        assert!(none.starts_with("signers: no line trusts a key for bundles"), "{none}");
     }
 
     #[test]

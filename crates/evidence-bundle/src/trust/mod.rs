@@ -120,9 +120,11 @@ impl fmt::Display for TrustError {
             TrustError::Key { label, error } => write!(f, "{label}: {error}"),
             TrustError::Line { label, line, problem } => write!(f, "{label}, line {line}: {problem}"),
             TrustError::NotText { label } => write!(f, "{label}: not UTF-8 text"),
-            TrustError::NoSigner { label } => {
-                write!(f, "{label}: no line has the option namespaces=\"{NAMESPACE}\"")
-            }
+            TrustError::NoSigner { label } => write!(
+                f,
+                "{label}: no line trusts a key for bundles (a line needs the option namespaces=\"{NAMESPACE}\" and a \
+                 principal that it does not negate)"
+            ),
             TrustError::Fingerprint { text } => write!(
                 f,
                 "{text:?} is no fingerprint (sha256: and 64 hex digits, or SHA256: and 43 base64 characters)"
@@ -181,25 +183,30 @@ impl TrustRoot {
         self.keys.push(TrustedKey { label: label.into(), key, valid_after: None, valid_before: None });
     }
 
-    /// Trusts the key in the contents of a public key file (PEM or OpenSSH); the label says which file.
+    /// Trusts every key in the contents of a public key file ([`PublicKey::parse_all`]); the label says which file, and
+    /// of several keys which one.
     ///
     /// # Errors
     /// [`TrustError::Key`].
-    pub fn add_public_key(&mut self, label: impl Into<String>, contents: &[u8]) -> Result<(), TrustError> {
+    pub fn add_public_keys(&mut self, label: impl Into<String>, contents: &[u8]) -> Result<(), TrustError> {
         let label = label.into();
-        match PublicKey::parse(contents) {
-            Ok(key) => {
-                self.add_key(label, key);
-                Ok(())
-            }
-            Err(error) => Err(TrustError::Key { label, error }),
+        let keys = match PublicKey::parse_all(contents) {
+            Ok(keys) => keys,
+            Err(error) => return Err(TrustError::Key { label, error }),
+        };
+        let several = keys.len() > 1;
+        for (index, key) in keys.into_iter().enumerate() {
+            let label = if several { format!("{label}, key {}", index + 1) } else { label.clone() };
+            self.add_key(label, key);
         }
+        Ok(())
     }
 
     /// Trusts the keys in the contents of an allowed-signers file (ssh-keygen(1), "ALLOWED SIGNERS").
     ///
-    /// Only lines with `namespaces="..."` that name [`NAMESPACE`] count; a line without that option trusts its key for
-    /// other purposes and is ignored. `valid-after` and `valid-before` without a final `Z` are read as UTC too, where
+    /// Only lines with `namespaces="..."` that match [`NAMESPACE`] count; a line without that option trusts its key for
+    /// other purposes and is ignored. So is a line whose list of principals matches no principal, because it names none
+    /// or negates those it names. `valid-after` and `valid-before` without a final `Z` are read as UTC too, where
     /// OpenSSH takes the machine's time zone: a verdict must not depend on the machine.
     ///
     /// # Errors

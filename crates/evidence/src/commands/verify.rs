@@ -358,7 +358,7 @@ fn note(args: &VerifyArgs, text: &str) {
 fn add_keys(trust: &mut TrustRoot, paths: &[PathBuf]) -> Result<(), Error> {
     for path in paths {
         let contents = read_key_file(path)?;
-        trust.add_public_key(path.display().to_string(), &contents).map_err(trust_error)?;
+        trust.add_public_keys(path.display().to_string(), &contents).map_err(trust_error)?;
     }
     Ok(())
 }
