@@ -1,9 +1,12 @@
 //! What the commands do: open the platform, then serve it or change it. The only module that prints.
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
 use std::time::Duration;
+
+use evidence_bundle::PublicKey;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -19,6 +22,23 @@ use crate::time::Clock;
 
 /// File descriptors that are not connections: database, blobs, spool, the log.
 const OTHER_FILES: u64 = 512;
+
+/// Files with public keys are small; one that is not is another file.
+const KEY_FILE_LIMIT: u64 = 1024 * 1024;
+
+/// No core dump, and on Linux no look from outside: other processes of the same user can neither attach to this one nor
+/// read its memory and environment, which hold the credentials of the database and the storage. Root still can.
+///
+/// # Errors
+/// If the operating system refuses it.
+pub fn keep_memory_private() -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, setrlimit};
+    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+    // The limit alone does not count where the kernel pipes core dumps to a program.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
+    Ok(())
+}
 
 /// Starts the log: JSON lines on standard error, as much as EVIDENCE_PLATFORM_LOG says.
 pub fn start_log() {
@@ -224,10 +244,28 @@ async fn audit_log(service: &Service, limit: u32) -> Result<(), Error> {
 async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {
     let TrustCommand::Add { organization, name, file } = command;
     let unreadable = |error: io::Error| Error::Invalid(format!("{}: {error}", file.display()));
-    let contents = fs::read_to_string(&file).map_err(unreadable)?;
+    let contents = read_key_file(&file).map_err(unreadable)?;
+    let keys = PublicKey::parse_all(&contents)
+        .map_err(|error| Error::Invalid(format!("{}: {error}", file.display())))?;
     let name = name.or_else(|| Some(file.file_name()?.to_str()?.to_owned())).unwrap_or_default();
-    let (row, added) = Operator::of(service).add_trusted_key(&organization, &contents, &name).await?;
-    say(&format!("{} {}", if added { "trusted" } else { "trusted already:" }, row.key_id))
+    for (index, key) in keys.iter().enumerate() {
+        let name = if index == 0 { name.clone() } else { format!("{name} ({})", index + 1) };
+        let added = Operator::of(service).add_trusted_key(&organization, &key.to_spki_pem(), &name).await?;
+        say(&format!("{} {}", if added.1 { "trusted" } else { "trusted already:" }, added.0.key_id))?;
+    }
+    Ok(())
+}
+
+/// The contents of a file with public keys: a regular one, since a FIFO would wait for a writer.
+fn read_key_file(path: &Path) -> io::Result<Vec<u8>> {
+    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(KEY_FILE_LIMIT).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn say(line: &str) -> Result<(), Error> {

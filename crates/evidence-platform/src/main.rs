@@ -7,6 +7,10 @@ use clap::Parser as _;
 use evidence_platform::cli::Cli;
 
 fn main() -> ExitCode {
+    if let Err(error) = evidence_platform::commands::keep_memory_private() {
+        let _ = writeln!(std::io::stderr(), "error: cannot turn off core dumps: {error}");
+        return ExitCode::FAILURE;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

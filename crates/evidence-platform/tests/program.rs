@@ -18,6 +18,8 @@ mod fair;
 mod flood;
 #[path = "program/noise.rs"]
 mod noise;
+#[path = "program/private.rs"]
+mod private;
 #[path = "program/process.rs"]
 mod process;
 #[path = "program/siege.rs"]
