@@ -30,17 +30,17 @@ done
 curl -fsS "$url/readyz" >ready || fail "the platform does not become ready"
 
 printf 'framework: soc2_type1\ncontrols: [CC6.1]\nsources:\n  codehost:\n    mode: token\n    org: acme\n    repos: "*"\nbundle:\n  signing:\n    private_key_path: none.pem\n    trusted_keys: [%s]\nupload:\n  api_url: %s\n  tags: {run: ci}\n' "$public_key" "$url" >evidence.yaml
-EVIDENCE_API_KEY=$key "$evidence" upload "$bundle" >first 2>&1 || { cat first; fail "the upload"; }
+EVIDENCE_API_KEY=$key "$evidence" upload --config evidence.yaml "$bundle" >first 2>&1 || { cat first; fail "the upload"; }
 cat first
-EVIDENCE_API_KEY=$key "$evidence" upload --quiet "$bundle" >second || fail "the second upload"
+EVIDENCE_API_KEY=$key "$evidence" upload --config evidence.yaml --quiet "$bundle" >second || fail "the second upload"
 grep -qF "$(cat second)" first || fail "the same bytes have two ids"
 id=$(sed 's|.*/bundles/||' second)
 curl -fsS -H "Authorization: Bearer $reader" "$url/api/v1/bundles/$id/download" >downloaded || fail "the download"
 cmp downloaded "$bundle" || fail "what is stored is not what was sent"
 
-if EVIDENCE_API_KEY=$reader "$evidence" upload "$bundle" >refused 2>&1; then fail "a key that may only read can upload"; fi
+if EVIDENCE_API_KEY=$reader "$evidence" upload --config evidence.yaml "$bundle" >refused 2>&1; then fail "a key that may only read can upload"; fi
 code=0
-EVIDENCE_API_KEY=evp_nobody_nobody_nobody "$evidence" upload "$bundle" >refused 2>&1 || code=$?
+EVIDENCE_API_KEY=evp_nobody_nobody_nobody "$evidence" upload --config evidence.yaml "$bundle" >refused 2>&1 || code=$?
 [ "$code" = 6 ] || fail "a stranger's key: exit code $code"
 if grep -rqF "$key" log first refused; then fail "the key is in a log"; fi
 echo "ok   the tool and the platform: uploaded, verified, the same id again, the same bytes back; strangers refused"

@@ -69,17 +69,16 @@ pub struct CollectArgs {
 
 /// `evidence verify`
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Trust comes from the first of these that is present; they do not mix: --public-key, \
+#[command(after_help = "Trust comes from the first of these that you name; they do not mix: --public-key, \
                         --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS (files, separated by \
-                        colons); bundle.signing.trusted_keys of the configuration; the configuration's own signing \
-                        key. The key inside a bundle is never trusted."
-)]
+                        colons); bundle.signing.trusted_keys of the configuration in --config, or else its signing \
+                        key. ./evidence.yaml does not count unless you name it. The key inside a bundle is never \
+                        trusted.")]
 pub struct VerifyArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
     pub bundle: PathBuf,
-    /// A public key to trust: PEM, or OpenSSH's one-line form.
+    /// A file of public keys to trust, PEM or OpenSSH's one-line form; may be repeated.
     #[arg(short = 'k', long, value_name = "FILE")]
     pub public_key: Vec<PathBuf>,
     /// Keys to trust, with their validity: OpenSSH's allowed_signers file, namespace evidence-bundle.
@@ -94,7 +93,7 @@ pub struct VerifyArgs {
     /// The greatest age of the bundle: 36h, 7d, 90m.
     #[arg(long, value_name = "DURATION")]
     pub max_age: Option<String>,
-    /// Configuration file to take trusted keys from.
+    /// Configuration file to take trusted keys from; none is read unless you name it.
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Print one JSON object.
@@ -112,7 +111,8 @@ pub struct VerifyArgs {
 #[derive(Debug, Args)]
 #[command(
     after_help = "The API key is read from the environment variable EVIDENCE_API_KEY, or the one that upload.api_key_env \
-                  names. The bundle is verified on this machine first, as `evidence verify` does it. It stays where it is, \
+                  names. The bundle is verified on this machine first, with the keys that `evidence verify` would trust: \
+                  those of EVIDENCE_TRUSTED_KEYS or of the configuration in --config. It stays where it is, \
                   unless upload.delete_after_upload is set and the platform has verified it. To upload it again is safe: \
                   the same bytes keep the same id."
 )]
@@ -120,7 +120,7 @@ pub struct UploadArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
     pub bundle: PathBuf,
-    /// Configuration file; ./evidence.yaml if it is there.
+    /// Configuration file. Without it, the section `upload` of ./evidence.yaml counts, its keys do not.
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Address of the platform, in place of upload.api_url.

@@ -5,9 +5,12 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use evidence::cli::Cli;
 use evidence::env::Env;
-use evidence::error::Exit;
+use evidence::error::{Error, Exit};
 
 fn main() -> ExitCode {
+    if let Err(error) = evidence::process::keep_memory_private() {
+        return ExitCode::from(evidence::commands::report(Err(Error::System(error))).code());
+    }
     // Nothing in the process may speak TLS before this; a second call, of which there is none, would be refused.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let env = Env::from_process();

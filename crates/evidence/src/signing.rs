@@ -1,8 +1,9 @@
 //! The signing key: found, checked, read, and never shown.
 
+mod way;
+
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,10 @@ use zeroize::Zeroizing;
 
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
+use crate::input;
+use crate::report::format::shell_path;
+
+pub use self::way::Weakness;
 
 /// No private key is this large; a file that is, is another file.
 const KEY_FILE_LIMIT: u64 = 64 * 1024;
@@ -34,12 +39,12 @@ pub enum SigningError {
         /// What went wrong.
         source: std::io::Error,
     },
-    /// Others than its owner can replace the key.
-    Writable {
-        /// The file.
+    /// Another user could put another key in its place.
+    Replaceable {
+        /// The key, as it is configured.
         path: PathBuf,
-        /// Its permissions.
-        mode: u32,
+        /// How.
+        weakness: Weakness,
     },
     /// The file is larger than a key can be.
     TooLarge(PathBuf),
@@ -61,7 +66,7 @@ impl SigningError {
     pub fn help(&self) -> Vec<String> {
         match self {
             SigningError::Unreadable { path, source } if source.kind() == io::ErrorKind::PermissionDenied => {
-                vec![format!("run as the owner of {0}, or chmod 600 {0}", path.display())]
+                vec![format!("run as the owner of {0}, or chmod 600 {0}", shell_path(path))]
             }
             SigningError::Unreadable { .. } => {
                 vec![
@@ -69,7 +74,7 @@ impl SigningError {
                         .into(),
                 ]
             }
-            SigningError::Writable { path, .. } => vec![format!("chmod 600 {}", path.display())],
+            SigningError::Replaceable { weakness, .. } => weakness.help(),
             SigningError::TooLarge(_) => {
                 vec!["bundle.signing.private_key_path must name a private key in PEM form".into()]
             }
@@ -88,11 +93,9 @@ impl fmt::Display for SigningError {
             SigningError::Unreadable { path, source } => {
                 write!(f, "cannot read the signing key {}: {source}", path.display())
             }
-            SigningError::Writable { path, mode } => write!(
-                f,
-                "the signing key {} can be replaced by others (mode {mode:o}): its signatures prove nothing",
-                path.display()
-            ),
+            SigningError::Replaceable { path, weakness } => {
+                write!(f, "others could replace the signing key {}: {weakness}", path.display())
+            }
             SigningError::TooLarge(path) => {
                 write!(f, "the signing key {} is larger than any key", path.display())
             }
@@ -139,23 +142,25 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
     Ok(LoadedKey { key, warning })
 }
 
+/// How others could put another key in the place of the one in this file, if they could.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn weakness(path: &Path) -> io::Result<Option<Weakness>> {
+    way::weakness(path, &input::open(path)?.metadata()?)
+}
+
 fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<String>), SigningError> {
-    let unreadable = |source| SigningError::Unreadable { path: path.to_path_buf(), source };
-    // The open file is asked for its permissions, not the path: the path could name another file a moment later.
-    let file = File::open(path).map_err(unreadable)?;
-    let metadata = file.metadata().map_err(unreadable)?;
-    if metadata.is_dir() {
-        return Err(unreadable(std::io::Error::from(std::io::ErrorKind::IsADirectory)));
+    let unreadable = |source: io::Error| match source.kind() {
+        io::ErrorKind::FileTooLarge => SigningError::TooLarge(path.to_path_buf()),
+        _ => SigningError::Unreadable { path: path.to_path_buf(), source },
+    };
+    let (bytes, metadata) = input::read(path, KEY_FILE_LIMIT).map_err(unreadable)?;
+    if let Some(weakness) = way::weakness(path, &metadata).map_err(unreadable)? {
+        return Err(SigningError::Replaceable { path: path.to_path_buf(), weakness });
     }
     let mode = metadata.mode() & 0o777;
-    if mode & 0o022 != 0 {
-        return Err(SigningError::Writable { path: path.to_path_buf(), mode });
-    }
-    let mut bytes = Zeroizing::new(Vec::new());
-    let read = file.take(KEY_FILE_LIMIT + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if u64::try_from(read).unwrap_or(u64::MAX) > KEY_FILE_LIMIT {
-        return Err(SigningError::TooLarge(path.to_path_buf()));
-    }
     let warning = (mode & 0o044 != 0).then(|| {
         format!("the signing key {} can be read by others (mode {mode:o}): chmod 600", path.display())
     });

@@ -675,7 +675,7 @@ fn the_sample_is_what_the_program_prints() {
     let bundles = trial.directory.path().join("evidence-bundles");
     let bundle = fs::read_dir(bundles).unwrap().next().unwrap().unwrap();
     let name = format!("evidence-bundles/{}", bundle.file_name().to_string_lossy());
-    let (code, verified) = trial.evidence(&["verify", &name]);
+    let (code, verified) = trial.evidence(&["verify", "-k", "evidence-signing-key.pub.pem", &name]);
     assert_eq!(code, 0, "{verified}");
 
     let readme = read("README.md");

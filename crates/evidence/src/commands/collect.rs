@@ -1,11 +1,11 @@
 //! `evidence collect`: the specification's six steps, and the upload if it is wanted, top to bottom.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
 use jiff::Timestamp;
 
+use super::next::next;
 use super::upload;
 use crate::assemble::{self, RunContext};
 use crate::cli::CollectArgs;
@@ -20,9 +20,6 @@ use crate::screen::Screen;
 use crate::signing;
 use crate::source::{self, ConnectError, ConnectErrorKind, Session, Source, Surroundings};
 use crate::spool::Spool;
-
-/// The configuration that `verify` finds by itself.
-const DEFAULT_CONFIG: &str = "./evidence.yaml";
 
 /// How many reasons are named when nothing could be collected.
 const REASONS_SHOWN: usize = 5;
@@ -122,13 +119,16 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     connected.iter().filter_map(Connected::session).for_each(Session::delivered);
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
     reporter.event(Event::Judged(&results));
+    let key = signing.key.public_key();
+    let next = next(&delivered.path, &args.config, &config.bundle.signing, &key, env);
     reporter.event(Event::Delivered {
         path: &delivered.path,
         bytes: delivered.bytes,
         artifacts: u64::try_from(artifacts).unwrap_or(u64::MAX),
         controls: &controls,
         complete: collection.is_complete(),
-        config: (args.config != Path::new(DEFAULT_CONFIG)).then_some(&args.config),
+        verify: &next.verify,
+        upload: &next.upload,
     });
     let Some(target) = upload else { return Ok(exit) };
 
@@ -136,8 +136,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let fresh = upload::Fresh {
         bundle: &delivered.path,
         complete: collection.is_complete(),
-        key: signing.key.public_key(),
-        config: (args.config != Path::new(DEFAULT_CONFIG)).then_some(&args.config),
+        key,
+        again: next.upload,
     };
     upload::fresh(
         &target,

@@ -1,12 +1,14 @@
 //! `evidence init`: a configuration to begin with.
 
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
-use super::keygen::{taken, write_key_pair, write_new};
+use super::keygen::{KeyPair, taken, write_key_pair, write_new};
 use crate::cli::InitArgs;
 use crate::config;
 use crate::env::Env;
 use crate::error::{Error, Exit};
+use crate::report::format::shell_path;
 
 /// Runs the command.
 pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
@@ -22,15 +24,29 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
         return Err(failed(taken()));
     }
     let pair = if args.generate_keys { Some(write_key_pair(&args.key)?) } else { None };
-    let text = config::template(&args.org, &args.key.display().to_string());
+    let key = seen_from(&args.config, &args.key);
+    let text = config::template(&args.org, &key.display().to_string());
     write_new(&args.config, text.as_bytes(), 0o644).map_err(failed)?;
     let mut out = format!("configuration  {}\n", args.config.display());
-    out.push_str(&pair.map_or_else(String::new, |pair| format!("\n{}", pair.describe())));
+    out.push_str(&pair.as_ref().map_or_else(String::new, |pair| format!("\n{}", pair.describe())));
     out.push_str(&format!(
         "\nNext\n  export CODEHOST_TOKEN=<a read-only token>\n  evidence collect --config {} --dry-run\n",
-        args.config.display()
+        shell_path(&args.config)
     ));
     // A closed pipe is the reader's business.
     let _ = io::stdout().write_all(out.as_bytes());
+    pair.iter().for_each(KeyPair::warn);
     Ok(Exit::Success)
+}
+
+/// The key as the configuration names it: relative to the configuration's directory, or in full.
+fn seen_from(config: &Path, key: &Path) -> PathBuf {
+    let directory = config.parent().filter(|directory| !directory.as_os_str().is_empty());
+    let Some(directory) = directory.filter(|directory| *directory != Path::new(".")) else {
+        return key.to_path_buf();
+    };
+    match key.strip_prefix(directory) {
+        Ok(rest) => rest.to_path_buf(),
+        Err(_) => std::path::absolute(key).unwrap_or_else(|_| key.to_path_buf()),
+    }
 }

@@ -9,12 +9,14 @@ use evidence_bundle::key::SigningKey;
 
 use crate::cli::KeygenArgs;
 use crate::error::{Error, Exit};
+use crate::signing;
 
 /// Runs the command.
 pub(super) fn run(args: &KeygenArgs) -> Result<Exit, Error> {
     let pair = write_key_pair(&args.output)?;
     // A closed pipe is the reader's business.
     let _ = io::stdout().write_all(pair.describe().as_bytes());
+    pair.warn();
     Ok(Exit::Success)
 }
 
@@ -31,7 +33,7 @@ impl KeyPair {
     pub(super) fn describe(&self) -> String {
         format!(
             "private key  {}  (keep it; anybody who has it can sign as you)\n\
-             public key   {}  (give it to your auditor, by another way than the bundles)\n\
+             public key   {}  (give it to your auditor, through a separate channel)\n\
              key id       {}\n\
              fingerprint  {}\n",
             self.private.display(),
@@ -39,6 +41,15 @@ impl KeyPair {
             self.key_id,
             self.fingerprint
         )
+    }
+
+    /// Says on standard error that `collect` will refuse the key where it is, if it will.
+    pub(super) fn warn(&self) {
+        let Ok(Some(weakness)) = signing::weakness(&self.private) else { return };
+        let mut text =
+            format!("note: others could replace this key, and `evidence collect` refuses it: {weakness}\n");
+        weakness.help().iter().for_each(|line| text.push_str(&format!("  help: {line}\n")));
+        let _ = anstream::stderr().write_all(text.as_bytes());
     }
 }
 
@@ -71,7 +82,7 @@ pub(super) fn write_key_pair(private: &Path) -> Result<KeyPair, Error> {
 }
 
 /// `acme.pem` → `acme.pub.pem`
-fn public_path(private: &Path) -> PathBuf {
+pub(super) fn public_path(private: &Path) -> PathBuf {
     let mut name = private.file_stem().unwrap_or_default().to_os_string();
     name.push(".pub.pem");
     private.with_file_name(name)

@@ -3,6 +3,7 @@
 mod collect;
 mod init;
 mod keygen;
+mod next;
 mod print;
 mod upload;
 mod verify;
@@ -25,17 +26,21 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
         Command::Completions(args) => print::completions(args.shell),
         Command::Man => print::man(),
     };
+    report(outcome)
+}
+
+/// How a command ends; an error is printed: `error: what failed`, then what to do.
+pub fn report(outcome: Result<Exit, Error>) -> Exit {
     match outcome {
         Ok(exit) => exit,
         Err(error) => {
-            report(&error);
+            print_error(&error);
             error.exit()
         }
     }
 }
 
-/// `error: what failed`, then what to do.
-fn report(error: &Error) {
+fn print_error(error: &Error) {
     if error.is_reported() {
         return;
     }

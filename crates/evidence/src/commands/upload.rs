@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write as _};
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use evidence_bundle::key::{KeyId, PublicKey};
@@ -23,12 +23,14 @@ use crate::config::{Complaint, Config, UploadConfig};
 use crate::env::Env;
 use crate::error::{Error, Exit};
 use crate::http::upload::Parcel;
+use crate::input;
 use crate::interrupt::Interrupt;
 use crate::platform::{Target, Upload, UploadError, Uploaded};
+use crate::report::format::{shell_path, shell_word};
 use crate::report::{Event, Found, Quiet, Reporter, Terminal, Uploading};
 use crate::screen::Screen;
 
-/// The configuration that is looked at if none is named.
+/// The configuration whose platform counts if none is named. The keys in it do not: see [`verify::trust_root`].
 const DEFAULT_CONFIG: &str = "./evidence.yaml";
 
 /// What an upload needs of the run it is a part of.
@@ -45,14 +47,14 @@ pub(super) struct Fresh<'a> {
     pub(super) complete: bool,
     /// The key that signed it.
     pub(super) key: PublicKey,
-    /// The configuration, unless it is found without being named.
-    pub(super) config: Option<&'a PathBuf>,
+    /// The command that uploads it.
+    pub(super) again: String,
 }
 
 /// Runs `evidence upload`.
 pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     // 1. The platform, the key to it, and the keys to trust: everything that can be known before the bundle is read.
-    let (config, configured) = configuration(args, env)?;
+    let config = configuration(args, env)?;
     let verify_here = config.verify_before_upload;
     let target = target(config, env, false)?;
     let trust = if verify_here { Some(verify::trust_root(&verification(args), env)?) } else { None };
@@ -70,16 +72,6 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
         return Err(failed(UploadError::Interrupted(exit), &args.bundle, again(args)));
     }
     let looked = looked.map_err(|refused| refused.into_error(&args.bundle))?;
-    if trust.is_some() && looked.found() == Found::NotAuthenticated && configured {
-        // A configuration names keys to trust. If none can be had, that is a fault to repair, not to pass over.
-        return Err(Error::NotJudged {
-            bundle: args.bundle.clone(),
-            reason: "it is intact, not authenticated: no key to trust could be loaded".to_string(),
-            help:
-                "name public keys in bundle.signing.trusted_keys or EVIDENCE_TRUSTED_KEYS; nothing was sent"
-                    .to_string(),
-        });
-    }
     reporter.event(Event::Upload(Uploading::Checked {
         bundle: &args.bundle,
         bytes: looked.parcel.bytes(),
@@ -136,9 +128,7 @@ pub(super) fn fresh(target: &Target, fresh: &Fresh<'_>, around: &Around<'_>) -> 
         })
         .and_then(|looked| deliver(target, fresh.bundle, &looked, around));
     over(uploaded.is_ok());
-    let config = fresh.config.map(|config| format!(" --config {}", config.display())).unwrap_or_default();
-    let again = format!("evidence upload {}{config}", fresh.bundle.display());
-    uploaded.map(|_| ()).map_err(|source| failed(source, fresh.bundle, again))
+    uploaded.map(|_| ()).map_err(|source| failed(source, fresh.bundle, fresh.again.clone()))
 }
 
 fn failed(source: UploadError, bundle: &Path, again: String) -> Error {
@@ -191,8 +181,8 @@ fn delete(bundle: &Path, sent: &File) -> io::Result<()> {
     fs::remove_file(bundle)
 }
 
-/// What is configured, with what the command line says over it; and whether there is a configuration at all.
-fn configuration(args: &UploadArgs, env: &Env) -> Result<(UploadConfig, bool), Error> {
+/// What is configured, with what the command line says over it.
+fn configuration(args: &UploadArgs, env: &Env) -> Result<UploadConfig, Error> {
     let path = match &args.config {
         Some(path) => Some(path.as_path()),
         None => Some(Path::new(DEFAULT_CONFIG)).filter(|path| path.exists()),
@@ -225,7 +215,7 @@ fn configuration(args: &UploadArgs, env: &Env) -> Result<(UploadConfig, bool), E
             tag(text).map_err(|complaint| usage("--tag", complaint, "write `--tag name=text`"))?;
         upload.tags.insert(name, value);
     }
-    Ok((upload, configured.is_some()))
+    Ok(upload)
 }
 
 fn no_platform(config: Option<&Path>) -> Error {
@@ -244,7 +234,7 @@ fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<Target, E
     Target::new(config, env).map_err(|source| Error::ApiKey { variable, source, collecting })
 }
 
-/// The same question as `evidence verify` with the configuration would ask.
+/// The same question as `evidence verify` would ask: only a configuration that is named says whom to trust.
 fn verification(args: &UploadArgs) -> VerifyArgs {
     VerifyArgs {
         bundle: args.bundle.clone(),
@@ -262,11 +252,11 @@ fn verification(args: &UploadArgs) -> VerifyArgs {
 
 /// The command that says the same again.
 fn again(args: &UploadArgs) -> String {
-    let mut text = format!("evidence upload {}", args.bundle.display());
-    let config = args.config.as_ref().map(|config| format!(" --config {}", config.display()));
-    let endpoint = args.endpoint.as_ref().map(|endpoint| format!(" --endpoint {endpoint}"));
-    let organization = args.organization.as_ref().map(|name| format!(" --organization {name}"));
-    let tags = args.tag.iter().map(|tag| format!(" --tag {tag}"));
+    let mut text = format!("evidence upload {}", shell_path(&args.bundle));
+    let config = args.config.as_ref().map(|config| format!(" --config {}", shell_path(config)));
+    let endpoint = args.endpoint.as_ref().map(|endpoint| format!(" --endpoint {}", shell_word(endpoint)));
+    let organization = args.organization.as_ref().map(|name| format!(" --organization {}", shell_word(name)));
+    let tags = args.tag.iter().map(|tag| format!(" --tag {}", shell_word(tag)));
     text.extend(config.into_iter().chain(endpoint).chain(organization).chain(tags));
     Printable(&text).to_string()
 }
@@ -332,12 +322,7 @@ impl Refused {
 /// sent later is what was verified.
 fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Result<Looked, Refused> {
     let unreadable = |error| Refused::unreadable(&error);
-    // Asked first: opening a pipe would wait for somebody to write into it.
-    if !fs::metadata(bundle).map_err(unreadable)?.is_file() {
-        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not a file");
-        return Err(Refused::unreadable(&error));
-    }
-    let file = Arc::new(File::open(bundle).map_err(unreadable)?);
+    let file = Arc::new(input::open(bundle).map_err(unreadable)?);
     let mut reader = Digesting { file: &file, interrupt, hasher: Sha256::new(), bytes: 0 };
     let judged = match trust {
         None => Judged::NotLookedAt,

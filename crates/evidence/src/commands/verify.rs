@@ -3,9 +3,7 @@
 //! It reads the bundle and nothing that the bundle names, asks no network, and never says VERIFIED without a trust
 //! root that came from outside the bundle.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read as _, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
+use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,19 +15,17 @@ use evidence_bundle::read::{
 use evidence_bundle::text::Printable;
 use evidence_bundle::trust::{TrustError, TrustRoot};
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use crate::cli::VerifyArgs;
-use crate::config::{Config, SigningConfig};
+use crate::config::Config;
 use crate::env::Env;
 use crate::error::{Error, Exit};
-use crate::report::format::{counted, thousands};
-use crate::signing;
+use crate::report::format::{counted, shell_path, thousands};
+use crate::{input, signing};
 
 /// Files with public keys are small; one that is not is another file.
-const KEY_FILE_LIMIT: u64 = 1024 * 1024;
-
-/// The configuration that is looked at if none is named.
-const DEFAULT_CONFIG: &str = "./evidence.yaml";
+pub(super) const KEY_FILE_LIMIT: u64 = 1024 * 1024;
 
 const GREEN: Style = AnsiColor::Green.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -99,10 +95,7 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
         max_age,
         now: Some(env.clock.now().as_second()),
     };
-    let verdict = match File::open(&args.bundle) {
-        Ok(file) if file.metadata().is_ok_and(|metadata| metadata.is_dir()) => {
-            Err(Failure::CannotJudge(io::Error::from(io::ErrorKind::IsADirectory)))
-        }
+    let verdict = match input::open(&args.bundle) {
         Ok(file) => UntrustedBundle::new(BufReader::with_capacity(256 * 1024, file)).verify(
             &trust,
             &expectations,
@@ -251,12 +244,13 @@ fn failed_report(error: &VerifyError) -> Vec<u8> {
 
 fn intact_text(args: &VerifyArgs, intact: &Intact) -> String {
     format!(
-        "{}\n{YELLOW}INTACT, NOT AUTHENTICATED{YELLOW:#}: signed by a key you have not told me to trust ({})\n  \
-         Anybody can make such a bundle. Get the signer's public key by another way than the bundle and run\n  \
-         evidence verify --public-key <file> {}\n",
+        "{}\n{YELLOW}INTACT, NOT AUTHENTICATED{YELLOW:#}: signed by {}, and you named no key to trust\n  \
+         Anyone can make such a bundle. Get the signer's public key through a separate channel and run\n  \
+         evidence verify --public-key <file> {}\n  \
+         For a bundle of your own, `--config <file>` names the configuration it was collected with.\n",
         file_name(args),
         intact.key_id,
-        Printable(&args.bundle.to_string_lossy())
+        shell_path(&args.bundle)
     )
 }
 
@@ -293,7 +287,8 @@ fn json(report: &Report<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The first place that names a key decides; they do not mix.
+/// The first place that names a key decides; they do not mix. Only what the caller names counts, never what happens to
+/// be in the working directory: that may be a stranger's folder, with a configuration and a key of the stranger's.
 pub(super) fn trust_root(args: &VerifyArgs, env: &Env) -> Result<TrustRoot, Error> {
     let mut trust = TrustRoot::new();
     if !args.public_key.is_empty() {
@@ -317,42 +312,16 @@ pub(super) fn trust_root(args: &VerifyArgs, env: &Env) -> Result<TrustRoot, Erro
         add_keys(&mut trust, &paths)?;
         return Ok(trust);
     }
-    if let Some(signing) = configured_signing(args, env)? {
+    if let Some(path) = &args.config {
+        let signing = Config::load(path, env).map_err(Error::Config)?.bundle.signing;
         if signing.trusted_keys.is_empty() {
-            match signing::load(&signing, env) {
-                Ok(loaded) => trust.add_key("your own signing key", loaded.key.public_key()),
-                // A machine that only verifies has the configuration and not the key.
-                Err(error) if args.config.is_none() => note(args, &format!("no key of your own: {error}")),
-                Err(error) => return Err(Error::Signing(error)),
-            }
+            let key = signing::load(&signing, env).map_err(Error::Signing)?.key.public_key();
+            trust.add_key(format!("the signing key of {}", path.display()), key);
         } else {
             add_keys(&mut trust, &signing.trusted_keys)?;
         }
     }
     Ok(trust)
-}
-
-/// `bundle.signing` of the configuration that is named, or of the one in this directory if there is a valid one.
-fn configured_signing(args: &VerifyArgs, env: &Env) -> Result<Option<SigningConfig>, Error> {
-    let path = match &args.config {
-        Some(path) => path.as_path(),
-        None if Path::new(DEFAULT_CONFIG).exists() => Path::new(DEFAULT_CONFIG),
-        None => return Ok(None),
-    };
-    match Config::load(path, env) {
-        Ok(config) => Ok(Some(config.bundle.signing)),
-        Err(error) if args.config.is_some() => Err(Error::Config(error)),
-        Err(error) => {
-            note(args, &format!("no keys taken from {}: {error}", path.display()));
-            Ok(None)
-        }
-    }
-}
-
-fn note(args: &VerifyArgs, text: &str) {
-    if !args.quiet && !args.json {
-        let _ = writeln!(anstream::stderr(), "note: {}", Printable(text));
-    }
 }
 
 fn add_keys(trust: &mut TrustRoot, paths: &[PathBuf]) -> Result<(), Error> {
@@ -363,23 +332,15 @@ fn add_keys(trust: &mut TrustRoot, paths: &[PathBuf]) -> Result<(), Error> {
     Ok(())
 }
 
-fn read_key_file(path: &Path) -> Result<Vec<u8>, Error> {
-    let shown = String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned();
-    let failed = |message: String| Error::Usage {
-        message,
+fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let shown = path.to_string_lossy();
+    input::read(path, KEY_FILE_LIMIT).map(|(bytes, _)| bytes).map_err(|error| Error::Usage {
+        message: match error.kind() {
+            io::ErrorKind::FileTooLarge => format!("the key file {shown} is larger than any file of keys"),
+            _ => format!("cannot read the key file {shown}: {error}"),
+        },
         help: "name the signer's public key, in PEM or OpenSSH form".to_string(),
-    };
-    let file =
-        File::open(path).map_err(|error| failed(format!("cannot read the key file {shown}: {error}")))?;
-    let mut bytes = Vec::new();
-    let read = file
-        .take(KEY_FILE_LIMIT + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| failed(format!("cannot read the key file {shown}: {error}")))?;
-    if u64::try_from(read).unwrap_or(u64::MAX) > KEY_FILE_LIMIT {
-        return Err(failed(format!("the key file {shown} is larger than any file of keys")));
-    }
-    Ok(bytes)
+    })
 }
 
 fn trust_error(error: TrustError) -> Error {

@@ -71,7 +71,7 @@ static TRUSTED_KEYS: Key = Key {
     name: "trusted_keys",
     presence: Presence::Default(DefaultValue::Empty("[]")),
     shape: Shape::List { of: Format::Path, may_be_empty: true },
-    summary: "Files with the public keys that verification trusts when no flag names one.",
+    summary: "Files with the public keys that verification with `--config` trusts in place of the signing key.",
     rule: "each once; a leading `~/` is the home directory",
     example: "[evidence.pub]",
     synonyms: &["public_keys", "public_key", "trusted_key"],

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -28,6 +28,8 @@ pub(crate) struct Decoder<'run, 'text> {
     pub(crate) problems: Problems<'text>,
     /// The environment: `HOME`, and what overrides the file.
     pub(crate) env: &'run Env,
+    /// The directory of the file: what relative paths in it are relative to.
+    pub(crate) directory: &'run Path,
 }
 
 /// A value and where it is.
@@ -207,13 +209,13 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// A path, with `~` expanded.
+    /// A path, with `~` expanded, seen from the working directory.
     pub(crate) fn path(&mut self, fields: &Fields, key: &'static Key) -> Option<PathBuf> {
         let text = self.text(fields, key)?;
         self.expand(text)
     }
 
-    /// A list of paths, each with `~` expanded.
+    /// A list of paths, each with `~` expanded, seen from the working directory.
     pub(crate) fn paths(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<PathBuf>> {
         let texts = self.list(fields, key)?;
         texts.into_iter().map(|text| self.expand(text)).collect()
@@ -221,7 +223,9 @@ impl Decoder<'_, '_> {
 
     fn expand(&mut self, text: Placed<String>) -> Option<PathBuf> {
         let rest = match text.value.strip_prefix('~') {
-            None => return Some(PathBuf::from(text.value)),
+            // An absolute path replaces the directory. `./` in front of a name would only lengthen messages.
+            None if self.directory == Path::new(".") => return Some(PathBuf::from(text.value)),
+            None => return Some(self.directory.join(text.value)),
             Some(rest) => rest,
         };
         let complaint = match self.env.var_os("HOME") {

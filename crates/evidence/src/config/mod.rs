@@ -84,7 +84,7 @@ pub struct SigningConfig {
 /// Where the private signing key is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeySource {
-    /// `private_key_path`, `~` expanded; relative paths are relative to the working directory.
+    /// `private_key_path`, `~` expanded, seen from the working directory.
     File(PathBuf),
     /// `private_key_env`: a variable that holds the PEM, or base64 of it.
     Env(String),
@@ -129,7 +129,8 @@ impl Config {
         Config::from_bytes(path, &read::bytes(path)?, env)
     }
 
-    /// Validates the bytes of a configuration file; `path` is only what messages call it.
+    /// Validates the bytes of a configuration file; `path` is what messages call it, and relative paths in the file are
+    /// relative to its directory.
     ///
     /// # Errors
     /// Every problem of the file, found in one run.
@@ -137,7 +138,8 @@ impl Config {
         let text = read::text(bytes).map_err(|complaint| ConfigError::of_file(path, complaint))?;
         let mut problems = problem::Problems::new(text);
         let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
-        let mut decoder = decode::Decoder { problems, env };
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let mut decoder = decode::Decoder { problems, env, directory };
         let config = root.and_then(|root| {
             let place = problem::Place::Point(0);
             let fields = decoder.open(&file::SECTION, &root, place, String::new())?;

@@ -1,34 +1,23 @@
 //! Reads the configuration file: bounded, and with a message of its own for each way a file can be no text.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
+use zeroize::Zeroizing;
+
 use super::problem::{Complaint, ConfigError};
+use crate::input;
+use crate::report::format::shell_path;
 
 /// The largest configuration file, in bytes (1 MiB). Five thousand listed repositories take a quarter of it.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
 /// The bytes of the file.
-pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, ConfigError> {
-    let refuse = |complaint| ConfigError::of_file(path, complaint);
-    let file = File::open(path).map_err(|error| refuse(unreadable(path, &error)))?;
-    let metadata = file.metadata().map_err(|error| refuse(unreadable(path, &error)))?;
-    if metadata.is_dir() {
-        let inside = path.join("evidence.yaml");
-        return Err(refuse(
-            Complaint::new("this is a directory, not a file")
-                .help(format!("name the file in it, for example `--config {}`", inside.display())),
-        ));
+pub(super) fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, ConfigError> {
+    match input::read(path, MAX_FILE_BYTES) {
+        Ok((bytes, _)) => Ok(bytes),
+        Err(error) => Err(ConfigError::of_file(path, unreadable(path, &error))),
     }
-    // One byte more than allowed tells too much from enough; a pipe has no length, and a device never ends.
-    let mut bytes = Vec::new();
-    let limit = MAX_FILE_BYTES.saturating_add(1);
-    file.take(limit).read_to_end(&mut bytes).map_err(|error| refuse(unreadable(path, &error)))?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > MAX_FILE_BYTES {
-        return Err(refuse(too_large()));
-    }
-    Ok(bytes)
 }
 
 /// The text in the bytes, without a byte-order mark.
@@ -70,6 +59,12 @@ fn too_large() -> Complaint {
 
 fn unreadable(path: &Path, error: &io::Error) -> Complaint {
     match error.kind() {
+        io::ErrorKind::FileTooLarge => too_large(),
+        io::ErrorKind::IsADirectory => {
+            let inside = path.join("evidence.yaml");
+            Complaint::new("this is a directory, not a file")
+                .help(format!("name the file in it, for example `--config {}`", shell_path(&inside)))
+        }
         io::ErrorKind::NotFound => {
             Complaint::new("no such file").help("`evidence init` writes one; `--config` names another")
         }

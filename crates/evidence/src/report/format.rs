@@ -1,5 +1,8 @@
-//! Numbers for people.
+//! Numbers and commands for people.
 
+use std::path::Path;
+
+use evidence_bundle::text::Printable;
 use jiff::SignedDuration;
 
 /// `53596623` as `53,596,623`.
@@ -43,6 +46,21 @@ pub fn duration(duration: SignedDuration) -> String {
     }
 }
 
+/// A path as an argument in a POSIX shell: quoted if it needs it, and never taken for an option.
+pub fn shell_path(path: &Path) -> String {
+    let mut text = Printable(&path.to_string_lossy()).to_string();
+    if text.starts_with('-') {
+        text.insert_str(0, "./");
+    }
+    shell_word(&text)
+}
+
+/// A text as one word in a POSIX shell.
+pub fn shell_word(text: &str) -> String {
+    // Only a NUL cannot be quoted, and Printable leaves none.
+    shlex::try_quote(text).map_or_else(|_| String::new(), std::borrow::Cow::into_owned)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,5 +81,26 @@ mod tests {
         assert_eq!(duration(SignedDuration::from_secs(59)), "59 s");
         assert_eq!(duration(SignedDuration::from_secs(725)), "12 min 05 s");
         assert_eq!(duration(SignedDuration::from_secs(3_725)), "1 h 02 min");
+    }
+
+    /// The shell itself says what it makes of them.
+    #[test]
+    fn a_shell_reads_paths_back() {
+        for (path, read) in [
+            ("evidence-bundles/evidence-bundle-20261121-090513.tar.gz", None),
+            ("/srv/evidence/acme.pub.pem", None),
+            ("Bob's $HOME & co.yaml", None),
+            ("a \"b\" `c` \\d !e", None),
+            ("~/evidence.yaml", None),
+            ("*?[a]{b,c};<>|()#", None),
+            ("Zürich 2026", None),
+            ("-k", Some("./-k")),
+            ("--config", Some("./--config")),
+        ] {
+            let line = format!("printf %s {}", shell_path(Path::new(path)));
+            let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
+            assert_eq!(String::from_utf8(output.stdout).unwrap(), read.unwrap_or(path), "{line}");
+        }
+        assert_eq!(shell_path(Path::new("./evidence-bundles/a-1.tar.gz")), "./evidence-bundles/a-1.tar.gz");
     }
 }

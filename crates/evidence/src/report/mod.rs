@@ -130,8 +130,10 @@ pub enum Event<'a> {
         controls: &'a [Control],
         /// Nothing is missing.
         complete: bool,
-        /// The configuration to name to `verify`, unless it would find it by itself.
-        config: Option<&'a Path>,
+        /// The command that verifies it.
+        verify: &'a str,
+        /// The command that uploads it.
+        upload: &'a str,
     },
     /// What a collection would take.
     Planned {

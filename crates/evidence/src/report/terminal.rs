@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anstyle::{AnsiColor, Style};
@@ -401,10 +400,9 @@ impl Terminal {
         artifacts: u64,
         controls: &[Control],
         complete: bool,
-        config: Option<&str>,
+        next: (String, String),
     ) {
         let mut out = anstream::stdout();
-        let config = config.map(|config| format!(" --config {config}")).unwrap_or_default();
         let controls = controls.iter().map(|control| control.id()).collect::<Vec<_>>().join(" ");
         let missing = if complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
         // A closed pipe is the reader's business.
@@ -414,12 +412,11 @@ impl Terminal {
             bytes(size),
             counted(artifacts, "artifact", "artifacts"),
         );
-        let (verify, upload) =
-            (format!("evidence verify {path}{config}"), format!("evidence upload {path}{config}"));
         let mut state = self.state();
         if state.upload_intended {
-            state.next = Some((verify, upload));
+            state.next = Some(next);
         } else {
+            let (verify, upload) = next;
             let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {verify}\n  {upload}");
         }
     }
@@ -622,10 +619,10 @@ impl Reporter for Terminal {
             }
             Event::Stopped => self.stopped(),
             Event::Judged(results) => self.judged(results),
-            Event::Delivered { path, bytes, artifacts, controls, complete, config } => {
-                let shown = |path: &Path| self.safe(&path.display().to_string());
-                let config = config.map(shown);
-                self.delivered(&shown(path), bytes, artifacts, controls, complete, config.as_deref());
+            Event::Delivered { path, bytes, artifacts, controls, complete, verify, upload } => {
+                let path = self.safe(&path.display().to_string());
+                let next = (self.safe(verify), self.safe(upload));
+                self.delivered(&path, bytes, artifacts, controls, complete, next);
             }
             Event::Planned { plans, missing, max_size_bytes, now } => {
                 self.planned(plans, missing, max_size_bytes, now);

@@ -83,7 +83,7 @@ pub enum Found<'a> {
         /// Everything that was asked for is in it.
         complete: bool,
     },
-    /// It is whole, and no key to trust is known here.
+    /// It is whole, and no key to trust was named.
     NotAuthenticated,
     /// It was not looked at.
     NotVerified,
@@ -169,7 +169,7 @@ impl Terminal {
                 (GREEN, "ok", format!("verified, trusted by {}{missing}", self.safe(trusted_by)))
             }
             Found::NotAuthenticated => {
-                (YELLOW, "warn", "intact, not authenticated: no key to trust is known here".to_string())
+                (YELLOW, "warn", "intact, not authenticated: you named no key to trust".to_string())
             }
             Found::NotVerified => {
                 (YELLOW, "warn", "not verified here (upload.verify_before_upload)".to_string())

@@ -110,7 +110,7 @@ impl Config {
         self
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let lines = |lines: &[(String, String)], indent: &str| -> String {
             lines.iter().map(|(key, value)| format!("{indent}{key}: {value}\n")).collect()
         };
@@ -228,34 +228,34 @@ impl Lab {
         }
     }
 
-    /// Runs as a user whom permissions mean something to: root may do everything, so that root becomes nobody.
-    /// `None` where that is not possible.
-    pub(crate) fn run_unprivileged(&self, arguments: &[&str]) -> Option<Run> {
+    /// What to put before a program so that permissions mean something to it: nothing, unless root runs the tests. Then
+    /// the lab is given to another user, and programs become that user. `None` where that is not possible.
+    pub(crate) fn unprivileged(&self) -> Option<&'static [&'static str]> {
         let probe = self.path("probe");
         fs::write(&probe, "").unwrap();
         fs::set_permissions(&probe, fs::Permissions::from_mode(0o000)).unwrap();
         let privileged = fs::read(&probe).is_ok();
         fs::remove_file(&probe).unwrap();
         if !privileged {
-            return Some(self.run(arguments));
+            return Some(&[]);
         }
         Command::new("setpriv").arg("--version").stdout(Stdio::null()).status().ok()?;
-        let nobody = "65534";
-        Command::new("chown").args(["-R", nobody]).arg(self.path("")).status().ok()?;
-        let mut command = self.command(arguments);
-        let binary = command.get_program().to_os_string();
-        command = {
-            let mut demoted = Command::new("setpriv");
-            demoted
-                .args(["--reuid", nobody, "--regid", nobody, "--clear-groups"])
-                .arg(binary)
-                .args(arguments);
-            demoted.current_dir(self.directory.path()).env_clear().stdin(Stdio::null());
-            demoted.envs(command.get_envs().map(|(name, value)| (name, value.unwrap_or_default())));
-            demoted
+        Command::new("chown").args(["-R", "65534"]).arg(self.path("")).status().ok()?;
+        Some(&["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"])
+    }
+
+    /// Runs as a user whom permissions mean something to. `None` where that is not possible.
+    pub(crate) fn run_unprivileged(&self, arguments: &[&str]) -> Option<Run> {
+        let command = self.command(arguments);
+        let Some((program, options)) = self.unprivileged()?.split_first() else {
+            return Some(self.run_command(command));
         };
-        let run = self.run_command(command);
-        // Where nobody may not reach the binary.
+        let mut demoted = Command::new(program);
+        demoted.args(options).arg(command.get_program()).args(arguments);
+        demoted.current_dir(self.directory.path()).env_clear().stdin(Stdio::null());
+        demoted.envs(command.get_envs().map(|(name, value)| (name, value.unwrap_or_default())));
+        let run = self.run_command(demoted);
+        // Where that user may not reach the binary.
         (!matches!(run.code, Some(126 | 127))).then_some(run)
     }
 

@@ -143,7 +143,8 @@ fn init() {
     let url = lab.server.url();
     let lab = lab.env("CODEHOST_API_URL", &url);
     lab.collect(&[]).exits(0);
-    lab.run(&["verify", "--quiet", &format!("evidence-bundles/{}", lab.output()[0])]).exits(0);
+    let bundle = format!("evidence-bundles/{}", lab.output()[0]);
+    lab.run(&["verify", "--quiet", "-k", "evidence-signing-key.pub.pem", &bundle]).exits(0);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sha2::Digest as _;
 use crate::common::{Lab, Run, acme, repository, sound, strong};
 use crate::stock;
 
-/// A lab with one bundle at `b.tar.gz`; its configuration is put away, so that no key is trusted by itself.
+/// A lab with one bundle at `b.tar.gz`, and its configuration beside it.
 fn bundled() -> Lab {
     let owners = format!("# {}\n* @acme/all\n", sandbox::DEMO_SECRET);
     let host = acme()
@@ -19,7 +19,6 @@ fn bundled() -> Lab {
     let lab = Lab::new(host);
     lab.collect(&["-q"]).exits(4);
     fs::rename(lab.path("evidence-bundles").join(&lab.output()[0]), lab.path("b.tar.gz")).unwrap();
-    fs::rename(lab.path("evidence.yaml"), lab.path("config.yaml")).unwrap();
     lab
 }
 
@@ -132,6 +131,11 @@ fn trust_roots() {
     // OpenSSH's two forms.
     lab.write("key.pub", format!("{}\n", public.to_openssh()));
     verify(&lab, &["-k", "key.pub"]).exits(0);
+    // Several keys in one file, in both forms.
+    let other = fs::read_to_string(lab.path("other.pub.pem")).unwrap();
+    lab.write("several", format!("# of 2026\n{other}{}\n", public.to_openssh()));
+    let run = verify(&lab, &["-k", "several"]).exits(0);
+    assert!(run.stdout.contains("trusted by several, key 2\n"), "{}", run.stdout);
     verify(&lab, &["--fingerprint", &id]).exits(0);
     verify(&lab, &["--fingerprint", &public.ssh_fingerprint()]).exits(0);
     verify(&lab, &["--fingerprint", &format!("sha256:{}", "0".repeat(64))]).exits(7);
@@ -144,17 +148,26 @@ fn trust_roots() {
     assert!(run.stdout.contains("key-outside-validity"), "{}", run.stdout);
     lab.write("signers", signers("namespaces=\"git\""));
     assert_ne!(verify(&lab, &["--allowed-signers", "signers"]).code, Some(0));
+    // A key that is named and negated is trusted for no principal.
+    let line = signers("namespaces=\"evidence-bundle\"");
+    for (negated, code) in
+        [("!audit@acme.example", 1), ("audit@acme.example,!*", 1), ("*,!audit@acme.example", 0)]
+    {
+        lab.write("signers", line.replacen("audit@acme.example", negated, 1));
+        verify(&lab, &["--allowed-signers", "signers"]).exits(code);
+    }
     // The configuration's own key, only because the configuration is named.
-    verify(&lab, &["--config", "config.yaml"]).exits(0);
+    let run = verify(&lab, &["--config", "evidence.yaml"]).exits(0);
+    assert!(run.stdout.contains("trusted by the signing key of evidence.yaml"), "{}", run.stdout);
     // Trusted keys in place of it.
-    let config = fs::read_to_string(lab.path("config.yaml")).unwrap();
-    lab.write("config.yaml", format!("{config}    trusted_keys: [other.pub.pem]\n"));
-    verify(&lab, &["--config", "config.yaml"]).exits(7);
-    lab.write("config.yaml", format!("{config}    trusted_keys: [other.pub.pem, key.pub.pem]\n"));
-    verify(&lab, &["--config", "config.yaml"]).exits(0);
+    let config = fs::read_to_string(lab.path("evidence.yaml")).unwrap();
+    lab.write("evidence.yaml", format!("{config}    trusted_keys: [other.pub.pem]\n"));
+    verify(&lab, &["--config", "evidence.yaml"]).exits(7);
+    lab.write("evidence.yaml", format!("{config}    trusted_keys: [other.pub.pem, key.pub.pem]\n"));
+    verify(&lab, &["--config", "evidence.yaml"]).exits(0);
     // The variable goes before the configuration, a flag before the variable.
     let lab = lab.env("EVIDENCE_TRUSTED_KEYS", "other.pub.pem");
-    verify(&lab, &["--config", "config.yaml"]).exits(7);
+    verify(&lab, &["--config", "evidence.yaml"]).exits(7);
     verify(&lab, &["-k", "key.pub.pem"]).exits(0);
     let lab = lab.env("EVIDENCE_TRUSTED_KEYS", "other.pub.pem:key.pub.pem");
     verify(&lab, &[]).exits(0);
@@ -195,26 +208,12 @@ fn expectations() {
     with(&["--max-age", "soon"]).exits(1).says("--max-age");
 }
 
-/// The default configuration of the directory is used if it is there, and is no obstacle if it cannot be.
-#[test]
-fn the_configuration_beside_it() {
-    let lab = bundled();
-    fs::rename(lab.path("config.yaml"), lab.path("evidence.yaml")).unwrap();
-    let run = verify(&lab, &[]).exits(0);
-    assert!(run.stdout.contains("your own signing key"), "{}", run.stdout);
-    fs::remove_file(lab.path("key.pem")).unwrap();
-    verify(&lab, &[]).exits(1).says("no key of your own");
-    lab.write("evidence.yaml", "nonsense: [");
-    verify(&lab, &[]).exits(1);
-    verify(&lab, &["-k", "key.pub.pem"]).exits(0);
-}
-
 #[test]
 fn the_time_of_a_reproducible_bundle_is_told() {
     let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", "1795251913");
     let path = lab.collect(&["-q"]).exits(0).stdout;
     assert_eq!(path, "./evidence-bundles/evidence-bundle-20261121-090513.tar.gz\n");
-    let run = lab.run(&["verify", path.trim_end()]).exits(0);
+    let run = lab.run(&["verify", path.trim_end(), "-k", "key.pub.pem"]).exits(0);
     assert!(run.stdout.contains("SOURCE_DATE_EPOCH"), "{}", run.stdout);
 }
 

@@ -4,8 +4,7 @@
 //! print a key. Nothing here signs or sends.
 
 use std::fmt;
-use std::fs::{self, File};
-use std::io::Read as _;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
@@ -14,6 +13,8 @@ use ring::rsa::KeyPair as RsaKeyPair;
 use serde_json::{Map, Value};
 use url::{Host, Url};
 use zeroize::Zeroizing;
+
+use crate::input;
 
 /// The provider's own file is 2.4 kB; a file that is larger than this is another file.
 const FILE_LIMIT: u64 = 64 * 1024;
@@ -176,19 +177,13 @@ fn is_shown(value: &str) -> bool {
 
 /// The file's bytes and its mode. `Err` continues a sentence that begins with the file.
 fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
-    let cannot = |error: std::io::Error| format!("cannot be read: {error}");
-    // Before it is opened: opening a pipe waits for somebody to write into it.
-    if !fs::metadata(path).map_err(cannot)?.is_file() {
-        return Err("is not a file".to_string());
+    match input::read(path, FILE_LIMIT) {
+        Ok((bytes, metadata)) => Ok((bytes, metadata.mode())),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            Err(format!("is larger than {FILE_LIMIT} bytes: no credentials file is"))
+        }
+        Err(error) => Err(format!("cannot be read: {error}")),
     }
-    let file = File::open(path).map_err(cannot)?;
-    let metadata = file.metadata().map_err(cannot)?;
-    let mut bytes = Zeroizing::new(Vec::new());
-    file.take(FILE_LIMIT.saturating_add(1)).read_to_end(&mut bytes).map_err(cannot)?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > FILE_LIMIT {
-        return Err(format!("is larger than {FILE_LIMIT} bytes: no credentials file is"));
-    }
-    Ok((bytes, metadata.mode()))
 }
 
 /// Reads a credentials file. Every message continues a sentence that begins with the file.

@@ -17,12 +17,16 @@ use crate::control::Control;
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings, one_line};
+use crate::input;
 use crate::observation::Field;
 use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
 /// A token that expires within this many days is worth a warning: the nightly run will stop.
 const EXPIRY_WARNING_DAYS: i64 = 7;
+
+/// The certificates of every authority of a large system are a quarter of a megabyte.
+const CA_FILE_LIMIT: u64 = 4 * 1024 * 1024;
 
 /// The token of the configured variable.
 pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, ConnectError> {
@@ -105,12 +109,15 @@ fn client(
 ) -> Result<Client, ConnectError> {
     let roots = match &config.ca_file {
         None => Vec::new(),
-        Some(path) => std::fs::read(path).map_err(|error| {
-            configuration(
-                format!("cannot read ca_file {}: {error}", path.display()),
-                vec!["sources.codehost.ca_file names a file with certificates in PEM form".to_string()],
-            )
-        })?,
+        Some(path) => match input::read(path, CA_FILE_LIMIT) {
+            Ok((bytes, _)) => bytes.to_vec(),
+            Err(error) => {
+                return Err(configuration(
+                    format!("cannot read ca_file {}: {error}", path.display()),
+                    vec!["name a file with certificates in PEM form as sources.codehost.ca_file".to_string()],
+                ));
+            }
+        },
     };
     let settings = Settings {
         source: NAME,

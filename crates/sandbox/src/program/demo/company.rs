@@ -95,7 +95,7 @@ sources:
     api_url: {}
 bundle:
   signing:
-    private_key_path: evidence-signing-key.pem
+    private_key_env: EVIDENCE_SIGNING_KEY
 ",
             self.codehost.url(),
             self.cloud.url(),

@@ -96,6 +96,11 @@ fn introduce(shell: &mut Shell, company: &Company) -> io::Result<()> {
     if !shell.directory().join("evidence-signing-key.pem").exists() {
         shell.evidence(&["keygen"], 0)?;
     }
+    // In a variable, not by its path: a working copy is often in directories that a group can write to, and the tool
+    // refuses a key in such a place.
+    let key = std::fs::read_to_string(shell.directory().join("evidence-signing-key.pem"))?;
+    typed("export EVIDENCE_SIGNING_KEY=\"$(cat evidence-signing-key.pem)\"");
+    shell.export("EVIDENCE_SIGNING_KEY", key);
     Ok(())
 }
 
@@ -160,7 +165,7 @@ fn hand_over(shell: &mut Shell, bundle: &str) -> io::Result<Platform> {
     file.write_all(format!("upload:\n  api_url: {url}\n").as_bytes())?;
     let key = platform::upload_key(shell)?;
     shell.export("EVIDENCE_API_KEY", key);
-    shell.evidence(&["upload", bundle], 0)?;
+    shell.evidence(&["upload", "--config", "evidence.yaml", bundle], 0)?;
     Ok(platform)
 }
 

@@ -1,4 +1,4 @@
-use std::fs::Permissions;
+use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
@@ -179,8 +179,8 @@ fn files_that_cannot_be_the_one() {
         trouble.message
     };
     assert!(refused(&path("absent")).contains("cannot be read: No such file"));
-    assert!(refused(directory.path().to_str().unwrap()).contains("is not a file"));
-    assert!(refused("/dev/zero").contains("is not a file"));
+    assert!(refused(directory.path().to_str().unwrap()).contains("a directory, not a file"));
+    assert!(refused("/dev/zero").contains("a device, not a file"));
     fs::write(path("large"), vec![b' '; 70_000]).unwrap();
     assert!(refused(&path("large")).contains("is larger than"));
     fs::write(path("empty"), "").unwrap();

@@ -1,0 +1,55 @@
+//! The commands that `collect` names as next. They work as they are printed, in the shell that collected.
+
+use std::path::{Path, PathBuf};
+
+use evidence_bundle::key::PublicKey;
+
+use super::keygen::public_path;
+use super::verify::KEY_FILE_LIMIT;
+use crate::config::{KeySource, SigningConfig};
+use crate::env::Env;
+use crate::input;
+use crate::report::format::shell_path;
+
+/// The commands, ready to be typed.
+pub(super) struct Next {
+    pub(super) verify: String,
+    pub(super) upload: String,
+}
+
+/// The commands for a bundle that `key` has just signed, with the configuration in `config`.
+pub(super) fn next(
+    bundle: &Path,
+    config: &Path,
+    signing: &SigningConfig,
+    key: &PublicKey,
+    env: &Env,
+) -> Next {
+    let bundle = shell_path(bundle);
+    let config = format!("--config {}", shell_path(config));
+    // The first that is named decides, so that a configuration does not always come to its turn.
+    let overruled = !signing.trusted_keys.is_empty() || env.var_os("EVIDENCE_TRUSTED_KEYS").is_some();
+    let trust = match public_file(&signing.key, key) {
+        Some(path) => format!("-k {}", shell_path(&path)),
+        None if overruled => format!("--fingerprint {}", key.key_id()),
+        None => config.clone(),
+    };
+    Next {
+        verify: format!("evidence verify {bundle} {trust}"),
+        upload: format!("evidence upload {bundle} {config}"),
+    }
+}
+
+/// The file with the public key beside the private one, as `evidence keygen` or `ssh-keygen` names it.
+fn public_file(private: &KeySource, key: &PublicKey) -> Option<PathBuf> {
+    let private = match private {
+        KeySource::File(path) => path,
+        KeySource::Env(_) => return None,
+    };
+    let mut openssh = private.clone().into_os_string();
+    openssh.push(".pub");
+    [public_path(private), PathBuf::from(openssh)].into_iter().find(|path| {
+        let contents = input::read(path, KEY_FILE_LIMIT);
+        contents.is_ok_and(|(bytes, _)| PublicKey::parse_all(&bytes).is_ok_and(|keys| keys.contains(key)))
+    })
+}

@@ -1,0 +1,186 @@
+//! The way to a signing key: whether another user could put another key in its place.
+//!
+//! Every directory, link and file that the system passes on its way to the key is judged, not only the key.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::report::format::shell_path;
+
+/// As many links as the system follows.
+const LINKS: usize = 40;
+/// Permission to write, for the group and for others.
+const WRITABLE: u32 = 0o022;
+/// In such a directory only the owner of an entry can remove or rename it.
+const STICKY: u32 = 0o1000;
+/// The permissions, with the sticky bit and its neighbours.
+const MODE: u32 = 0o7777;
+
+/// What is on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Directory,
+    Link,
+    /// The key itself.
+    File,
+}
+
+/// Why others can put another file in the place of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Weakness {
+    place: Place,
+    path: PathBuf,
+    fault: Fault,
+}
+
+/// What is wrong at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// Others than the owner can write there.
+    Mode(u32),
+    /// It belongs to a user who is neither root nor the one who runs this.
+    Owner(u32),
+}
+
+impl Weakness {
+    /// What to do about it.
+    pub fn help(&self) -> Vec<String> {
+        let path = shell_path(&self.path);
+        let first = match (self.fault, self.place) {
+            (Fault::Mode(_), Place::File | Place::Link) => format!("chmod 600 {path}"),
+            (Fault::Mode(mode), Place::Directory) => {
+                let who = match mode & WRITABLE {
+                    0o020 => "g",
+                    0o002 => "o",
+                    _ => "go",
+                };
+                format!("chmod {who}-w {path}")
+            }
+            (Fault::Owner(uid), _) => format!("run as user {uid}, or make {path} your own with chown"),
+        };
+        vec![
+            first,
+            "or move the key to a directory that only you and root can write to, or pass it in a variable \
+             (bundle.signing.private_key_env)"
+                .to_string(),
+        ]
+    }
+}
+
+impl fmt::Display for Weakness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = match self.place {
+            Place::Directory => "the directory",
+            Place::Link => "the link",
+            Place::File => "the file",
+        };
+        let path = self.path.display();
+        match self.fault {
+            Fault::Mode(mode) => {
+                let who = match mode & WRITABLE {
+                    0o020 => "its group",
+                    0o002 => "every user",
+                    _ => "its group and every user",
+                };
+                write!(f, "{who} can write to {place} {path} (mode {mode:o})")
+            }
+            Fault::Owner(uid) => write!(f, "{place} {path} belongs to user {uid}"),
+        }
+    }
+}
+
+/// The first weakness on the way to the file that is open. `None` if only its owner and root can replace it.
+///
+/// # Errors
+///
+/// If the way cannot be followed, or leads to another file than the one that is open.
+pub(super) fn weakness(path: &Path, opened: &Metadata) -> io::Result<Option<Weakness>> {
+    let me = rustix::process::geteuid().as_raw();
+    let mut at = PathBuf::new();
+    let mut found = None;
+    let mut links = 0;
+    // What is still ahead, the next part last.
+    let mut ahead = parts(&std::path::absolute(path)?);
+    while let Some(part) = ahead.pop() {
+        if part == ".." {
+            at.pop();
+        } else {
+            // A part that is absolute begins anew.
+            at.push(part);
+        }
+        let here = at.symlink_metadata()?;
+        let place = match here.file_type() {
+            kind if kind.is_symlink() => Place::Link,
+            kind if kind.is_dir() => Place::Directory,
+            _ => Place::File,
+        };
+        if let Some(fault) = judge(place, here.uid(), here.mode() & MODE, me) {
+            return Ok(Some(Weakness { place, path: at, fault }));
+        }
+        if place == Place::Link {
+            links += 1;
+            if links > LINKS {
+                return Err(io::Error::other("too many symbolic links"));
+            }
+            ahead.extend(parts(&fs::read_link(&at)?));
+            at.pop();
+        }
+        found = Some((here.dev(), here.ino()));
+    }
+    // Only root and this user can change the way that was just judged. If it leads to the open file now, it did then.
+    if found == Some((opened.dev(), opened.ino())) {
+        Ok(None)
+    } else {
+        Err(io::Error::other("it was replaced while it was read"))
+    }
+}
+
+/// The parts of a path, the last one first.
+fn parts(path: &Path) -> Vec<OsString> {
+    path.components().rev().map(|part| part.as_os_str().to_owned()).collect()
+}
+
+/// What is wrong with one place on the way. The mode of a link does not count: a link cannot be written to.
+fn judge(place: Place, owner: u32, mode: u32, me: u32) -> Option<Fault> {
+    if owner != 0 && owner != me {
+        return Some(Fault::Owner(owner));
+    }
+    let open = match place {
+        Place::Directory => mode & WRITABLE != 0 && mode & STICKY == 0,
+        Place::File => mode & WRITABLE != 0,
+        Place::Link => false,
+    };
+    open.then_some(Fault::Mode(mode))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_place_owner_and_mode() {
+        let (me, other) = (1000, 1001);
+        for place in [Place::Directory, Place::Link, Place::File] {
+            for mode in 0..=MODE {
+                assert_eq!(judge(place, other, mode, me), Some(Fault::Owner(other)), "{place:?} {mode:o}");
+                let open = mode & WRITABLE != 0;
+                let expected = match place {
+                    Place::Directory => open && mode & STICKY == 0,
+                    Place::File => open,
+                    Place::Link => false,
+                };
+                for owner in [0, me] {
+                    let fault = judge(place, owner, mode, me);
+                    assert_eq!(fault, expected.then_some(Fault::Mode(mode)), "{place:?} {owner} {mode:o}");
+                }
+            }
+        }
+        // Root's own files are root's; another user's are not.
+        assert_eq!(judge(Place::File, 0, 0o600, 0), None);
+        assert_eq!(judge(Place::File, me, 0o600, 0), Some(Fault::Owner(me)));
+    }
+}
