@@ -125,7 +125,7 @@ async fn a_bundle_that_is_deleted_meanwhile_is_not_found() {
     lab.bucket.heal();
     let late = late.await.unwrap();
     assert!(matches!(late, Err(Error::NotFound(_))), "{late:?}");
-    let viewer = lab.service.viewer().await.unwrap();
+    let viewer = lab.service.viewer(&lab.admin).await.unwrap();
     let look = |_: &mut (), _: &str, _: &mut dyn std::io::Read| Ok(());
     let looked = viewer.inspect(&lab.admin, &bundle, look).await;
     assert!(matches!(looked, Err(Error::NotFound(_))), "{looked:?}");
