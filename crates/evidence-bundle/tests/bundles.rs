@@ -15,6 +15,7 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -123,8 +124,20 @@ fn every_checked_in_bundle_is_judged_as_expected() {
         let arguments: Vec<&str> =
             expected["args"].as_array().unwrap().iter().map(|argument| argument.as_str().unwrap()).collect();
         let (trust, expectations) = understand(&directory, &arguments);
-        let bundle = fs::File::open(directory.join("bundle.tar.gz")).unwrap();
-        let verdict = UntrustedBundle::new(bundle).verify(&trust, &expectations, &Limits::DEFAULT);
+        let bundle = fs::read(directory.join("bundle.tar.gz")).unwrap();
+        let bundle = || UntrustedBundle::new(bundle.as_slice());
+        let verdict = bundle().verify(&trust, &expectations, &Limits::DEFAULT);
+        // Whoever is shown the files, and however little of them is read, the verdict is the same.
+        for bytes in [0, 7, u64::MAX] {
+            let mut visitor =
+                |_: &str, file: &mut dyn Read| io::copy(&mut file.take(bytes), &mut io::sink()).map(drop);
+            let shown = bundle().verify_with(&trust, &expectations, &Limits::DEFAULT, &mut visitor);
+            match (&verdict, &shown) {
+                (Ok(verdict), Ok(shown)) => assert_eq!(verdict, shown),
+                (Err(verdict), Err(shown)) => assert_eq!(verdict.to_string(), shown.to_string()),
+                _ => wrong.push(format!("{}: {verdict:?} and {shown:?}", directory.display())),
+            }
+        }
         let (exit, reason) = match &verdict {
             Ok(_) => (0, None),
             Err(Failure::NotWhatWasSigned(error)) => (7, Some(error.reason.code())),
