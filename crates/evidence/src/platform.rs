@@ -25,7 +25,7 @@ use crate::http::upload::{
     Answer, Asked, Content, DAMAGED, Failed, Parcel, Problem, Settings, Uplink, Watch, Why,
 };
 use crate::report::{Event, Reporter, Uploading};
-use crate::screen::{SHORTEST_OWN_SECRET, Screen};
+use crate::screen::{self, Screen};
 
 /// The longest id of a bundle, in bytes.
 const LONGEST_ID: usize = 128;
@@ -36,10 +36,10 @@ pub struct ApiKey(SecretString);
 
 impl ApiKey {
     /// A key from a variable's value. White space around it is dropped, since a key read from a file brings a line break
-    /// along. `None` if what is left cannot stand in a header, or is so short that the screen could not look for it.
+    /// along. `None` if what is left cannot stand in a header, or is so weak that the screen does not look for it.
     pub fn new(value: &str) -> Option<ApiKey> {
         let value = value.trim();
-        let usable = value.len() >= SHORTEST_OWN_SECRET && value.bytes().all(|byte| byte.is_ascii_graphic());
+        let usable = value.bytes().all(|byte| byte.is_ascii_graphic()) && screen::is_sought(value.as_bytes());
         usable.then(|| ApiKey(SecretString::from(value)))
     }
 
@@ -88,7 +88,7 @@ impl Target {
 
     /// Lets the screen look for the key from now on.
     pub fn teach(&self, screen: &Screen) {
-        screen.learn(self.key.0.expose_secret());
+        screen.learn([self.key.0.expose_secret()]);
     }
 
     /// The address of the platform, fit to print.
@@ -633,7 +633,8 @@ mod tests {
         assert!(ApiKey::new("schlüssel").is_none());
         assert!(ApiKey::new("made-up\nkey").is_none());
         assert!(ApiKey::new("1234567").is_none());
-        assert!(ApiKey::new("12345678").is_some());
+        assert!(ApiKey::new("12345678").is_none());
+        assert!(ApiKey::new("1234567x").is_some());
         let key = ApiKey::new(" made-up-key-of-no-platform\n").unwrap();
         assert_eq!(format!("{key:?}"), "ApiKey(redacted)");
         let header = key.header().unwrap();

@@ -27,6 +27,8 @@ pub struct LoadedKey {
     pub key: SigningKey,
     /// What is worth saying about where it was found.
     pub warning: Option<String>,
+    /// What must never be shown: the key as it was read and without its encryption, its seed, and the passphrase.
+    pub secrets: Vec<Zeroizing<Vec<u8>>>,
 }
 
 /// Why there is no key to sign with.
@@ -131,15 +133,28 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
             (decode_variable(value), format!("the environment variable {name}"), None)
         }
     };
+    let known = config.passphrase_env.as_deref().and_then(|name| env.var(name));
     let passphrase = match &config.passphrase_env {
         Some(name) if evidence_bundle::key::is_encrypted(&bytes) => {
-            Some(env.var(name).ok_or_else(|| SigningError::PassphraseUnset(name.clone()))?)
+            Some(known.ok_or_else(|| SigningError::PassphraseUnset(name.clone()))?)
         }
         _ => None,
     };
     let key = SigningKey::from_bytes_any(&bytes, passphrase.map(str::as_bytes))
         .map_err(|source| SigningError::Key { place, source })?;
-    Ok(LoadedKey { key, warning })
+    let seed = key.seed();
+    let mut secrets = vec![
+        bytes,
+        Zeroizing::new(seed.to_vec()),
+        Zeroizing::new(hex::encode(seed.as_slice()).into_bytes()),
+        Zeroizing::new(base64::engine::general_purpose::STANDARD.encode(seed.as_slice()).into_bytes()),
+    ];
+    if let KeySource::Env(name) = &config.key {
+        secrets.extend(env.var(name).map(|value| Zeroizing::new(value.as_bytes().to_vec())));
+    }
+    // A passphrase that this key does not need is one all the same.
+    secrets.extend(known.map(|passphrase| Zeroizing::new(passphrase.as_bytes().to_vec())));
+    Ok(LoadedKey { key, warning, secrets })
 }
 
 /// How others could put another key in the place of the one in this file, if they could.

@@ -83,6 +83,11 @@ impl SigningKey {
         Ok(pem::encode("PRIVATE KEY", &der))
     }
 
+    /// The seed, of which the key is made: for those who must look for it where it must not be.
+    pub fn seed(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.0.to_bytes())
+    }
+
     /// The public half.
     pub fn public_key(&self) -> PublicKey {
         PublicKey::of(self.0.verifying_key())

@@ -26,6 +26,11 @@ pub(crate) const FORMS: &[Form] = &[
     clean("commits, one after another", commits),
     clean("certificate, base64 in lines", certificate),
     clean("prose", prose),
+    clean("emoji with joiners", emoji),
+    clean("key=41", equals_signs),
+    clean("capitals as in base32", capitals),
+    clean("backslashes of paths and patterns", backslashes),
+    clean("tabs and blank lines", tabs),
 ];
 
 const fn clean(name: &'static str, make: fn() -> String) -> Form {
@@ -172,4 +177,40 @@ fn prose() -> String {
             "Every change is reviewed by a second person before it is merged; see section {number} of the handbook.\nWho may merge is decided by the owners of the code, and nobody else can.\n"
         )
     })
+}
+
+fn emoji() -> String {
+    repeat(|number| {
+        format!(
+            "/docs/area-{number}/ @acme/docs # \u{1f469}\u{200d}\u{1f4bb} own this, \u{26a0}\u{fe0f} ask first\n"
+        )
+    })
+}
+
+fn equals_signs() -> String {
+    repeat(|number| {
+        format!(
+            "{{\"url\":\"https://api.host/search?area={}&page=41&size=50\",\"label\":\"team=7A level={number}\"}}\n",
+            hex(number, 4)
+        )
+    })
+}
+
+fn capitals() -> String {
+    repeat(|number| {
+        let letters = noise(number).to_string().replace(['0', '1', '8', '9'], "Q");
+        format!("SERVICEPAYMENTSGATEWAYEUROPE{letters} @acme/team-{number}\n")
+    })
+}
+
+fn backslashes() -> String {
+    repeat(|number| {
+        format!(
+            "^/services/(\\w+)/v\\123/(\\d{{{number}}})\\.rs$ @acme/regex # C:\\Users\\unicode\\060\\Utils{number}\n"
+        )
+    })
+}
+
+fn tabs() -> String {
+    repeat(|number| format!("/services/app{number}\t\t@acme/app{number}\t# area {number}\n\n"))
 }

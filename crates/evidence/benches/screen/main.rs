@@ -20,8 +20,11 @@ fn main() {
     divan::main();
 }
 
-/// Credentials as a run has them: a token, and an access token that is learned.
-const OWN: &[&str] = &["0123456789-a-made-up-credential-0123456789"];
+/// Secrets as a run has them: a token, a passphrase, the lines of a service account's key.
+const OWN: &[&str] = &["0123456789-a-made-up-credential-0123456789", "correct horse battery staple", KEY];
+
+/// As long as an RSA key in PEM form, and none.
+const KEY: &str = include_str!("key.txt");
 
 fn measure(bencher: Bencher, form: &Form) {
     let (screen, text) = (Screen::new(OWN), (form.make)());

@@ -7,10 +7,10 @@ fn open(directory: &Path, purpose: Purpose, now: i64) -> io::Result<Cache> {
         api_url: "https://code.example/",
         organization: "acme",
         about: "main",
-        credential: "made-up-token",
+        credential: "made-up-token-1",
     };
     let now = Timestamp::from_second(now).unwrap();
-    Cache::open(directory, owner, purpose, Arc::new(Screen::new(&["made-up-token"])), now)
+    Cache::open(directory, owner, purpose, Arc::new(Screen::new(&["made-up-token-1"])), now)
 }
 
 const COLLECT: Purpose = Purpose::Collect { resume: false };
@@ -296,14 +296,14 @@ fn what_is_too_large_is_not_kept_and_stops_nothing() {
 fn what_the_screen_finds_is_not_kept() {
     let directory = tempfile::tempdir().unwrap();
     let cache = open(directory.path(), COLLECT, 100).unwrap();
-    cache.keep(question("/a"), 1, &kept(100, "\"made-up-token\"", b"one"), None);
-    cache.keep(question("/b"), 1, &kept(100, "\"1\"", b"made-up-token"), None);
-    cache.keep(question("/c"), 1, &kept(100, "\"1\"", b"one"), Some(b"made-up-token"));
-    cache.keep(question("/made-up-token"), 1, &kept(100, "\"1\"", b"one"), None);
+    cache.keep(question("/a"), 1, &kept(100, "\"made-up-token-1\"", b"one"), None);
+    cache.keep(question("/b"), 1, &kept(100, "\"1\"", b"made-up-token-1"), None);
+    cache.keep(question("/c"), 1, &kept(100, "\"1\"", b"one"), Some(b"made-up-token-1"));
+    cache.keep(question("/made-up-token-1"), 1, &kept(100, "\"1\"", b"one"), None);
     cache.keep(question("/d"), 1, &kept(100, "\"1\"", b"one"), None);
-    cache.confirm(question("/d"), Timestamp::from_second(100).unwrap(), Some("R1 made-up-token"));
+    cache.confirm(question("/d"), Timestamp::from_second(100).unwrap(), Some("R1 made-up-token-1"));
     assert_eq!(cache.count(1), 1);
     let path = fs::read_dir(directory.path()).unwrap().next().unwrap().unwrap().path();
     let bytes = fs::read(path).unwrap();
-    assert!(!bytes.windows(13).any(|window| window == b"made-up-token"));
+    assert!(!bytes.windows(15).any(|window| window == b"made-up-token-1"));
 }

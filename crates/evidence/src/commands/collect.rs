@@ -15,8 +15,9 @@ use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::{Error, Exit};
 use crate::interrupt::Interrupt;
+use crate::platform::Target;
 use crate::report::{Event, Quiet, Reporter, Terminal};
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 use crate::signing;
 use crate::source::{self, ConnectError, ConnectErrorKind, Session, Source, Surroundings};
 use crate::spool::Spool;
@@ -51,8 +52,12 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     };
     let sources = source::from_config(&config, &surroundings);
     let organization = organization(&sources);
-    let screen = Arc::new(screen(&sources));
-    upload.iter().for_each(|target| target.teach(&screen));
+    let screen = Arc::new(screen::shared().clone());
+    screen.learn(credentials(&sources));
+    screen.learn(&signing.secrets);
+    // Wanted or not, the key to the platform is in the environment.
+    let platform = config.upload.clone().and_then(|upload| Target::new(upload, env).ok());
+    platform.iter().for_each(|target| target.teach(&screen));
     reporter.screen(&screen);
     if let Some(message) = &signing.warning {
         reporter.event(Event::Warning(&own_warning("signing_key_readable", message)));
@@ -260,13 +265,9 @@ async fn dry_run(
     Ok(if whole { Exit::Success } else { Exit::Connection })
 }
 
-/// The screen looks for the credentials in use, whatever they look like. Those that are missing or wrong are told by
-/// the connection test.
-fn screen(sources: &[Box<dyn Source>]) -> Screen {
-    let credentials: Vec<String> =
-        sources.iter().filter_map(|source| source.credentials().ok()).flatten().collect();
-    let credentials: Vec<&str> = credentials.iter().map(String::as_str).collect();
-    Screen::new(&credentials)
+/// The credentials in use. Those that are missing or wrong are told by the connection test.
+fn credentials(sources: &[Box<dyn Source>]) -> impl Iterator<Item = String> {
+    sources.iter().filter_map(|source| source.credentials().ok()).flatten()
 }
 
 /// What a killed run has read is kept by sources that revalidate, and by no others.

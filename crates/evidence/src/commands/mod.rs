@@ -13,6 +13,7 @@ use std::io::Write as _;
 use crate::cli::{Cli, Command};
 use crate::env::Env;
 use crate::error::{Error, Exit};
+use crate::screen;
 
 /// Runs the command, says what went wrong, and returns the exit code.
 pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
@@ -55,10 +56,12 @@ fn print_error(error: &Error) {
             text.push('\n');
         }
     } else {
+        // It may quote a host, and a host may quote a secret.
+        let clean = |text: &str| screen::shared().redact(text).into_owned();
         for (message, help) in error.failures() {
-            text.push_str(&format!("{red}error{red:#}: {message}\n"));
+            text.push_str(&format!("{red}error{red:#}: {}\n", clean(&message)));
             for line in help {
-                text.push_str(&format!("  {cyan}help{cyan:#}: {line}\n"));
+                text.push_str(&format!("  {cyan}help{cyan:#}: {}\n", clean(&line)));
             }
         }
     }

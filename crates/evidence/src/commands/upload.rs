@@ -28,7 +28,7 @@ use crate::interrupt::Interrupt;
 use crate::platform::{Target, Upload, UploadError, Uploaded};
 use crate::report::format::{shell_path, shell_word};
 use crate::report::{Event, Found, Quiet, Reporter, Terminal, Uploading};
-use crate::screen::Screen;
+use crate::screen::{self, Screen};
 
 /// The configuration whose platform counts if none is named. The keys in it do not: see [`verify::trust_root`].
 const DEFAULT_CONFIG: &str = "./evidence.yaml";
@@ -61,7 +61,7 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
 
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet) } else { Arc::new(Terminal::new(false)) };
-    let screen = Arc::new(Screen::new(&[]));
+    let screen = Arc::new(screen::shared().clone());
     target.teach(&screen);
     reporter.screen(&screen);
     let interrupt = Interrupt::watch().map_err(Error::System)?;

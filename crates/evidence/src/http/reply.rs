@@ -191,7 +191,7 @@ pub fn one_line(text: &str) -> String {
     if text.len() <= MESSAGE_LIMIT {
         return Printable(text).to_string();
     }
-    let text = screen::by_rules().redact(text);
+    let text = screen::shared().redact(text);
     let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= MESSAGE_LIMIT);
     let Some(kept) = end.and_then(|end| text.get(..end)) else { return Printable(&text).to_string() };
     let words = kept.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words);

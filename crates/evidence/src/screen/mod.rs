@@ -1,9 +1,9 @@
 //! Forbidden data: no credential may leave in a bundle or in a line of output.
 //!
 //! [`Screen::check`] tells where in a text something looks like a credential, by the rules of [`RULES`] and by the
-//! collector's own credentials, which are looked for literally. It never reports, stores or prints what it found,
-//! only where and by which rule. What is written in another form (escapes, base64, a word cut into lines) is looked at
-//! in its readable form too, down to three layers.
+//! collector's own secrets, which are looked for in every form. It never reports, stores or prints what it found, only
+//! where and by which rule. What is written in another form (escapes, base64, a word cut into lines) is looked at in its
+//! readable form too, down to three layers.
 //!
 //! One pass looks for key words; only around them the patterns are tried. The time is linear in the length of the
 //! text, whatever it holds.
@@ -20,20 +20,16 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 
-pub use own::SHORTEST_OWN_SECRET;
+use own::Own;
+pub use own::is_sought;
 pub use patterns::{Confidence, RULES, Rule};
 use views::View;
-use words::{Hit, Words};
+use words::{Hit, Keys, Words};
 
-/// The rule by which the collector's own credentials are found.
+/// The rule by which the collector's own secrets are found.
 pub const OWN_CREDENTIAL: &str = "own-credential";
-
-/// A secret longer than this, in bytes, is looked for in a pass of its own. The table that finds all key words at once
-/// has a row for every byte it looks for: the forms of one private key would make it 25 MB.
-const LONG_SECRET: usize = 128;
 
 /// How far around a key word a pattern is tried at first, in bytes. A match that reaches the edge is followed to its
 /// end; one whose key word is further away from its beginning is missed.
@@ -64,28 +60,12 @@ pub struct Screen(Arc<Inner>);
 
 struct Inner {
     rules: Vec<Compiled>,
-    /// The forms of the collector's own credentials.
-    own: Vec<Vec<u8>>,
-    /// What each text of the prefilter stands for.
-    needles: Vec<Needle>,
-    /// Credentials that came into being during the run or are long, and what finds them.
-    learned: RwLock<Learned>,
-    /// Finds all key words and own credentials in one pass. Without it every rule is tried everywhere: slower, and
-    /// the same findings.
-    prefilter: Option<Words>,
-}
-
-#[derive(Default)]
-struct Learned {
-    forms: Vec<Vec<u8>>,
-    finder: Option<AhoCorasick>,
-}
-
-#[derive(Clone, Copy)]
-enum Needle {
-    /// A rule's key word; as it is written here, unless the rule's pattern ignores case.
-    Rule(usize, &'static str),
-    Own(usize),
+    /// The rule and the text of each key word; as it is written here, unless the rule's pattern ignores case.
+    keywords: Vec<(usize, &'static str)>,
+    /// The collector's own secrets, some of which come into being during the run.
+    own: RwLock<Own>,
+    /// Finds all key words in one pass. Without it every rule is tried everywhere: slower, and the same findings.
+    prefilter: Option<Words<Keys>>,
 }
 
 struct Compiled {
@@ -97,7 +77,7 @@ struct Compiled {
 }
 
 /// How a text came about, and so what is looked for in it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// As it stands there: everything.
     Plain,
@@ -134,35 +114,25 @@ struct Area {
 }
 
 impl Screen {
-    /// Compiles the rules. `own_secrets` are the credentials in use, looked for as they are, URL-encoded, as a JSON
-    /// string, and inside base64 of both alphabets; one shorter than [`SHORTEST_OWN_SECRET`] is ignored.
+    /// Compiles the rules, and learns the secrets in use.
     pub fn new(own_secrets: &[&str]) -> Screen {
         let rules = RULES.iter().map(Compiled::new).collect();
-        let (long, short): (Vec<&str>, Vec<&str>) =
-            own_secrets.iter().partition(|secret| secret.len() > LONG_SECRET);
-        let own: Vec<Vec<u8>> = short.iter().flat_map(|secret| own::forms(secret)).collect();
-        let keywords = RULES.iter().enumerate().flat_map(|(index, rule)| {
-            rule.keywords.iter().map(move |keyword| (keyword.as_bytes(), Needle::Rule(index, keyword)))
-        });
-        let secrets = own.iter().enumerate().map(|(index, form)| (form.as_slice(), Needle::Own(index)));
-        let (texts, needles): (Vec<&[u8]>, Vec<Needle>) = keywords.chain(secrets).unzip();
+        let keywords: Vec<(usize, &'static str)> = RULES
+            .iter()
+            .enumerate()
+            .flat_map(|(index, rule)| rule.keywords.iter().map(move |keyword| (index, *keyword)))
+            .collect();
+        let texts: Vec<&[u8]> = keywords.iter().map(|(_, keyword)| keyword.as_bytes()).collect();
         let prefilter = Words::new(&texts);
-        let screen = Screen(Arc::new(Inner { rules, own, needles, learned: RwLock::default(), prefilter }));
-        long.iter().for_each(|secret| screen.learn(secret));
+        let screen = Screen(Arc::new(Inner { rules, keywords, own: RwLock::default(), prefilter }));
+        screen.learn(own_secrets);
         screen
     }
 
-    /// Looks for `secret` too from now on: a credential that came into being during the run, such as an access token.
-    pub fn learn(&self, secret: &str) {
-        let mut learned = self.0.learned.write().unwrap_or_else(PoisonError::into_inner);
-        for form in own::forms(secret) {
-            if !learned.forms.contains(&form) {
-                learned.forms.push(form);
-            }
-        }
-        // Slower to search than a table with a row for every byte, and a hundredth of its size.
-        let kind = Some(AhoCorasickKind::ContiguousNFA);
-        learned.finder = AhoCorasick::builder().kind(kind).build(&learned.forms).ok();
+    /// Looks for these secrets too from now on, in all their forms; see [`is_sought`] for what is too weak. A key in PEM
+    /// form is looked for line by line.
+    pub fn learn<S: AsRef<[u8]>>(&self, secrets: impl IntoIterator<Item = S>) {
+        self.0.own.write().unwrap_or_else(PoisonError::into_inner).learn(secrets);
     }
 
     /// Everything in the text that looks like a credential, in the order of the text. A guess inside a certain
@@ -225,9 +195,9 @@ impl Screen {
     }
 }
 
-/// A screen that knows the rules and no credential of its own: for texts that are cut short before the run's screen
-/// sees them.
-pub fn by_rules() -> &'static Screen {
+/// The screen of this process. A command teaches it the secrets of its run, so that texts which never meet the run's
+/// own stages are clean too: a message that is cut short, or the last error.
+pub fn shared() -> &'static Screen {
     static SCREEN: LazyLock<Screen> = LazyLock::new(|| Screen::new(&[]));
     &SCREEN
 }
@@ -246,7 +216,11 @@ impl Inner {
             Some(prefilter) => self.search_near(prefilter, text, reading, sight),
             None => self.search_everywhere(text, reading, sight),
         }
-        self.search_learned(text, &mut sight.findings);
+        // Of lines that were put together the plain text shows as much: what stands between them does not count.
+        if reading != Reading::Joined {
+            let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
+            own.each(text, |place| sight.findings.push(own_finding(place)));
+        }
     }
 
     /// Adds what the text hides in up to `layers` layers and is not found already.
@@ -286,34 +260,30 @@ impl Inner {
         words
     }
 
-    fn search_near(&self, prefilter: &Words, text: &[u8], reading: Reading, sight: &mut Sight) {
+    fn search_near(&self, prefilter: &Words<Keys>, text: &[u8], reading: Reading, sight: &mut Sight) {
         let mut areas: Vec<Area> = Vec::new();
-        let wanted = |hit: &Hit| match self.needles.get(hit.word) {
-            // The pass ignores case, credentials do not.
-            Some(Needle::Own(index)) => {
-                self.own.get(*index).map(Vec::as_slice) == text.get(hit.range.clone())
-            }
-            Some(Needle::Rule(index, word)) => self.rules.get(*index).is_some_and(|compiled| {
+        let found = |hit: &Hit| {
+            let (index, word) = self.keywords.get(hit.word)?;
+            Some((*index, *word, self.rules.get(*index)?))
+        };
+        let wanted = |hit: &Hit| {
+            found(hit).is_some_and(|(_, word, compiled)| {
                 let rule = compiled.rule;
                 let exact = compiled.ignores_case || text.get(hit.range.clone()) == Some(word.as_bytes());
                 let before = text.get(..hit.range.start).unwrap_or_default();
                 let behind = text.get(hit.range.end..).unwrap_or_default();
                 exact && reading.wants(rule) && (rule.may_stand)(before, behind)
-            }),
-            None => false,
+            })
         };
-        prefilter.each(text, wanted, |Hit { word, range }| match self.needles.get(word) {
-            Some(Needle::Own(_)) => sight.findings.push(own_finding(range.start, range.end)),
-            Some(Needle::Rule(index, _)) => {
-                if areas.is_empty() {
-                    areas.resize(self.rules.len(), Area::default());
-                }
-                if let (Some(area), Some(rule)) = (areas.get_mut(*index), self.rules.get(*index)) {
-                    area.widen(range.start, range.end, rule, text, &mut sight.findings);
-                }
-                sight.words.iter_mut().for_each(|words| words.push(range.clone()));
+        prefilter.each(text, wanted, |hit| {
+            let Some((index, _, rule)) = found(&hit) else { return };
+            if areas.is_empty() {
+                areas.resize(self.rules.len(), Area::default());
             }
-            None => {}
+            if let Some(area) = areas.get_mut(index) {
+                area.widen(hit.range.start, hit.range.end, rule, text, &mut sight.findings);
+            }
+            sight.words.iter_mut().for_each(|words| words.push(hit.range.clone()));
         });
         for (area, rule) in areas.iter().zip(&self.rules) {
             if area.end > 0 {
@@ -322,19 +292,7 @@ impl Inner {
         }
     }
 
-    fn search_learned(&self, text: &[u8], findings: &mut Vec<Finding>) {
-        let learned = self.learned.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(finder) = &learned.finder {
-            findings
-                .extend(finder.find_overlapping_iter(text).map(|hit| own_finding(hit.start(), hit.end())));
-        }
-    }
-
     fn search_everywhere(&self, text: &[u8], reading: Reading, sight: &mut Sight) {
-        for form in &self.own {
-            let positions = text.windows(form.len()).enumerate().filter(|(_, window)| window == form);
-            sight.findings.extend(positions.map(|(start, _)| own_finding(start, start + form.len())));
-        }
         for rule in self.rules.iter().filter(|rule| reading.wants(rule.rule)) {
             rule.search(text, 0, text.len(), &mut sight.findings);
         }
@@ -357,7 +315,7 @@ fn in_order(mut stretches: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ordered
 }
 
-fn own_finding(start: usize, end: usize) -> Finding {
+fn own_finding(Range { start, end }: Range<usize>) -> Finding {
     Finding { rule: OWN_CREDENTIAL, confidence: Confidence::High, start, end }
 }
 

@@ -15,12 +15,76 @@ const LANES: usize = 4;
 /// As much of a text is divided at a time: what was found in the later parts is kept until the earlier ones are done.
 const BLOCK: usize = LANES * 64 * 1024;
 
-/// The words, as a table.
-pub(super) struct Words {
+/// What comes next for every byte.
+pub(super) trait Table {
+    /// What was read so far, as far as it matters.
+    type State: Copy;
+
+    /// Before anything was read.
+    fn start(&self) -> Self::State;
+
+    /// After this byte too.
+    fn next(&self, state: Self::State, byte: u8) -> Self::State;
+
+    /// Whether a word may end here: quick.
+    fn is_special(&self, state: Self::State) -> bool;
+
+    /// Calls `take` with every word that ends here, and its length.
+    fn words(&self, state: Self::State, take: impl FnMut(usize, usize));
+
+    /// Where to begin reading so as to know what matters at this place, at most so far back.
+    fn before(&self, text: &[u8], at: usize, limit: usize) -> usize;
+
+    /// The length of the longest word, in bytes.
+    fn longest(&self) -> usize;
+}
+
+/// Finds words by a table.
+#[derive(Default)]
+pub(super) struct Words<T> {
+    table: T,
+}
+
+/// Key words, whatever the case of their letters.
+pub(super) struct Keys {
     table: DFA,
     start: StateID,
-    /// The length of the longest word, in bytes.
-    longest: usize,
+}
+
+impl Table for Keys {
+    type State = StateID;
+
+    fn start(&self) -> StateID {
+        self.start
+    }
+
+    #[inline]
+    fn next(&self, state: StateID, byte: u8) -> StateID {
+        self.table.next_state(Anchored::No, state, byte)
+    }
+
+    #[inline]
+    fn is_special(&self, state: StateID) -> bool {
+        self.table.is_special(state)
+    }
+
+    fn words(&self, state: StateID, mut take: impl FnMut(usize, usize)) {
+        if !self.table.is_match(state) {
+            return;
+        }
+        for index in 0..self.table.match_len(state) {
+            let word = self.table.match_pattern(state, index);
+            take(word.as_usize(), self.table.pattern_len(word));
+        }
+    }
+
+    fn before(&self, _: &[u8], at: usize, _: usize) -> usize {
+        at.saturating_sub(self.longest())
+    }
+
+    fn longest(&self) -> usize {
+        self.table.max_pattern_len()
+    }
 }
 
 /// A word in a text.
@@ -31,12 +95,18 @@ pub(super) struct Hit {
     pub(super) range: Range<usize>,
 }
 
-impl Words {
+impl Words<Keys> {
     /// `None` if they are too many for one table.
-    pub(super) fn new(words: &[&[u8]]) -> Option<Words> {
+    pub(super) fn new(words: &[&[u8]]) -> Option<Words<Keys>> {
         let table = DFA::builder().ascii_case_insensitive(true).prefilter(false).build(words).ok()?;
         let start = table.start_state(Anchored::No).ok()?;
-        Some(Words { start, longest: table.max_pattern_len(), table })
+        Some(Words::of(Keys { table, start }))
+    }
+}
+
+impl<T: Table> Words<T> {
+    pub(super) fn of(table: T) -> Words<T> {
+        Words { table }
     }
 
     /// Calls `take` with every word in the text that is wanted, by where they end.
@@ -45,7 +115,7 @@ impl Words {
             let block = at..text.len().min(at + BLOCK);
             let mut found: [Vec<Hit>; LANES] = Default::default();
             let lane = block.len().div_ceil(LANES);
-            if lane < 2 * self.longest {
+            if lane < 2 * self.table.longest() {
                 let [found, ..] = &mut found;
                 let state = self.state_at(text, at);
                 self.one(text, block, state, &mut |hit| found.extend(Some(hit).filter(&wanted)));
@@ -75,33 +145,53 @@ impl Words {
             block.end.min(block.start + lane * length)..block.end.min(block.start + (lane + 1) * length)
         };
         let parts: [Range<usize>; LANES] = std::array::from_fn(part);
-        let bytes = |lane: &Range<usize>| text.get(lane.clone()).unwrap_or_default();
-        let [first, second, third, fourth] = &parts;
         let mut states = parts.each_ref().map(|part| self.state_at(text, part.start));
-        let together = bytes(first).iter().zip(bytes(second)).zip(bytes(third)).zip(bytes(fourth));
-        for (step, (((a, b), c), d)) in together.enumerate() {
-            let [first, second, third, fourth] = &mut states;
-            *first = self.table.next_state(Anchored::No, *first, *a);
-            *second = self.table.next_state(Anchored::No, *second, *b);
-            *third = self.table.next_state(Anchored::No, *third, *c);
-            *fourth = self.table.next_state(Anchored::No, *fourth, *d);
-            if states.iter().any(|state| self.table.is_special(*state)) {
-                for (lane, (part, state)) in parts.iter().zip(&states).enumerate() {
-                    self.tell(*state, part.start + step + 1, &mut |hit| keep(lane, hit));
-                }
+        // The last part is the shortest.
+        let together = parts.last().map_or(0, Range::len);
+        let mut done = 0;
+        while done < together {
+            let rest = parts
+                .each_ref()
+                .map(|part| text.get(part.start + done..part.start + together).unwrap_or_default());
+            done += self.until_special(rest, &mut states);
+            for (lane, (part, state)) in parts.iter().zip(&states).enumerate() {
+                self.tell(*state, part.start + done, &mut |hit| keep(lane, hit));
             }
         }
-        // The last part is the shortest.
-        let done = fourth.len();
         for (lane, (part, state)) in parts.iter().zip(states).enumerate() {
             self.one(text, part.start + done..part.end, state, &mut |hit| keep(lane, hit));
         }
     }
 
+    /// Goes on in all parts until a word may end in one of them, and returns how far that is. A function of its own so
+    /// that the states stay in registers.
+    #[inline(never)]
+    fn until_special(&self, parts: [&[u8]; LANES], states: &mut [T::State; LANES]) -> usize {
+        let [a, b, c, d] = parts;
+        let [mut first, mut second, mut third, mut fourth] = *states;
+        let mut done = 0;
+        for (((a, b), c), d) in a.iter().zip(b).zip(c).zip(d) {
+            first = self.table.next(first, *a);
+            second = self.table.next(second, *b);
+            third = self.table.next(third, *c);
+            fourth = self.table.next(fourth, *d);
+            done += 1;
+            if self.table.is_special(first)
+                | self.table.is_special(second)
+                | self.table.is_special(third)
+                | self.table.is_special(fourth)
+            {
+                break;
+            }
+        }
+        *states = [first, second, third, fourth];
+        done
+    }
+
     /// Goes through one part alone.
-    fn one(&self, text: &[u8], part: Range<usize>, mut state: StateID, keep: &mut impl FnMut(Hit)) {
+    fn one(&self, text: &[u8], part: Range<usize>, mut state: T::State, keep: &mut impl FnMut(Hit)) {
         for (byte, end) in text.get(part.clone()).unwrap_or_default().iter().zip(part.start + 1..) {
-            state = self.table.next_state(Anchored::No, state, *byte);
+            state = self.table.next(state, *byte);
             if self.table.is_special(state) {
                 self.tell(state, end, keep);
             }
@@ -109,21 +199,15 @@ impl Words {
     }
 
     /// What to go on with at this place: a word can have begun before it.
-    fn state_at(&self, text: &[u8], at: usize) -> StateID {
-        let before = text.get(at.saturating_sub(self.longest)..at).unwrap_or_default();
-        before.iter().fold(self.start, |state, byte| self.table.next_state(Anchored::No, state, *byte))
+    fn state_at(&self, text: &[u8], at: usize) -> T::State {
+        // No further than a part is long, so that the time stays linear.
+        let before = text.get(self.table.before(text, at, BLOCK / LANES)..at).unwrap_or_default();
+        before.iter().fold(self.table.start(), |state, byte| self.table.next(state, *byte))
     }
 
     /// The words that end here.
-    fn tell(&self, state: StateID, end: usize, keep: &mut impl FnMut(Hit)) {
-        if !self.table.is_match(state) {
-            return;
-        }
-        for index in 0..self.table.match_len(state) {
-            let word = self.table.match_pattern(state, index);
-            let start = end.saturating_sub(self.table.pattern_len(word));
-            keep(Hit { word: word.as_usize(), range: start..end });
-        }
+    fn tell(&self, state: T::State, end: usize, keep: &mut impl FnMut(Hit)) {
+        self.table.words(state, |word, length| keep(Hit { word, range: end.saturating_sub(length)..end }));
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) const TOKEN: &str = "ghp_CliTestsOwnerTokenIsNotARealSecret01";
 const PATIENCE: Duration = Duration::from_secs(180);
 
 /// One key for the whole process: making one is not what these tests are about.
-static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate().unwrap());
+pub(crate) static KEY: LazyLock<SigningKey> = LazyLock::new(|| SigningKey::generate().unwrap());
 
 /// An organization that requires two factors, and a token that sees everything and can change nothing.
 pub(crate) fn acme() -> CodeHost {

@@ -4,15 +4,18 @@
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use fastrand::Rng;
 use sandbox::cloud::Principal;
 use sandbox::codehost::{CodeHost, Token};
 use sandbox::platform::{Key, Organization, Platform};
 use sandbox::workspace::Workspace;
 use sandbox::{BadLink, Body, Fault, FaultKind};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::common::{Lab, Run, acme, sound};
+use crate::common::{KEY, Lab, Run, TOKEN, acme, sound};
+use crate::estate::{Estate, Plants};
 use crate::kinds::KINDS;
 use crate::search::Traces;
 use crate::tap::Tap;
@@ -131,8 +134,11 @@ fn assert_nowhere(
     traces: &Traces,
     given: &[&str],
 ) {
-    traces.absent("stdout", run.stdout.as_bytes());
-    traces.absent("stderr", run.stderr.as_bytes());
+    for text in [&run.stdout, &run.stderr] {
+        traces.absent("output", text.as_bytes());
+        // Nor with characters between its own that nobody sees.
+        traces.absent("output", text.replace("\u{200b}", "").replace("\\u{200b}", "").as_bytes());
+    }
     assert!(!run.stderr.contains("panicked"), "{}", run.stderr);
     traces.absent_below(&lab.path(""), given);
     for (tap, headers) in taps {
@@ -170,6 +176,84 @@ fn tokens(random: &mut Rng) -> Vec<String> {
     ]
 }
 
+/// The secret in one of the ways in which a host may say it back.
+fn disguised(secret: &str, number: usize) -> String {
+    match number % 5 {
+        0 => secret.to_string(),
+        1 => secret.chars().rev().collect(),
+        2 => hex::encode(secret),
+        3 => secret.chars().map(|letter| format!("{letter} ")).collect::<String>().trim().to_string(),
+        _ => secret.chars().map(|letter| format!("{letter}\u{200b}")).collect(),
+    }
+}
+
+/// In files that a stranger writes: every secret of a run with all sources, in every form that is undone.
+#[test]
+fn every_secret_of_a_run_in_codeowners() {
+    const PASSPHRASE: &str = "correct horse battery staple";
+    const UPLOAD_KEY: &str = "epk_ForbiddenTestsUploadKeyIsNotARealSecret7";
+    let probe = sandbox::demo_workspace().serve().unwrap();
+    let account: Value = serde_json::from_str(&Workspace::service_account_file(&probe)).unwrap();
+    let account = account["private_key"].as_str().unwrap().to_string();
+    let line = |pem: &str, number: usize| pem.lines().nth(number).unwrap().to_string();
+    let key = KEY.to_pkcs8_v1_pem().unwrap().to_string();
+    let secrets = [
+        line(&key, 1),
+        hex::encode(KEY.seed()),
+        STANDARD.encode(KEY.seed()),
+        PASSPHRASE.to_string(),
+        UPLOAD_KEY.to_string(),
+        TOKEN.to_string(),
+        sandbox::DEMO_CLOUD_SECRET_ACCESS_KEY.to_string(),
+        line(&account, 1),
+        line(&account, 14),
+        account.lines().filter(|line| !line.starts_with('-')).collect(),
+    ];
+    let bytes = |text: &str, write: fn(u8) -> String| text.bytes().map(write).collect::<String>();
+    let mut plants = Plants::default();
+    let mut texts = Vec::new();
+    for secret in &secrets {
+        let mut forms: Vec<String> = (0..5).map(|number| disguised(secret, number)).collect();
+        forms.extend((0..3).map(|before| STANDARD.encode(format!("{}{secret}.", &"ab"[..before]))));
+        forms.push(URL_SAFE_NO_PAD.encode(format!("x{secret}")));
+        forms.push(bytes(secret, |byte| format!("%{byte:02x}")));
+        forms.push(bytes(secret, |byte| format!("\\u{byte:04x}")));
+        forms.push(bytes(secret, |byte| format!("={byte:02X}")));
+        forms.push(hex::encode_upper(secret));
+        texts.extend(forms);
+    }
+    for (number, text) in texts.iter().enumerate() {
+        plants.owners.push((format!("r{number}"), format!("* @acme/everyone # {text}\n/docs @acme/docs\n")));
+    }
+    let estate = Estate::new(plants);
+    let path = estate.lab.path("evidence.yaml");
+    let config = std::fs::read_to_string(&path).unwrap();
+    let signing = "private_key_path: key.pem\n    passphrase_env: KEY_PASSPHRASE\n";
+    let upload = "upload:\n  api_url: http://127.0.0.1:1\n";
+    std::fs::write(path, config.replace("private_key_path: key.pem\n", signing) + upload).unwrap();
+    let mut command = estate.lab.command(&["collect", "--verbose"]);
+    command.env("KEY_PASSPHRASE", PASSPHRASE).env("EVIDENCE_API_KEY", UPLOAD_KEY);
+    let run = estate.lab.run_command(command).exits(4);
+    let manifest = run.bundle().manifest();
+    let excluded = manifest["excluded"].as_array().unwrap();
+    let missed: Vec<&String> = texts
+        .iter()
+        .enumerate()
+        .filter(|(number, _)| {
+            let name = format!("sources/codehost/repo_acme_r{number}_codeowners.json");
+            !excluded.iter().any(|row| row["filename"] == name.as_str())
+        })
+        .map(|(_, text)| text)
+        .collect();
+    println!("{} secrets in {} texts, {} missed", secrets.len(), texts.len(), missed.len());
+    assert!(missed.is_empty(), "{missed:#?}");
+    assert_eq!(excluded.len(), texts.len(), "nothing else is left out");
+    let traces = Traces::of(secrets.iter().map(String::as_str));
+    traces.absent("stdout", run.stdout.as_bytes());
+    traces.absent("stderr", run.stderr.as_bytes());
+    traces.absent_below(&estate.lab.path(""), &estate.given());
+}
+
 #[test]
 fn the_code_hosts_token() {
     let mut random = random();
@@ -182,7 +266,8 @@ fn the_code_hosts_token() {
     }
     let runs = side_by_side(jobs, |(index, token)| {
         let other = Tap::other();
-        let fault = faults(&other.url(), &token).swap_remove(index);
+        let echoed = disguised(&token, index);
+        let fault = faults(&other.url(), &echoed).swap_remove(index);
         let host: CodeHost = acme()
             .repository(sound("web"))
             .token(Token::classic(&token).login("olivia-owner").scopes(["read:org"]).sees_private(true))
@@ -193,7 +278,7 @@ fn the_code_hosts_token() {
         let run = collect(&lab, &["collect", "--verbose"]);
         let sent: Vec<u8> = tap.heard().concat();
         assert!(String::from_utf8_lossy(&sent).contains(&token), "the token was not even used");
-        let traces = Traces::of([token.as_str()]);
+        let traces = Traces::of([token.as_str(), echoed.as_str()].into_iter().filter(|text| text.is_ascii()));
         assert_nowhere(&lab, &run, &[(&tap, &["authorization"])], &other, &traces, GIVEN);
     });
     println!("{runs} runs with {} forms of tokens, 0 leaks", tokens.len());

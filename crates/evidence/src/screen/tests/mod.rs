@@ -1,4 +1,5 @@
 mod clean;
+mod disguises;
 mod documentation;
 mod secrets;
 

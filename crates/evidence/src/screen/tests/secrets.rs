@@ -310,8 +310,8 @@ fn what_was_learned_during_the_run_is_found_too() {
     let shared = screen.clone();
     let token = "made-up-access-token/with+signs";
     assert!(screen.check(token.as_bytes()).is_empty());
-    shared.learn(token);
-    shared.learn("another-made-up-one");
+    shared.learn([token]);
+    shared.learn(["another-made-up-one"]);
     for text in [token.to_string(), format!("x{token}y"), token.replace('/', "%2F").replace('+', "%2B")] {
         let findings = screen.check(text.as_bytes());
         assert_eq!(findings.len(), 1, "{text}: {findings:?}");

@@ -91,13 +91,14 @@ pub(super) fn view(text: &[u8]) -> View {
 fn search(text: &[u8], letters: Range<usize>, view: &mut View) {
     let mut at = letters.start;
     let mut said = Vec::new();
+    let mut done = None;
     while at + SHORTEST <= letters.end {
         let Some(stretch) = text.get(at..).and_then(|rest| rest.first_chunk::<SHORTEST>()) else { return };
         let (groups, _) = stretch.as_chunks::<4>();
         // The last group first: where it is not plain, the ones before it need no look.
         match groups.iter().rposition(|group| !says_plain(group)) {
             Some(group) => at += 4 * (group + 1),
-            None => at = take(text, at..letters.end, &mut said, view),
+            None => at = take(text, at..letters.end, &mut done, &mut said, view),
         }
     }
 }
@@ -106,23 +107,37 @@ fn is_letter(byte: u8) -> bool {
     PLACES.get(usize::from(byte)).is_some_and(|places| *places != 0)
 }
 
-/// Decodes all around the stretch with which `letters` begin, and returns where it ends. `bytes` is for use meanwhile.
-fn take(text: &[u8], letters: Range<usize>, bytes: &mut Vec<u8>, view: &mut View) -> usize {
+/// Decodes all around the stretch with which `letters` begin, and returns where it ends. `done` is where the one before
+/// ended: a character or two of something else between them do not part them. `bytes` is for use meanwhile.
+fn take(
+    text: &[u8],
+    letters: Range<usize>,
+    done: &mut Option<usize>,
+    bytes: &mut Vec<u8>,
+    view: &mut View,
+) -> usize {
     let at = letters.start;
     bytes.clear();
     let (groups, _) = text.get(letters).unwrap_or_default().as_chunks::<4>();
     groups.iter().map_while(said_plain).for_each(|said| bytes.extend_from_slice(&said));
     let end = at + bytes.len() / 3 * 4;
-    view.part(at);
+    let before = at.checked_sub(4);
+    if done.is_none_or(|done| before.is_none_or(|before| done < before)) {
+        view.part(at);
+    }
     // The groups at both ends, where a byte of something else is beside the text.
-    if let Some(before) = at.checked_sub(4)
+    if let Some(before) = before.filter(|before| done.is_none_or(|done| done <= *before))
         && let Some(bytes) = decoded(text, before)
     {
         view.push(&bytes, before, 4);
     }
     view.push(bytes, at, end - at);
+    *done = Some(end);
     match decoded(text, end) {
-        Some(bytes) => view.push(&bytes, end, 4),
+        Some(bytes) => {
+            view.push(&bytes, end, 4);
+            *done = Some(end + 4);
+        }
         None => {
             // The last one or two bytes, in two or three letters.
             let letters = text.get(end..).unwrap_or_default().iter().map_while(|letter| value(*letter));

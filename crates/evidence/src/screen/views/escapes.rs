@@ -1,121 +1,65 @@
-//! Escapes of JSON strings, of URLs and of what this tool prints: `\u0067`, `\n`, `\/`, `\x67`, `%67`, `\u{67}`.
-//!
-//! Only the surroundings of escapes are copied: most of a text has none, and was searched already.
+//! Escapes of JSON strings, of URLs, of programming languages and of what this tool prints: `\u0067`, `\n`, `\/`, `\x67`,
+//! `\147`, `\U00000067`, `\u{67}`, `%67`, `%u0067`. Characters that nobody sees are taken away with them.
 
-use memchr::memchr2;
+use std::iter;
+
+use memchr::{memchr2, memchr3};
 
 use super::View;
-
-/// How far around an escape the text is copied; further where a word goes on.
-const AROUND: usize = 512;
+use super::undo::{self, Escape, Plain, number};
 
 pub(super) fn view(text: &[u8]) -> View {
-    let mut view = View::default();
-    let mut escapes = Escapes { text, at: 0 };
-    let Some(first) = escapes.next() else { return view };
-    let mut done = back_to_gap(text, first.at.saturating_sub(AROUND), 0);
-    view.bytes.reserve(text.len().saturating_sub(done));
-    let mut next = Some(first);
-    while let Some(escape) = next {
-        view.push(text.get(done..escape.at).unwrap_or_default(), done, escape.at - done);
-        view.push(escape.plain.bytes(), escape.at, escape.length);
-        done = escape.at + escape.length;
-        next = escapes.next();
-        let limit = next.map_or(text.len(), |escape| escape.at);
-        let end = on_to_gap(text, done.saturating_add(AROUND).min(limit), limit);
-        let start = next.map_or(limit, |escape| back_to_gap(text, escape.at.saturating_sub(AROUND), done));
-        // Unless the surroundings of the next one touch these.
-        if start > end || next.is_none() {
-            view.push(text.get(done..end).unwrap_or_default(), done, end - done);
-            view.part(start);
-            done = start;
-        }
-    }
-    view
-}
-
-fn is_gap(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || byte == b'"'
-}
-
-/// The beginning of the word at `at`, not before `limit`.
-fn back_to_gap(text: &[u8], at: usize, limit: usize) -> usize {
-    let before = text.get(limit..at.max(limit)).unwrap_or_default();
-    limit + before.iter().rposition(|byte| is_gap(*byte)).map_or(0, |gap| gap + 1)
-}
-
-/// The end of the word at `at`, not behind `limit`.
-fn on_to_gap(text: &[u8], at: usize, limit: usize) -> usize {
-    let behind = text.get(at..limit).unwrap_or_default();
-    at + behind.iter().position(|byte| is_gap(*byte)).unwrap_or(behind.len())
-}
-
-/// An escape and what it stands for.
-#[derive(Clone, Copy)]
-struct Escape {
-    at: usize,
-    length: usize,
-    plain: Plain,
-}
-
-#[derive(Clone, Copy)]
-struct Plain {
-    buffer: [u8; 4],
-    length: usize,
-}
-
-impl Plain {
-    fn byte(byte: u8) -> Plain {
-        Plain { buffer: [byte, 0, 0, 0], length: 1 }
-    }
-
-    fn character(character: char) -> Plain {
-        let mut buffer = [0; 4];
-        let length = character.encode_utf8(&mut buffer).len();
-        Plain { buffer, length }
-    }
-
-    fn bytes(&self) -> &[u8] {
-        self.buffer.get(..self.length).unwrap_or_default()
-    }
-}
-
-struct Escapes<'a> {
-    text: &'a [u8],
-    at: usize,
-}
-
-impl Iterator for Escapes<'_> {
-    type Item = Escape;
-
-    fn next(&mut self) -> Option<Escape> {
+    let mut signs = Signs { text, next: None, at: 0 };
+    let mut done = 0;
+    let escapes = iter::from_fn(|| {
         loop {
-            let rest = self.text.get(self.at..)?;
-            let at = self.at + memchr2(b'\\', b'%', rest)?;
-            let rest = self.text.get(at..)?;
-            if let Some((plain, length)) = read(rest) {
-                self.at = at + length;
+            let at = signs.next_from(done)?;
+            done = at + 1;
+            if let Some((plain, length)) = read(text.get(at..)?) {
+                done = at + length;
                 return Some(Escape { at, length, plain });
             }
-            self.at = at + 1;
         }
+    });
+    undo::view(text, escapes)
+}
+
+/// Where an escape can begin, and where a character that nobody sees: nearly every text has none of the second.
+struct Signs<'a> {
+    text: &'a [u8],
+    /// The next character that may be invisible, if it was looked for from before `at`.
+    next: Option<usize>,
+    at: usize,
+}
+
+impl Signs<'_> {
+    fn next_from(&mut self, from: usize) -> Option<usize> {
+        let rest = self.text.get(from..)?;
+        if self.at <= from && self.next.is_none_or(|next| next < from) {
+            self.next = memchr3(0xc2, 0xe2, 0xef, rest).map(|next| from + next);
+            self.at = self.next.map_or(self.text.len(), |next| next + 1);
+        }
+        // No further than to the other one.
+        let before = rest.get(..self.next.map_or(rest.len(), |next| next - from)).unwrap_or(rest);
+        memchr2(b'\\', b'%', before).map(|sign| from + sign).or(self.next)
     }
 }
 
 /// The escape with which `rest` begins.
 fn read(rest: &[u8]) -> Option<(Plain, usize)> {
+    let byte = |code: Option<u32>| Some(Plain::byte(code?.try_into().ok()?));
     match rest {
-        [b'%', digits @ ..] => Some((Plain::byte(number(digits, 2)?.try_into().ok()?), 3)),
-        [b'\\', b'x', digits @ ..] => Some((Plain::byte(number(digits, 2)?.try_into().ok()?), 4)),
+        [b'%', b'u' | b'U', digits @ ..] => Some((Plain::code(number(digits, 4, 16)?), 6)),
+        [b'%', digits @ ..] => Some((byte(number(digits, 2, 16))?, 3)),
+        [b'\\', b'x', digits @ ..] => Some((byte(number(digits, 2, 16))?, 4)),
         [b'\\', b'u', b'{', digits @ ..] => {
             let count = digits.iter().take(7).position(|digit| *digit == b'}')?;
-            let code = number(digits, count)?;
-            Some((Plain::character(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)), count + 4))
+            Some((Plain::code(number(digits, count, 16)?), count + 4))
         }
-        // Half of a pair stands for no character that a credential has.
-        [b'\\', b'u', digits @ ..] => {
-            let code = number(digits, 4)?;
-            Some((Plain::character(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)), 6))
+        [b'\\', b'u', digits @ ..] => Some((Plain::code(number(digits, 4, 16)?), 6)),
+        [b'\\', b'U', digits @ ..] => Some((Plain::code(number(digits, 8, 16)?), 10)),
+        [b'\\', digits @ ..] if digits.first().is_some_and(|digit| (b'0'..=b'3').contains(digit)) => {
+            Some((byte(number(digits, 3, 8))?, 4))
         }
         [b'\\', sign, ..] => {
             let plain = match sign {
@@ -128,11 +72,24 @@ fn read(rest: &[u8]) -> Option<(Plain, usize)> {
             };
             Some((Plain::byte(plain), 2))
         }
-        _ => None,
+        _ => Some((Plain::NOTHING, invisible(rest)?)),
     }
 }
 
-fn number(digits: &[u8], count: usize) -> Option<u32> {
-    let digits = digits.get(..count)?;
-    digits.iter().try_fold(0, |number, digit| Some(number * 16 + char::from(*digit).to_digit(16)?))
+/// The length of the characters that nobody sees with which `rest` begins, if a letter or a sign follows: soft hyphens,
+/// spaces, joiners and marks of no width, variation selectors. Between the parts of an emoji, or of a word in another
+/// script, they hide nothing.
+fn invisible(rest: &[u8]) -> Option<usize> {
+    let mut length = 0;
+    loop {
+        length += match rest.get(length..)? {
+            [0xc2, 0xad, ..] => 2,
+            [0xe2, 0x80, 0x8b..=0x8f | 0xaa..=0xae, ..]
+            | [0xe2, 0x81, 0xa0..=0xaf, ..]
+            | [0xef, 0xb8, 0x80..=0x8f, ..]
+            | [0xef, 0xbb, 0xbf, ..] => 3,
+            [next, ..] => return (length > 0 && next.is_ascii_graphic()).then_some(length),
+            [] => return None,
+        }
+    }
 }

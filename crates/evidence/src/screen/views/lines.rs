@@ -1,11 +1,12 @@
-//! Lines that may be one word cut in two: put together, without what begins a line of a comment.
+//! Lines that may be one word cut in two: put together, without what begins a line of a comment. A tab ends a line as
+//! well as a line break does, and lines without a word do not count.
 //!
 //! Whole chains of such lines first. Two lines of a longer chain are put together by themselves only where that can
 //! show something else: around a key word that the chain shows.
 
 use std::ops::Range;
 
-use memchr::memchr;
+use memchr::memchr3;
 
 use super::View;
 
@@ -51,9 +52,12 @@ fn each_chain<'a>(text: &'a [u8], mut take: impl FnMut(&[Line<'a>])) {
     let mut chain: Vec<Line> = Vec::new();
     let mut at = 0;
     while let Some(rest) = text.get(at..) {
-        let whole = memchr(b'\n', rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
+        let whole = rest.get(..end(rest)).unwrap_or(rest);
         let line = Line::new(at, whole);
         at += whole.len() + 1;
+        if line.content.is_empty() {
+            continue;
+        }
         if !chain.last().is_some_and(|before| may_be_cut(before.trimmed, line.content)) {
             if chain.len() > 1 {
                 take(&chain);
@@ -65,6 +69,24 @@ fn each_chain<'a>(text: &'a [u8], mut take: impl FnMut(&[Line<'a>])) {
     if chain.len() > 1 {
         take(&chain);
     }
+}
+
+/// Where the line ends with which the text begins.
+fn end(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(rest) = text.get(at..)
+        && let Some(sign) = memchr3(b'\n', b'\r', b'\t', rest)
+    {
+        let end = at + sign;
+        let tabs = rest.iter().skip(sign).take_while(|byte| **byte == b'\t').count();
+        // A tab that is not between two words is a space.
+        let inside = |byte: Option<&u8>| byte.is_some_and(|byte| kind(*byte) != OUTSIDE);
+        if tabs == 0 || (inside(text.get(..end).and_then(<[u8]>::last)) && inside(text.get(end + tabs))) {
+            return end;
+        }
+        at = end + tabs;
+    }
+    text.len()
 }
 
 fn put(chain: &[Line], view: &mut View) {

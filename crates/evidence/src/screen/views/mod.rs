@@ -1,11 +1,15 @@
-//! What a text hides from the patterns: escapes, line breaks and base64, taken away one layer at a time.
+//! What a text hides from the patterns: escapes, characters that nobody sees, line breaks, quoted-printable, base64 and
+//! base32, taken away one layer at a time.
 //!
 //! A [`View`] is the readable form of the parts of a text in which something is encoded, and the way back to where it
 //! stands. Making views never searches and never judges; a text that hides nothing has none.
 
+mod base32;
 mod base64;
 mod escapes;
 mod lines;
+mod quoted;
+mod undo;
 
 use std::ops::Range;
 
@@ -38,7 +42,8 @@ const BETWEEN: &[u8] = b"\"\n\"";
 impl View {
     /// Every view of the text that shows something.
     pub(super) fn of(text: &[u8]) -> impl Iterator<Item = View> {
-        let makers: [fn(&[u8]) -> View; 3] = [escapes::view, lines::chains, base64::view];
+        let makers: [fn(&[u8]) -> View; 5] =
+            [escapes::view, quoted::view, lines::chains, base64::view, base32::view];
         makers.into_iter().map(|make| make(text)).filter(|view| !view.bytes.is_empty())
     }
 

@@ -34,6 +34,7 @@ fn what_hides_nothing_has_no_view() {
         "da39a3ee5e6b4b0d3255bfef95601890afd80709",
         "https://host/repos/acme/service/branches/main/protection/required_pull_request_reviews",
         "* @acme/all\n@acme/web\n",
+        "\u{201c}quotes\u{201d} \u{b7} \u{fffd}, A=B, x==y, C:\\Users\\9, SERVICE_PAYMENTS_GATEWAY_PRODUCTION",
     ] {
         assert_eq!(views(text), Vec::<String>::new(), "{text}");
     }
@@ -49,6 +50,14 @@ fn escapes_of_json_and_urls() {
         (r"\x67hp", "ghp", r"\x67hp"),
         (r"a\u{a}b\u{67}", "\nbg", r"\u{a}b\u{67}"),
         (r"%5Cu0067", r"\u0067", "%5Cu0067"),
+        (r"\147\150p\", "ghp", r"\147\150p"),
+        (r"x\U00000067hp", "ghp", r"\U00000067hp"),
+        ("%u0067%U0068p", "ghp", "%u0067%U0068p"),
+        ("g\u{200b}\u{ad}h\u{feff}p \u{e9}\u{2013}", "ghp", "g\u{200b}\u{ad}h\u{feff}p"),
+        ("x \u{e2}\u{2713}\u{200d}%67", "\u{e2}\u{2713}g", "\u{e2}\u{2713}\u{200d}%67"),
+        ("=67=68p", "ghp", "=67=68p"),
+        ("gh=\r\np=", "ghp", "gh=\r\np"),
+        (r"\400 \08 \U0000006 %u006 =6 =zz =0A", "none", ""),
         (r"%zz%2", "none", ""),
     ] {
         assert_eq!(shown(text, hidden).unwrap_or_default(), from, "{text}");
@@ -92,9 +101,30 @@ fn a_word_that_is_cut_into_lines() {
     );
     // What begins the second line can be a letter of base64: its pairs are looked at in any case.
     assert_eq!(pairs("one1234\n//two2\nthree", &[]).as_deref(), Some("//two2three"));
-    // An empty line ends a word, and names are none.
-    assert_eq!(shown("one1.\n\n# two2", "one1.two2"), None);
+    // Lines without a word do not count, and tabs end a line; names are no words that are cut.
+    for text in [
+        "one1.\n\n# two2",
+        "one1.\n \n#\n\r\n# two2",
+        "one1.\ttwo2",
+        "one1.\rtwo2",
+        "x\none1.\t\t//\t two2\ty",
+    ] {
+        assert!(shown(text, "one1.two2").is_some(), "{text}: {:?}", views(text));
+    }
     assert_eq!(views("* @acme/everyone\n/services/payments/ @acme/web\n"), Vec::<String>::new());
+}
+
+#[test]
+fn base32_wherever_it_begins() {
+    // "a plain text of some length", as `base32` of coreutils writes it.
+    let encoded = "MEQHA3DBNFXCA5DFPB2CA33GEBZW63LFEBWGK3THORUA====";
+    for before in ["", "x", "XY", "XYZ", "KEY", "KEYKEY", "KEY_"] {
+        for encoded in [encoded.to_string(), encoded.to_lowercase()] {
+            let text = format!("{before}{encoded} and more");
+            assert!(shown(&text, "plain text of some leng").is_some(), "{text}: {:?}", views(&text));
+        }
+    }
+    assert_eq!(shown(encoded, "a plain text of some length"), Some(encoded.trim_end_matches('=')));
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl Access {
         let now = self.now().as_second();
         let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
         // Good for a token until it expires: as secret as one. Without the signature it is worth nothing.
-        self.screen.learn(assertion.rsplit('.').next().unwrap_or(&assertion));
+        self.screen.learn([assertion.rsplit('.').next().unwrap_or(&assertion)]);
         let url = self.account.token_uri.clone();
         let (label, form) = (url.path().to_string(), "application/x-www-form-urlencoded");
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
@@ -158,7 +158,7 @@ impl Access {
         match self.exchange.send(&request, TOKEN_LIMIT, &wire::token).await {
             Ok(Reply::Good(answered)) => {
                 // The one place where a token arrives, whether it is used or only asked for.
-                self.screen.learn(&answered.value.access_token);
+                self.screen.learn([&answered.value.access_token]);
                 Ok(Ok(answered.value))
             }
             Ok(Reply::Refused(refused)) => Ok(Err(refused)),

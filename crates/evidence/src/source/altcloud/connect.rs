@@ -24,7 +24,7 @@ use super::{AltCloudSession, NAME};
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Client, Refused, Settings};
-use crate::screen::{OWN_CREDENTIAL, Screen};
+use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
 /// Requests in flight: the provider's limits are per minute and user, and more would not be faster for a few listings.
@@ -61,10 +61,7 @@ pub(super) async fn connect(
 ) -> Result<AltCloudSession, ConnectError> {
     let Loaded { account, warning } = account(&config, &surroundings.env)?;
     // The file may be another than the one whose key the screen was made with.
-    let known = |secret: &String| {
-        screen.check(secret.as_bytes()).iter().any(|finding| finding.rule == OWN_CREDENTIAL)
-    };
-    account.secrets().iter().filter(|secret| !known(secret)).for_each(|secret| screen.learn(secret));
+    screen.learn(account.secrets());
     let access = access(&config, account, surroundings, screen)?;
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));

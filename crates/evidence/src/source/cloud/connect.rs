@@ -95,7 +95,7 @@ pub(super) async fn connect(
     if let Some(role) = &config.role {
         let assumed = test.assume(&hosts, role).await;
         let credentials = assumed.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
-        credentials.secrets().iter().for_each(|secret| screen.learn(secret));
+        screen.learn(credentials.secrets());
         hosts = hosts.with(credentials);
     }
     let caller = test.caller(&hosts).await;

@@ -205,8 +205,6 @@ fn others_who_can_read_the_file_are_warned_of() {
 #[test]
 fn the_key_is_found_however_it_is_written() {
     let secrets = parsed(&file()).unwrap().secrets();
-    assert_eq!(secrets.len(), 2 + PARTS);
-    assert!(secrets.iter().all(|secret| !secret.is_empty()));
     let borrowed: Vec<&str> = secrets.iter().map(String::as_str).collect();
     let screen = crate::screen::Screen::new(&borrowed);
     let body: String = KEY.lines().filter(|line| !line.starts_with("---")).collect();
@@ -214,6 +212,8 @@ fn the_key_is_found_however_it_is_written() {
         body.as_bytes().chunks(width).map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect()
     };
     let mut texts = vec![KEY.to_string(), file().to_string(), body.clone()];
+    // The last line is too short to be looked for by itself.
+    texts.extend(KEY.lines().filter(|line| line.len() == 64).map(str::to_string));
     texts.extend([48, 60, 64, 70, 72, 76, 80, 120].map(wrapped));
     for text in texts {
         let found = screen.check(format!("x {text} y").as_bytes());

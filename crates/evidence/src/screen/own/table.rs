@@ -1,0 +1,160 @@
+//! A table that finds words of one length in a text of which only letters and digits count.
+
+use std::collections::VecDeque;
+
+use crate::screen::words::Table;
+
+/// The length of every word, in letters and digits.
+pub(super) const LENGTH: usize = 8;
+
+/// The length of a row: a place for what does not count, 62 letters and digits, and one that stays empty.
+const ROW: usize = 64;
+
+/// In an entry: a word ends there.
+const END: u32 = 1 << 31;
+
+/// The place of each byte in a row; zero for what does not count.
+static PLACES: [u8; 256] = places();
+
+#[allow(clippy::indexing_slicing, reason = "computed by the compiler, which checks it")]
+const fn places() -> [u8; 256] {
+    let mut places = [0; 256];
+    let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    let mut place = 0;
+    while place < letters.len() {
+        places[letters[place] as usize] = place as u8 + 1;
+        place += 1;
+    }
+    places
+}
+
+/// Whether the byte counts.
+#[inline]
+pub(super) fn counts(byte: u8) -> bool {
+    place(byte) != 0
+}
+
+#[inline]
+fn place(byte: u8) -> usize {
+    PLACES.get(usize::from(byte)).map_or(0, |place| usize::from(*place))
+}
+
+/// Where the stretch before `end` begins that has so many letters and digits; as far back as `limit` at most.
+pub(super) fn back(text: &[u8], end: usize, count: usize, limit: usize) -> usize {
+    let floor = end.saturating_sub(limit);
+    let mut left = count;
+    let before = text.get(floor..end).unwrap_or_default().iter().rposition(|byte| {
+        left -= usize::from(left > 0 && counts(*byte));
+        left == 0
+    });
+    floor + before.unwrap_or(0)
+}
+
+/// The words, as a table: a state is the place of its row, with [`END`] if a word ends there.
+#[derive(Default)]
+pub(super) struct Squeezed {
+    rows: Vec<u32>,
+    /// Which word ends in each state.
+    words: Vec<Option<usize>>,
+}
+
+impl Squeezed {
+    /// Every word has [`LENGTH`] letters and digits, and none is there twice.
+    pub(super) fn new(words: &[&[u8]]) -> Squeezed {
+        let mut table = Squeezed::default();
+        table.add();
+        for (number, word) in words.iter().enumerate() {
+            let end = word.iter().fold(0, |state, byte| match table.entry(state, place(*byte)) {
+                0 => {
+                    let next = table.add();
+                    table.set(state, place(*byte), next);
+                    next
+                }
+                next => next,
+            });
+            if let Some(word) = table.words.get_mut(end) {
+                *word = Some(number);
+            }
+        }
+        table.complete();
+        table
+    }
+
+    fn add(&mut self) -> usize {
+        self.rows.extend([0; ROW]);
+        self.words.push(None);
+        self.words.len() - 1
+    }
+
+    fn entry(&self, state: usize, place: usize) -> usize {
+        self.rows.get(state * ROW + place).map_or(0, |next| *next as usize)
+    }
+
+    fn set(&mut self, state: usize, place: usize, next: usize) {
+        if let Some(entry) = self.rows.get_mut(state * ROW + place) {
+            *entry = u32::try_from(next).unwrap_or(0);
+        }
+    }
+
+    /// Adds where each state goes on with what is not its word's next letter: as the longest end of it that begins a
+    /// word would. Then makes states of numbers.
+    fn complete(&mut self) {
+        let mut shorter = vec![0; self.words.len()];
+        let mut queue = VecDeque::from([0]);
+        while let Some(state) = queue.pop_front() {
+            for place in 1..ROW {
+                let through = match state {
+                    0 => 0,
+                    _ => self.entry(shorter.get(state).copied().unwrap_or(0), place),
+                };
+                match self.entry(state, place) {
+                    0 => self.set(state, place, through),
+                    next => {
+                        shorter.get_mut(next).into_iter().for_each(|shorter| *shorter = through);
+                        queue.push_back(next);
+                    }
+                }
+            }
+            self.set(state, 0, state);
+        }
+        for (at, entry) in self.rows.iter_mut().enumerate() {
+            let ends = at % ROW != 0 && self.words.get(*entry as usize).is_some_and(Option::is_some);
+            *entry = *entry * ROW as u32 | if ends { END } else { 0 };
+        }
+    }
+}
+
+impl Table for Squeezed {
+    type State = u32;
+
+    fn start(&self) -> u32 {
+        0
+    }
+
+    #[inline]
+    fn next(&self, state: u32, byte: u8) -> u32 {
+        self.rows.get((state & !END) as usize + place(byte)).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    fn is_special(&self, state: u32) -> bool {
+        state & END != 0
+    }
+
+    /// As long as its letters and digits; what stands between them is not known here.
+    fn words(&self, state: u32, mut take: impl FnMut(usize, usize)) {
+        if self.is_special(state)
+            && let Some(word) = self.words.get((state & !END) as usize / ROW).copied().flatten()
+        {
+            take(word, LENGTH);
+        }
+    }
+
+    fn before(&self, text: &[u8], at: usize, limit: usize) -> usize {
+        back(text, at, LENGTH, limit)
+    }
+
+    fn longest(&self) -> usize {
+        LENGTH
+    }
+}
