@@ -50,8 +50,11 @@ impl Control {
     /// Every control, in the order documents list them.
     pub const ALL: &'static [Control] = &[Control::Cc6_1, Control::Cc6_6, Control::Cc7_2];
 
+    /// Their identifiers, in the same order.
+    pub const IDS: &'static [&'static str] = &[Control::Cc6_1.id(), Control::Cc6_6.id(), Control::Cc7_2.id()];
+
     /// The identifier used in the configuration and in every document.
-    pub fn id(self) -> &'static str {
+    pub const fn id(self) -> &'static str {
         match self {
             Control::Cc6_1 => "CC6.1",
             Control::Cc6_6 => "CC6.6",

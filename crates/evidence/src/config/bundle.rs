@@ -1,8 +1,8 @@
 //! `bundle`: how the bundle is signed, and how large it may be.
 
-use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
-use super::decode::{Decoder, Fields};
 use super::{BundleConfig, KeySource, SigningConfig};
+use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+use evidence_settings::decode::{Decoder, Fields};
 
 /// Bytes in one MB: the unit of `max_size_mb` is decimal.
 const BYTES_PER_MB: u64 = 1_000_000;

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::declare::{Format, Key, Presence, Section, Shape, sections};
-use super::decode::{Decoder, Fields};
-use super::problem::Complaint;
-use super::{BundleConfig, Config, UploadConfig, bundle, secret, sources, suggest, upload};
+use evidence_settings::declare::{Document, Format, Key, Presence, Section, Shape, Vocabulary};
+use evidence_settings::decode::{Decoder, Fields};
+
+use super::{BundleConfig, Config, UploadConfig, bundle, sources, upload};
 use crate::control::{Control, Framework};
+use crate::report::format::shell_path;
 use crate::source::Configured;
 
 static FRAMEWORK: Key = Key {
@@ -23,7 +24,7 @@ static FRAMEWORK: Key = Key {
 static CONTROLS: Key = Key {
     name: "controls",
     presence: Presence::Required,
-    shape: Shape::List { of: Format::Control(Control::ALL), may_be_empty: false },
+    shape: Shape::List { of: Format::Word(&ALL_CONTROLS), may_be_empty: false },
     summary: "The controls to collect evidence for.",
     rule: "at least one, each once",
     example: "[CC6.1, CC6.6, CC7.2]",
@@ -60,8 +61,44 @@ static UPLOAD: Key = Key {
     synonyms: &["platform"],
 };
 
+/// Every control.
+static ALL_CONTROLS: Vocabulary = controls_of(Control::IDS);
+
+/// The controls that one key takes.
+pub(crate) const fn controls_of(taken: &'static [&'static str]) -> Vocabulary {
+    Vocabulary {
+        noun: "control",
+        known: Control::IDS,
+        taken,
+        refusal: "this source cannot serve",
+        offer: "it can serve",
+    }
+}
+
+/// `evidence.yaml`
+pub(crate) static DOCUMENT: Document = Document {
+    title: "evidence configuration",
+    file_name: "evidence.yaml",
+    help_missing: "`evidence init` writes one; `--config` names another",
+    help_directory: |inside| format!("name the file in it, for example `--config {}`", shell_path(inside)),
+    help_empty: "`evidence init` writes a commented one to start from",
+    help_too_large: "use `repos: \"*\"` in place of a very long list",
+    template_head: TEMPLATE_HEAD,
+    template_active: &["sources.codehost", "bundle.signing.private_key_path"],
+    root: &SECTION,
+};
+
+const TEMPLATE_HEAD: &str = "\
+# Configuration of the evidence tool.
+#
+# A line like this one explains. A line like \"#branch: main\" is a setting with its default, or with an
+# example where it has none: remove the \"#\" to use it.
+# No secret belongs in this file: it only names the environment variables that hold them.
+# `evidence schema` prints every key with its rules, in the form editors read.
+";
+
 /// The whole file.
-pub(crate) static SECTION: Section = Section {
+static SECTION: Section = Section {
     path: "",
     summary: "Configuration of the evidence tool: what to collect, from where, and how to sign and deliver it.",
     keys: &[&FRAMEWORK, &CONTROLS, &SOURCES, &BUNDLE, &UPLOAD],
@@ -119,51 +156,4 @@ pub(crate) fn controls(
         decoder.list(fields, key)?.iter().filter_map(|text| Control::from_id(&text.value)).collect();
     controls.sort_unstable();
     Some(controls)
-}
-
-/// What to say about a key that a section does not have, and the key of the section it was meant to be, if any.
-pub(crate) fn advice(section: &'static Section, name: &str) -> (String, Option<&'static Key>) {
-    let lower = name.to_ascii_lowercase().replace('-', "_");
-    let named = |synonyms: &[&str]| synonyms.contains(&lower.as_str());
-    if let Some(key) = section.keys.iter().find(|key| named(key.synonyms)) {
-        return (meant(key), Some(key));
-    }
-    if let Some(planned) = section.planned.iter().find(|planned| named(planned.synonyms)) {
-        return (format!("did you mean `{}`? {}", planned.name, planned.message), None);
-    }
-    // A name that another section has, letter for letter, is in the wrong place rather than misspelt.
-    let all = sections(&SECTION);
-    if let Some(home) = all.iter().find(|home| home.key(name).is_some()) {
-        let home = match home.path {
-            "" => "the top level of the file".to_owned(),
-            path => format!("`{path}`"),
-        };
-        return (format!("`{name}` belongs in {home}; check the indentation"), None);
-    }
-    let near =
-        suggest::nearest(name, section.keys.iter().map(|key| key.name)).and_then(|near| section.key(near));
-    if let Some(near) = near {
-        return (meant(near), Some(near));
-    }
-    let mut advice = section.keys_in_words();
-    if secret::names_secret(name) {
-        advice
-            .push_str("; a secret is never written in the file, only the name of the variable that holds it");
-    }
-    (advice, None)
-}
-
-fn meant(key: &Key) -> String {
-    match key.shape {
-        Shape::Text(Format::Variable) => format!(
-            "did you mean `{}`? it names the environment variable; the file never holds the secret itself",
-            key.name
-        ),
-        _ => format!("did you mean `{}`?", key.name),
-    }
-}
-
-/// The complaint about a file with no value at all.
-pub(crate) fn no_settings() -> Complaint {
-    Complaint::new("the file has no settings").help("`evidence init` writes a commented one to start from")
 }

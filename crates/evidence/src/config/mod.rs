@@ -3,29 +3,15 @@
 //! The types here exist only when every rule of the file holds, so no later stage checks them again. Nothing here
 //! reads a secret: the file only ever *names* environment variables.
 //!
-//! A file passes through `read` (bounded bytes), `yaml` (a tree with positions) and `decode`, which walks the tree
-//! along the keys declared in `file`, `bundle`, `upload` and beside each source. The schema, the template and the reference are
-//! made from the same declarations.
+//! The keys are declared in `file`, `bundle`, `upload` and beside each source; `evidence_settings` reads a file along these
+//! declarations, and makes the schema, the template and the reference from them.
 
 mod bundle;
-pub(crate) mod declare;
-pub(crate) mod decode;
 pub(crate) mod file;
-pub(crate) mod format;
-mod path;
-pub(crate) mod problem;
-mod read;
-mod reference;
-mod render;
-mod schema;
-pub(crate) mod secret;
 pub(crate) mod sources;
-mod suggest;
-mod template;
 pub(crate) mod upload;
-mod wrong_type;
-mod yaml;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,13 +19,12 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use url::Url;
 
-pub use self::problem::{Complaint, ConfigError, MAX_PROBLEMS, Problem};
-pub use self::read::MAX_FILE_BYTES;
-pub use self::reference::reference;
-pub use self::schema::schema;
-pub use self::template::template;
+pub use evidence_settings::problem::{Complaint, ConfigError, MAX_PROBLEMS, Problem};
+pub use evidence_settings::read::MAX_FILE_BYTES;
+
 use crate::control::{Control, Framework};
 use crate::env::Env;
+use crate::input;
 use crate::source::Configured;
 
 /// A valid `evidence.yaml`.
@@ -126,7 +111,9 @@ impl Config {
     /// # Errors
     /// Every problem of the file, found in one run.
     pub fn load(path: &Path, env: &Env) -> Result<Config, ConfigError> {
-        Config::from_bytes(path, &read::bytes(path)?, env)
+        let (bytes, _) =
+            input::read(path, MAX_FILE_BYTES).map_err(|error| file::DOCUMENT.unreadable(path, &error))?;
+        Config::from_bytes(path, &bytes, env)
     }
 
     /// Validates the bytes of a configuration file; `path` is what messages call it, and relative paths in the file are
@@ -135,21 +122,28 @@ impl Config {
     /// # Errors
     /// Every problem of the file, found in one run.
     pub fn from_bytes(path: &Path, bytes: &[u8], env: &Env) -> Result<Config, ConfigError> {
-        let text = read::text(bytes).map_err(|complaint| ConfigError::of_file(path, complaint))?;
-        let mut problems = problem::Problems::new(text);
-        let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
-        let directory = path.parent().unwrap_or(Path::new(""));
-        let mut decoder = decode::Decoder { problems, env, directory };
-        let config = root.and_then(|root| {
-            let place = problem::Place::Point(0);
-            let fields = decoder.open(&file::SECTION, &root, place, String::new())?;
-            file::decode(&mut decoder, &fields, path, hex::encode(Sha256::digest(bytes)))
-        });
-        let problems = decoder.problems;
-        match config {
-            Some(config) if problems.is_empty() => Ok(config),
-            _ if problems.is_empty() => Err(ConfigError::of_file(path, file::no_settings())),
-            _ => Err(problems.into_error(path)),
-        }
+        let variables = |name: &str| env.var_os(name).map(OsStr::to_os_string);
+        file::DOCUMENT.decode(path, bytes, &variables, |decoder, fields| {
+            file::decode(decoder, fields, path, hex::encode(Sha256::digest(bytes)))
+        })
     }
+}
+
+/// The JSON Schema of `evidence.yaml`.
+pub fn schema() -> serde_json::Value {
+    file::DOCUMENT.schema()
+}
+
+/// Every key as Markdown.
+pub fn reference() -> String {
+    file::DOCUMENT.reference()
+}
+
+/// The configuration for this organization and this private key, with every key explained.
+pub fn template(org: &str, key_path: &str) -> String {
+    file::DOCUMENT.template(&[
+        ("sources.codehost.org", org),
+        ("sources.codehost.repos", "*"),
+        ("bundle.signing.private_key_path", key_path),
+    ])
 }

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use super::declare::{Key, Section};
-use super::decode::{Decoder, Fields};
 use super::file;
-use super::problem::Complaint;
 use crate::control::Control;
 use crate::source::{Configured, KEYS, KINDS};
+use evidence_settings::declare::{Key, Section};
+use evidence_settings::decode::{Decoder, Fields};
+use evidence_settings::problem::Complaint;
 
 /// `sources`
 pub(crate) static SECTION: Section = Section {

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
-use super::decode::{Decoder, Fields, MAX_TAG_NAME, MAX_TAG_VALUE};
-use super::problem::Complaint;
-use super::secret::quote;
-use super::{UploadConfig, format};
+use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
+use evidence_settings::decode::{Decoder, Fields};
+use evidence_settings::format;
+use evidence_settings::problem::Complaint;
+use evidence_settings::secret::quote;
+
+use super::UploadConfig;
 
 const DEFAULT_API_KEY_ENV: &str = "EVIDENCE_API_KEY";
 const DEFAULT_RETENTION_DAYS: u32 = 365;
@@ -71,7 +73,7 @@ static TAGS: Key = Key {
     presence: Presence::Default(DefaultValue::Empty("{}")),
     shape: Shape::Tags,
     summary: "Labels for the bundle on the platform.",
-    rule: "names of at most 128 bytes without `=`, texts of at most 256 bytes",
+    rule: "names of 1 to 64 letters, digits and `._-/`, texts of at most 256 bytes",
     example: "{team: platform}",
     synonyms: &["labels", "tag"],
 };
@@ -193,28 +195,8 @@ pub(crate) fn tag(text: &str) -> Result<(String, String), Complaint> {
     let Some((name, value)) = text.split_once('=') else {
         return Err(Complaint::new(format!("{} is not a tag", quote(text))).help("write `name=text`"));
     };
-    tag_name(name)?;
+    format::tag_name(name)?;
     format::check(Format::Line, value)?;
-    tag_value(value)?;
+    format::tag_value(value)?;
     Ok((name.to_owned(), value.to_owned()))
-}
-
-/// The rules for the name of a tag.
-pub(super) fn tag_name(name: &str) -> Result<(), Complaint> {
-    if name.is_empty() || name.len() > MAX_TAG_NAME {
-        return Err(Complaint::new(format!("the name of a tag has 1 to {MAX_TAG_NAME} bytes")));
-    }
-    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte)) {
-        return Err(Complaint::new(format!("{} cannot be the name of a tag", quote(name)))
-            .help("a name has letters, digits and `._-/`"));
-    }
-    Ok(())
-}
-
-/// The rule for the text of a tag, beside those for any text.
-pub(super) fn tag_value(value: &str) -> Result<(), Complaint> {
-    if value.len() > MAX_TAG_VALUE {
-        return Err(Complaint::new(format!("the value of a tag has at most {MAX_TAG_VALUE} bytes")));
-    }
-    Ok(())
 }

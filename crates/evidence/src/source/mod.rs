@@ -24,8 +24,6 @@ use futures_util::stream::BoxStream;
 use jiff::Timestamp;
 
 use crate::config::Config;
-use crate::config::declare::Key;
-use crate::config::decode::{Decoder, Fields};
 use crate::control::Control;
 use crate::env::Env;
 use crate::evaluate::{Facts, Reason, Rule, reason};
@@ -33,6 +31,8 @@ use crate::http::ParseError;
 use crate::observation::{Observation, Seen, SourceName};
 use crate::report::Reporter;
 use crate::screen::Screen;
+use evidence_settings::declare::Key;
+use evidence_settings::decode::{Decoder, Fields};
 
 /// Declares the sources: the list, and the keys of their sections in the same order.
 macro_rules! kinds {

@@ -6,17 +6,21 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::config::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
-use crate::config::decode::{Decoder, Fields, Placed};
-use crate::config::format;
-use crate::config::problem::Complaint;
-use crate::config::secret::quote;
+use crate::config::file::controls_of;
 use crate::config::sources;
 use crate::control::Control;
 use crate::source::{Configured, Kind, Source, Surroundings};
+use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
+use evidence_settings::decode::{Decoder, Fields, Placed};
+use evidence_settings::format;
+use evidence_settings::problem::Complaint;
+use evidence_settings::secret::quote;
 
 /// The controls this source can serve.
 pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6];
+
+/// The same, by name.
+static SERVED_IDS: Vocabulary = controls_of(&[Control::Cc6_1.id(), Control::Cc6_6.id()]);
 
 /// The provider's word for the customer to whom the administrator belongs.
 const MY_CUSTOMER: &str = "my_customer";
@@ -138,7 +142,7 @@ static DOMAINS: Key = Key {
 static CONTROLS: Key = Key {
     name: "controls",
     presence: Presence::Derived("the top-level `controls`, as far as this source serves them"),
-    shape: Shape::List { of: Format::Control(SERVED), may_be_empty: false },
+    shape: Shape::List { of: Format::Word(&SERVED_IDS), may_be_empty: false },
     summary: "The controls to collect from this source; replaces the top-level list here.",
     rule: "at least one, each once; may name controls the top-level list does not",
     example: "[CC6.1]",

@@ -15,20 +15,24 @@ use self::keys::{
 };
 use super::endpoint::Region;
 use super::scope;
-use crate::config::declare::Key;
-use crate::config::decode::{Decoder, Fields, Placed};
-use crate::config::format;
-use crate::config::problem::{Complaint, Place};
-use crate::config::secret::quote;
+use crate::config::file::controls_of;
 use crate::config::sources;
 use crate::control::Control;
 use crate::source::{Configured, Kind, Source, Surroundings};
+use evidence_settings::declare::{Key, Vocabulary};
+use evidence_settings::decode::{Decoder, Fields, Placed};
+use evidence_settings::format;
+use evidence_settings::problem::{Complaint, Place};
+use evidence_settings::secret::quote;
 
 /// The variable that stands for `region`.
 pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
 
 /// The controls this source can serve.
 pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc7_2];
+
+/// The same, by name.
+pub(super) static SERVED_IDS: Vocabulary = controls_of(&[Control::Cc6_1.id(), Control::Cc7_2.id()]);
 
 /// `sources.cloud`
 #[derive(Debug, Clone)]
@@ -214,7 +218,7 @@ fn places(
 
 /// `CLOUD_REGION`, if it is set. The outer `None`: it is wrong.
 fn from_environment(decoder: &mut Decoder<'_, '_>, has_address: bool) -> Option<Option<Region>> {
-    let Some(value) = decoder.env.var_os(REGION_VARIABLE) else { return Some(None) };
+    let Some(value) = (decoder.variables)(REGION_VARIABLE) else { return Some(None) };
     let result = match value.to_str() {
         None => Err(Complaint::new("it is not UTF-8 text").help("correct the variable, or set `region`")),
         Some(text) => region(text, has_address, &None),

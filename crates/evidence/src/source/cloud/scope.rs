@@ -3,8 +3,8 @@
 //! Pure. What does not have the form of a name is refused before anything is asked.
 
 use super::endpoint::Region;
-use crate::config::problem::Complaint;
-use crate::config::secret::quote;
+use evidence_settings::problem::Complaint;
+use evidence_settings::secret::quote;
 
 /// The most characters that the name of a trail has.
 const MAXIMUM_TRAIL: usize = 128;

@@ -8,21 +8,25 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::config::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
-use crate::config::decode::{Decoder, Everything, Fields, Placed};
-use crate::config::format;
-use crate::config::problem::{Complaint, Place};
-use crate::config::secret::quote;
+use super::names;
+use crate::config::file::controls_of;
 use crate::config::sources;
 use crate::control::Control;
-use crate::env::Env;
 use crate::source::{Configured, Kind, Source, Surroundings};
+use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
+use evidence_settings::decode::{Decoder, Everything, Fields, Placed};
+use evidence_settings::format;
+use evidence_settings::problem::{Complaint, Place};
+use evidence_settings::secret::quote;
 
 /// The variable that overrides `api_url`.
 const API_URL_VARIABLE: &str = "CODEHOST_API_URL";
 
 /// The controls this source can serve.
 pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6, Control::Cc7_2];
+
+/// The same, by name.
+static SERVED_IDS: Vocabulary = controls_of(&[Control::Cc6_1.id(), Control::Cc6_6.id(), Control::Cc7_2.id()]);
 
 /// `sources.codehost`
 #[derive(Debug, Clone)]
@@ -118,7 +122,7 @@ static TOKEN_ENV: Key = Key {
 static ORG: Key = Key {
     name: "org",
     presence: Presence::Required,
-    shape: Shape::Text(Format::Organization),
+    shape: Shape::Text(Format::Custom(&names::ORGANIZATION)),
     summary: "The organization.",
     rule: "1 to 100 letters, digits, `-`, `_` and `.`",
     example: "acme",
@@ -128,7 +132,7 @@ static ORG: Key = Key {
 static REPOS: Key = Key {
     name: "repos",
     presence: Presence::Required,
-    shape: Shape::EverythingOr(Format::Repository),
+    shape: Shape::EverythingOr(Format::Custom(&names::REPOSITORY)),
     summary: "The repositories: a list of org/repo, or \"*\" (in quotes) for every one of the organization.",
     rule: "each entry belongs to `org` and appears once; case does not count",
     example: "[acme/web, acme/api]",
@@ -138,7 +142,7 @@ static REPOS: Key = Key {
 static BRANCH: Key = Key {
     name: "branch",
     presence: Presence::Default(DefaultValue::Text("main")),
-    shape: Shape::Text(Format::Branch),
+    shape: Shape::Text(Format::Custom(&names::BRANCH)),
     summary: "The branch whose protection is checked, in every repository.",
     rule: "a valid name of a branch, without `refs/heads/`",
     example: "main",
@@ -148,7 +152,7 @@ static BRANCH: Key = Key {
 static CONTROLS: Key = Key {
     name: "controls",
     presence: Presence::Derived("the top-level `controls`"),
-    shape: Shape::List { of: Format::Control(SERVED), may_be_empty: false },
+    shape: Shape::List { of: Format::Word(&SERVED_IDS), may_be_empty: false },
     summary: "The controls to collect from this source; replaces the top-level list here.",
     rule: "at least one, each once; may name controls the top-level list does not",
     example: "[CC6.1]",
@@ -301,7 +305,7 @@ fn repositories(
     let org = &org?.value;
     let mut names = Vec::new();
     for Placed { value, place, path } in entries {
-        let Ok((owner, name)) = format::repository(&value) else { continue };
+        let Ok((owner, name)) = names::repository(&value) else { continue };
         if owner.eq_ignore_ascii_case(org) {
             names.push(name.to_owned());
             continue;
@@ -316,7 +320,7 @@ fn repositories(
 
 /// `CODEHOST_API_URL` if it is set, else `api_url`.
 fn effective_url(decoder: &mut Decoder<'_, '_>, from_file: Option<Placed<String>>) -> Option<Url> {
-    match from_environment(decoder.env) {
+    match from_environment(decoder) {
         None => from_file.and_then(|text| format::url(&text.value).ok()),
         Some(Ok(url)) => Some(url),
         Some(Err(complaint)) => {
@@ -331,8 +335,8 @@ fn effective_url(decoder: &mut Decoder<'_, '_>, from_file: Option<Placed<String>
     }
 }
 
-fn from_environment(env: &Env) -> Option<Result<Url, Complaint>> {
-    let value = env.var_os(API_URL_VARIABLE)?;
+fn from_environment(decoder: &Decoder<'_, '_>) -> Option<Result<Url, Complaint>> {
+    let value = (decoder.variables)(API_URL_VARIABLE)?;
     Some(match value.to_str() {
         None => Err(Complaint::new("it is not UTF-8 text").help("correct or unset the variable")),
         Some(text) => format::check(Format::Url, text).and_then(|()| format::url(text)),

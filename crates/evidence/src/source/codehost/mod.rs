@@ -15,6 +15,7 @@ mod connect;
 mod dialect;
 mod kept;
 mod look;
+mod names;
 pub mod record;
 pub mod rules;
 mod scopes;

@@ -1,27 +1,16 @@
-//! Reads the configuration file: bounded, and with a message of its own for each way a file can be no text.
+//! The text of a file: a message of its own for each way in which a file cannot be read or is no text.
 
 use std::io;
 use std::path::Path;
 
-use zeroize::Zeroizing;
-
-use super::problem::{Complaint, ConfigError};
-use crate::input;
-use crate::report::format::shell_path;
+use super::declare::Document;
+use super::problem::Complaint;
 
 /// The largest configuration file, in bytes (1 MiB). Five thousand listed repositories take a quarter of it.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The bytes of the file.
-pub(super) fn bytes(path: &Path) -> Result<Zeroizing<Vec<u8>>, ConfigError> {
-    match input::read(path, MAX_FILE_BYTES) {
-        Ok((bytes, _)) => Ok(bytes),
-        Err(error) => Err(ConfigError::of_file(path, unreadable(path, &error))),
-    }
-}
-
 /// The text in the bytes, without a byte-order mark.
-pub(super) fn text(bytes: &[u8]) -> Result<&str, Complaint> {
+pub(crate) fn text<'a>(document: &Document, bytes: &'a [u8]) -> Result<&'a str, Complaint> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(Complaint::new("the file is UTF-16 text").help("save it as UTF-8"));
     }
@@ -38,9 +27,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, Complaint> {
             .help("save it as UTF-8")
     })?;
     if text.trim().is_empty() {
-        return Err(
-            Complaint::new("the file is empty").help("`evidence init` writes a commented one to start from")
-        );
+        return Err(Complaint::new("the file is empty").help(document.help_empty));
     }
     Ok(text)
 }
@@ -49,25 +36,21 @@ fn line_of(bytes: &[u8], at: usize) -> usize {
     bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
-fn too_large() -> Complaint {
+fn too_large(document: &Document) -> Complaint {
     Complaint::new(format!(
         "the file is larger than {} KiB, the most a configuration may have",
         MAX_FILE_BYTES / 1024
     ))
-    .help("is this the right file? use `repos: \"*\"` in place of a very long list")
+    .help(format!("is this the right file? {}", document.help_too_large))
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Complaint {
+/// Why a file cannot be read.
+pub(crate) fn unreadable(document: &Document, path: &Path, error: &io::Error) -> Complaint {
     match error.kind() {
-        io::ErrorKind::FileTooLarge => too_large(),
-        io::ErrorKind::IsADirectory => {
-            let inside = path.join("evidence.yaml");
-            Complaint::new("this is a directory, not a file")
-                .help(format!("name the file in it, for example `--config {}`", shell_path(&inside)))
-        }
-        io::ErrorKind::NotFound => {
-            Complaint::new("no such file").help("`evidence init` writes one; `--config` names another")
-        }
+        io::ErrorKind::FileTooLarge => too_large(document),
+        io::ErrorKind::IsADirectory => Complaint::new("this is a directory, not a file")
+            .help((document.help_directory)(&path.join(document.file_name))),
+        io::ErrorKind::NotFound => Complaint::new("no such file").help(document.help_missing),
         io::ErrorKind::PermissionDenied => Complaint::new("permission denied")
             .help(format!("the user that runs this needs to read it: `ls -l {}`", path.display())),
         io::ErrorKind::NotADirectory => {

@@ -1,32 +1,61 @@
 //! How a key of the configuration is declared: once, for everything that has to know it.
 //!
-//! The decoder, the JSON Schema, the template of `evidence init` and the reference in the documentation are all
+//! The decoder, the JSON Schema, the template of a new file and the reference in the documentation are all
 //! made from these declarations, so they cannot disagree. This module holds no key itself.
 
-use crate::control::Control;
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::problem::Complaint;
+
+/// One kind of configuration file.
+#[derive(Debug)]
+pub struct Document {
+    /// The title of its schema.
+    pub title: &'static str,
+    /// Its usual name, for help.
+    pub file_name: &'static str,
+    /// What to do about a path without a file.
+    pub help_missing: &'static str,
+    /// What to do about a directory in its place; gets the path of the file in it.
+    pub help_directory: fn(&Path) -> String,
+    /// What to do about a file without settings.
+    pub help_empty: &'static str,
+    /// What to do about a file that is too large.
+    pub help_too_large: &'static str,
+    /// The comment at the top of a new file.
+    pub template_head: &'static str,
+    /// Optional keys that a new file has active, by dotted path.
+    pub template_active: &'static [&'static str],
+    /// The whole file.
+    pub root: &'static Section,
+}
+
+/// Looks an environment variable up; `None` if it is not set or empty.
+pub type Variables<'run> = dyn Fn(&str) -> Option<OsString> + 'run;
 
 /// A key of the configuration.
 #[derive(Debug)]
-pub(crate) struct Key {
+pub struct Key {
     /// Its name in the file.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What happens when it is left out.
-    pub(crate) presence: Presence,
+    pub presence: Presence,
     /// What it may hold.
-    pub(crate) shape: Shape,
+    pub shape: Shape,
     /// One line that says what it is for.
-    pub(crate) summary: &'static str,
+    pub summary: &'static str,
     /// The rule its value must keep, beyond its type; may be empty.
-    pub(crate) rule: &'static str,
+    pub rule: &'static str,
     /// A value as it would be written in the file; empty for sections.
-    pub(crate) example: &'static str,
+    pub example: &'static str,
     /// Other names people write for it.
-    pub(crate) synonyms: &'static [&'static str],
+    pub synonyms: &'static [&'static str],
 }
 
 /// What happens when a key is left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Presence {
+pub enum Presence {
     /// It must be there.
     Required,
     /// Nothing: the value is optional.
@@ -39,7 +68,7 @@ pub(crate) enum Presence {
 
 /// The value of a key that was left out.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum DefaultValue {
+pub enum DefaultValue {
     /// Text.
     Text(&'static str),
     /// A boolean.
@@ -52,7 +81,7 @@ pub(crate) enum DefaultValue {
 
 /// What a key may hold.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// Text of a format.
     Text(Format),
     /// `true` or `false`.
@@ -85,62 +114,92 @@ pub(crate) enum Shape {
 }
 
 /// The shortest time-out, in seconds: one millisecond.
-pub(crate) const MIN_SECONDS: f64 = 0.001;
+pub const MIN_SECONDS: f64 = 0.001;
 
 /// What a text may be. `format` says how each is checked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Format {
+pub enum Format {
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// A control, out of those that can be served here.
-    Control(&'static [Control]),
+    /// One word of a vocabulary, of which this key takes a part.
+    Word(&'static Vocabulary),
     /// The name of an environment variable.
     Variable,
     /// A path of the file system.
     Path,
     /// The base of an API: https, or loopback.
     Url,
-    /// The name of an organization on the code host.
-    Organization,
-    /// `org/repo`.
-    Repository,
-    /// The name of a branch.
-    Branch,
+    /// A format that only the program knows.
+    Custom(&'static CustomFormat),
     /// Any text of one line.
     Line,
 }
 
+/// The words that a key takes, among those that mean something elsewhere in the file.
+#[derive(Debug)]
+pub struct Vocabulary {
+    /// What one is called, such as `control`.
+    pub noun: &'static str,
+    /// Every word there is.
+    pub known: &'static [&'static str],
+    /// The words that this key takes.
+    pub taken: &'static [&'static str],
+    /// What cannot take the others, such as `this source cannot serve`.
+    pub refusal: &'static str,
+    /// What it can take, such as `it can serve`.
+    pub offer: &'static str,
+}
+
+/// A format of text that only the program knows.
+#[derive(Debug)]
+pub struct CustomFormat {
+    /// What a text of it is, for "expected ...".
+    pub noun: &'static str,
+    /// The same in the tables of the reference.
+    pub shown: &'static str,
+    /// How to write one, where quotes around something else would not do.
+    pub hint: Option<&'static str>,
+    /// Whether case makes no difference.
+    pub ignores_case: bool,
+    /// Checks a text of one line that holds no secret.
+    pub check: fn(&str) -> Result<(), Complaint>,
+    /// The regular expression of the schema.
+    pub pattern: &'static str,
+    /// The longest text, in characters, for the schema.
+    pub max_length: Option<usize>,
+}
+
 /// A mapping with known keys.
 #[derive(Debug)]
-pub(crate) struct Section {
+pub struct Section {
     /// Its dotted path; empty for the whole file.
-    pub(crate) path: &'static str,
+    pub path: &'static str,
     /// One line that says what it is for.
-    pub(crate) summary: &'static str,
+    pub summary: &'static str,
     /// Its keys, in the order the documentation lists them.
-    pub(crate) keys: &'static [&'static Key],
+    pub keys: &'static [&'static Key],
     /// Keys of which exactly one must be there; may be empty.
-    pub(crate) exactly_one: &'static [&'static Key],
+    pub exactly_one: &'static [&'static Key],
     /// Names that will mean something one day: writing them is an error that says so.
-    pub(crate) planned: &'static [Planned],
+    pub planned: &'static [Planned],
     /// Whether at least one key must be there.
-    pub(crate) not_empty: bool,
+    pub not_empty: bool,
 }
 
 /// A name that is known but means nothing yet.
 #[derive(Debug)]
-pub(crate) struct Planned {
+pub struct Planned {
     /// The name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Other names people write for it.
-    pub(crate) synonyms: &'static [&'static str],
+    pub synonyms: &'static [&'static str],
     /// What to say.
-    pub(crate) message: &'static str,
+    pub message: &'static str,
 }
 
 impl DefaultValue {
     /// The value as it is written in the file.
-    pub(crate) fn yaml(self) -> String {
+    pub fn yaml(self) -> String {
         match self {
             DefaultValue::Text(text) | DefaultValue::Empty(text) => text.to_owned(),
             DefaultValue::Boolean(value) => value.to_string(),
@@ -151,7 +210,7 @@ impl DefaultValue {
 
 impl Section {
     /// Names its keys.
-    pub(crate) fn keys_in_words(&self) -> String {
+    pub fn keys_in_words(&self) -> String {
         match self.keys {
             [only] => format!("the only key here is `{}`", only.name),
             keys => {
@@ -162,7 +221,7 @@ impl Section {
     }
 
     /// Names what it cannot do without.
-    pub(crate) fn needs_in_words(&self) -> String {
+    pub fn needs_in_words(&self) -> String {
         let required = self.keys.iter().filter(|key| key.presence == Presence::Required);
         let names: Vec<&str> = required.map(|key| key.name).collect();
         if names.is_empty() && self.exactly_one.is_empty() {
@@ -175,14 +234,14 @@ impl Section {
     }
 
     /// The key of this name.
-    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().copied().find(|key| key.name == name)
     }
 }
 
 impl Key {
     /// What to do about a value that is missing or wrong, when nothing better is known.
-    pub(crate) fn way_out(&self) -> Option<String> {
+    pub fn way_out(&self) -> Option<String> {
         match self.presence {
             Presence::Required => None,
             Presence::Optional => Some("or remove the key".to_owned()),
@@ -194,14 +253,14 @@ impl Key {
     }
 
     /// The dotted path of this key in a section.
-    pub(crate) fn path_in(&self, section: &Section) -> String {
+    pub fn path_in(&self, section: &Section) -> String {
         super::path::join(section.path, self.name)
     }
 }
 
 impl Shape {
     /// The sections below this one.
-    pub(crate) fn section(&self) -> Option<&'static Section> {
+    pub fn section(&self) -> Option<&'static Section> {
         match self {
             Shape::Section(section) => Some(section),
             _ => None,
@@ -210,7 +269,7 @@ impl Shape {
 }
 
 /// This section and all below it, outermost first.
-pub(crate) fn sections(section: &'static Section) -> Vec<&'static Section> {
+pub fn sections(section: &'static Section) -> Vec<&'static Section> {
     let below = section.keys.iter().filter_map(|key| key.shape.section()).flat_map(sections);
     std::iter::once(section).chain(below).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! Each function names what was found and what is expected, and where the intention can be guessed, how to write it.
 
-use super::declare::{Format, Key, MIN_SECONDS, Section, Shape};
+use super::declare::{Document, Format, Key, MIN_SECONDS, Section, Shape};
 use super::format;
 use super::problem::Complaint;
 use super::secret::{may_be_secret, quote};
@@ -44,7 +44,7 @@ fn expected(key: &Key, what: &str, value: &Value) -> Complaint {
 }
 
 /// Something else in the place of a section; none if its problem is reported already.
-pub(super) fn of_section(section: &Section, value: &Value) -> Option<Complaint> {
+pub(super) fn of_section(document: &Document, section: &Section, value: &Value) -> Option<Complaint> {
     match value {
         Value::Reported => None,
         Value::Null if !section.path.is_empty() => {
@@ -52,7 +52,7 @@ pub(super) fn of_section(section: &Section, value: &Value) -> Option<Complaint> 
         }
         Value::Text(_) if section.path.is_empty() => Some(
             Complaint::new("the file is one piece of text, not `key: value` lines")
-                .help("is this the right file? `evidence init` writes a commented one to start from"),
+                .help(format!("is this the right file? {}", document.help_empty)),
         ),
         // The text may be a secret put in the wrong place, and its type says enough.
         Value::Text(_) => {

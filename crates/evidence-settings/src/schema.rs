@@ -1,22 +1,22 @@
 //! The JSON Schema of the configuration, for editors: completion, descriptions, and most of the rules.
 //!
-//! Made from the declarations the decoder follows. What a schema cannot say (an entry of `repos` belongs to `org`)
+//! Made from the declarations the decoder follows. What a schema cannot say (an entry of one key belongs to another)
 //! only the decoder checks, so the schema accepts everything the decoder accepts, and a little more.
 
 use serde_json::{Map, Value, json};
 
-use super::declare::{DefaultValue, Format, Key, MIN_SECONDS, Presence, Section, Shape};
-use super::decode::{MAX_TAG_NAME, MAX_TAG_VALUE};
-use super::{file, format, yaml};
+use super::declare::{DefaultValue, Document, Format, Key, MIN_SECONDS, Presence, Section, Shape};
+use super::format::{MAX_TAG_NAME, MAX_TAG_VALUE};
+use super::yaml;
 
 /// One line without control characters.
 const ONE_LINE: &str = "^[^\\u0000-\\u001f\\u007f]+$";
 
-/// The JSON Schema (draft 2020-12) of `evidence.yaml`.
-pub fn schema() -> Value {
-    let mut schema = of_section(&file::SECTION);
+/// The JSON Schema (draft 2020-12) of a kind of file.
+pub(crate) fn of(document: &Document) -> Value {
+    let mut schema = of_section(document.root);
     schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));
-    schema.insert("title".to_owned(), json!("evidence configuration"));
+    schema.insert("title".to_owned(), json!(document.title));
     Value::Object(schema)
 }
 
@@ -121,24 +121,16 @@ fn list_of(format: Format) -> Map<String, Value> {
 fn of_format(format: Format) -> Map<String, Value> {
     object(match format {
         Format::Choice(choices) => json!({ "type": "string", "enum": choices }),
-        Format::Control(served) => {
-            let ids: Vec<&str> = served.iter().map(|control| control.id()).collect();
-            json!({ "type": "string", "enum": ids })
-        }
+        Format::Word(vocabulary) => json!({ "type": "string", "enum": vocabulary.taken }),
         Format::Variable => json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" }),
         Format::Url => json!({
             "type": "string",
             "pattern": "^([Hh][Tt][Tt][Pp][Ss]://|[Hh][Tt][Tt][Pp]://([Ll][Oo][Cc][Aa][Ll]|127\\.|\\[))[^@?#]+$",
         }),
-        Format::Organization => json!({
-            "type": "string", "pattern": "^[A-Za-z0-9._-]+$", "maxLength": format::MAX_NAME,
-        }),
-        Format::Repository => json!({ "type": "string", "pattern": "^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$" }),
-        Format::Branch => json!({
-            "type": "string",
-            "pattern": "^[^\\s~^:?*\\[\\\\/]([^\\s~^:?*\\[\\\\]*[^\\s~^:?*\\[\\\\/.])?$",
-            "maxLength": format::MAX_BRANCH,
-        }),
+        Format::Custom(custom) => match custom.max_length {
+            Some(length) => json!({ "type": "string", "pattern": custom.pattern, "maxLength": length }),
+            None => json!({ "type": "string", "pattern": custom.pattern }),
+        },
         Format::Path | Format::Line => json!({ "type": "string", "pattern": ONE_LINE }),
     })
 }

@@ -5,9 +5,9 @@
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use evidence_bundle::text::Printable;
 
 use super::problem::{ConfigError, Problem};
+use super::secret::is_deceptive;
 
 /// Characters shown on either side of the underlined part of a long line.
 const CONTEXT: usize = 100;
@@ -107,5 +107,13 @@ fn excerpt(text: &str, bytes: Range<usize>) -> Option<Excerpt> {
 
 /// The text without anything that a terminal would obey or hide. Tabs stay: the renderer makes columns of them.
 fn printable(text: &str) -> String {
-    text.split('\t').map(|part| Printable(part).to_string()).collect::<Vec<_>>().join("\t")
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_deceptive(character) && character != '\t' {
+            shown.extend(character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
 }

@@ -9,49 +9,44 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::declare::{DefaultValue, Format, Key, MIN_SECONDS, Presence, Section, Shape};
+use super::declare::{DefaultValue, Document, Format, Key, MIN_SECONDS, Presence, Section, Shape, Variables};
 use super::problem::{Complaint, Place, Problems};
 use super::secret::{self, quote};
 use super::yaml::{Entry, Node, Value};
-use super::{file, format, path, suggest, upload, wrong_type};
-use crate::env::Env;
-
-/// The longest name of a tag, in bytes: what platforms take.
-pub(crate) const MAX_TAG_NAME: usize = 64;
-
-/// The longest value of a tag, in bytes.
-pub(crate) const MAX_TAG_VALUE: usize = 256;
+use super::{advice, format, path, suggest, wrong_type};
 
 /// What decoding needs at hand.
-pub(crate) struct Decoder<'run, 'text> {
+pub struct Decoder<'run, 'text> {
     /// Where problems go.
-    pub(crate) problems: Problems<'text>,
+    pub problems: Problems<'text>,
     /// The environment: `HOME`, and what overrides the file.
-    pub(crate) env: &'run Env,
+    pub variables: &'run Variables<'run>,
+    /// The kind of file.
+    pub document: &'static Document,
     /// The directory of the file: what relative paths in it are relative to.
-    pub(crate) directory: &'run Path,
+    pub directory: &'run Path,
 }
 
 /// A value and where it is.
 #[derive(Debug, Clone)]
-pub(crate) struct Placed<T> {
+pub struct Placed<T> {
     /// The value.
-    pub(crate) value: T,
+    pub value: T,
     /// Where it is; nowhere for a default.
-    pub(crate) place: Place,
+    pub place: Place,
     /// Its dotted path.
-    pub(crate) path: String,
+    pub path: String,
 }
 
 /// The keys of one section as the file has them.
-pub(crate) struct Fields {
+pub struct Fields {
     path: String,
     entries: Vec<(&'static Key, Entry)>,
     place: Place,
 }
 
 /// `"*"`, or what is listed.
-pub(crate) enum Everything<T> {
+pub enum Everything<T> {
     /// `"*"`
     All,
     /// The entries.
@@ -60,7 +55,7 @@ pub(crate) enum Everything<T> {
 
 impl Decoder<'_, '_> {
     /// Reads a mapping with known keys: reports what is unknown, repeated or missing.
-    pub(super) fn open(
+    pub(crate) fn open(
         &mut self,
         section: &'static Section,
         value: &Node,
@@ -68,7 +63,7 @@ impl Decoder<'_, '_> {
         path: String,
     ) -> Option<Fields> {
         let Value::Map(entries) = &value.value else {
-            self.problems.add(place, path, wrong_type::of_section(section, &value.value)?);
+            self.problems.add(place, path, wrong_type::of_section(self.document, section, &value.value)?);
             return None;
         };
         let mut fields = Fields { path, entries: Vec::new(), place };
@@ -112,7 +107,7 @@ impl Decoder<'_, '_> {
             None if self.problems.is_full() => (Complaint::new("unknown key"), None),
             None => {
                 let shown = if parent.is_empty() { String::new() } else { format!(" in `{parent}`") };
-                let (advice, meant) = file::advice(section, name);
+                let (advice, meant) = advice::unknown(self.document.root, section, name);
                 (Complaint::new(format!("unknown key {}{shown}", quote(name))).help(advice), meant)
             }
         };
@@ -170,14 +165,14 @@ impl Decoder<'_, '_> {
     }
 
     /// The section below this key, if it is there and is a mapping.
-    pub(crate) fn section(&mut self, fields: &Fields, key: &'static Key) -> Option<Fields> {
+    pub fn section(&mut self, fields: &Fields, key: &'static Key) -> Option<Fields> {
         let (entry, path) = fields.get(key)?;
         let section = key.shape.section()?;
         self.open(section, &entry.value, Place::Bytes(entry.key_bytes.clone()), path)
     }
 
     /// A text.
-    pub(crate) fn text(&mut self, fields: &Fields, key: &'static Key) -> Option<Placed<String>> {
+    pub fn text(&mut self, fields: &Fields, key: &'static Key) -> Option<Placed<String>> {
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Text(text)) = key.presence else { return None };
             let path = path::join(&fields.path, key.name);
@@ -210,13 +205,13 @@ impl Decoder<'_, '_> {
     }
 
     /// A path, with `~` expanded, seen from the working directory.
-    pub(crate) fn path(&mut self, fields: &Fields, key: &'static Key) -> Option<PathBuf> {
+    pub fn path(&mut self, fields: &Fields, key: &'static Key) -> Option<PathBuf> {
         let text = self.text(fields, key)?;
         self.expand(text)
     }
 
     /// A list of paths, each with `~` expanded, seen from the working directory.
-    pub(crate) fn paths(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<PathBuf>> {
+    pub fn paths(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<PathBuf>> {
         let texts = self.list(fields, key)?;
         texts.into_iter().map(|text| self.expand(text)).collect()
     }
@@ -228,7 +223,7 @@ impl Decoder<'_, '_> {
             None => return Some(self.directory.join(text.value)),
             Some(rest) => rest,
         };
-        let complaint = match self.env.var_os("HOME") {
+        let complaint = match (self.variables)("HOME") {
             _ if !rest.is_empty() && !rest.starts_with('/') => {
                 Complaint::new(format!("{}: only your own home directory is expanded", quote(&text.value)))
                     .help("write `~/...`, or the path in full; a file that begins with `~` is `./~...`")
@@ -242,7 +237,7 @@ impl Decoder<'_, '_> {
     }
 
     /// A boolean.
-    pub(crate) fn boolean(&mut self, fields: &Fields, key: &'static Key) -> Option<bool> {
+    pub fn boolean(&mut self, fields: &Fields, key: &'static Key) -> Option<bool> {
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Boolean(value)) = key.presence else { return None };
             return Some(value);
@@ -256,7 +251,7 @@ impl Decoder<'_, '_> {
     }
 
     /// A whole number.
-    pub(crate) fn integer<T: TryFrom<i64>>(&mut self, fields: &Fields, key: &'static Key) -> Option<T> {
+    pub fn integer<T: TryFrom<i64>>(&mut self, fields: &Fields, key: &'static Key) -> Option<T> {
         let Shape::Integer { minimum, maximum } = key.shape else { return None };
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
@@ -276,7 +271,7 @@ impl Decoder<'_, '_> {
     }
 
     /// A duration given in seconds.
-    pub(crate) fn seconds(&mut self, fields: &Fields, key: &'static Key) -> Option<Duration> {
+    pub fn seconds(&mut self, fields: &Fields, key: &'static Key) -> Option<Duration> {
         let Shape::Seconds { maximum } = key.shape else { return None };
         let Some((entry, path)) = fields.get(key) else {
             let Presence::Default(DefaultValue::Integer(value)) = key.presence else { return None };
@@ -302,7 +297,7 @@ impl Decoder<'_, '_> {
     }
 
     /// A list of texts without repetition; empty if the key is absent and that is its default.
-    pub(crate) fn list(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Placed<String>>> {
+    pub fn list(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Placed<String>>> {
         let Some((entry, path)) = fields.get(key) else {
             return matches!(key.presence, Presence::Default(DefaultValue::Empty(_))).then(Vec::new);
         };
@@ -318,7 +313,7 @@ impl Decoder<'_, '_> {
     }
 
     /// `"*"`, or a list of texts without repetition.
-    pub(crate) fn everything_or_list(
+    pub fn everything_or_list(
         &mut self,
         fields: &Fields,
         key: &'static Key,
@@ -365,7 +360,7 @@ impl Decoder<'_, '_> {
                 continue;
             };
             let folded =
-                if format::same(of, "a", "A") { text.value.to_ascii_lowercase() } else { text.value.clone() };
+                if format::ignores_case(of) { text.value.to_ascii_lowercase() } else { text.value.clone() };
             if let Some(first) = seen.get(&folded) {
                 all_good = false;
                 let complaint = Complaint::new(format!("{} is listed twice", quote(&text.value)))
@@ -380,7 +375,7 @@ impl Decoder<'_, '_> {
     }
 
     /// Free names with free texts.
-    pub(crate) fn tags(&mut self, fields: &Fields, key: &'static Key) -> Option<BTreeMap<String, String>> {
+    pub fn tags(&mut self, fields: &Fields, key: &'static Key) -> Option<BTreeMap<String, String>> {
         let Some((entry, path)) = fields.get(key) else { return Some(BTreeMap::new()) };
         let entries = match &entry.value.value {
             Value::Map(entries) => entries,
@@ -395,7 +390,7 @@ impl Decoder<'_, '_> {
             let Some(name) = tag.key.as_deref() else { continue };
             let tag_path = path::join(&path, name);
             let key_place = Place::Bytes(tag.key_bytes.clone());
-            let complaint = if let Err(complaint) = upload::tag_name(name) {
+            let complaint = if let Err(complaint) = format::tag_name(name) {
                 Some(complaint)
             } else if tags.contains_key(name) {
                 Some(Complaint::new(format!("{} is given twice", quote(name))).help("remove one of them"))
@@ -410,7 +405,7 @@ impl Decoder<'_, '_> {
             else {
                 continue;
             };
-            if let Err(complaint) = upload::tag_value(&text.value) {
+            if let Err(complaint) = format::tag_value(&text.value) {
                 self.problems.add(text.place, tag_path, complaint);
                 continue;
             }
@@ -422,17 +417,17 @@ impl Decoder<'_, '_> {
 
 impl Fields {
     /// Whether the file has this key.
-    pub(crate) fn has(&self, key: &'static Key) -> bool {
+    pub fn has(&self, key: &'static Key) -> bool {
         self.get(key).is_some()
     }
 
     /// Where the section is.
-    pub(crate) fn place(&self) -> Place {
+    pub fn place(&self) -> Place {
         self.place.clone()
     }
 
     /// Its dotted path.
-    pub(crate) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         self.path.clone()
     }
 

@@ -1,11 +1,11 @@
 //! The tables of keys in the documentation, made from the declarations.
 
-use super::declare::{DefaultValue, Format, Key, Presence, Section, Shape, sections};
-use super::{file, suggest};
+use super::declare::{DefaultValue, Document, Format, Key, Presence, Section, Shape, sections};
+use super::suggest;
 
-/// Every key of the configuration as Markdown: one table for each section.
-pub fn reference() -> String {
-    sections(&file::SECTION).into_iter().map(of_section).collect::<Vec<_>>().join("\n")
+/// Every key as Markdown: one table for each section.
+pub(crate) fn of(document: &Document) -> String {
+    sections(document.root).into_iter().map(of_section).collect::<Vec<_>>().join("\n")
 }
 
 fn of_section(section: &'static Section) -> String {
@@ -64,14 +64,11 @@ fn of_shape(shape: &Shape) -> String {
 fn of_format(format: Format) -> String {
     match format {
         Format::Choice(choices) => suggest::alternatives(choices),
-        Format::Control(served) => {
-            let ids: Vec<&str> = served.iter().map(|control| control.id()).collect();
-            suggest::alternatives(&ids)
-        }
+        Format::Word(vocabulary) => suggest::alternatives(vocabulary.taken),
         Format::Variable => "variable name".to_owned(),
         Format::Path => "path".to_owned(),
         Format::Url => "URL".to_owned(),
-        Format::Repository => "`org/repo`".to_owned(),
-        Format::Organization | Format::Branch | Format::Line => "text".to_owned(),
+        Format::Custom(custom) => custom.shown.to_owned(),
+        Format::Line => "text".to_owned(),
     }
 }

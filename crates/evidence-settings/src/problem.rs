@@ -38,7 +38,7 @@ impl Problem {
     }
 
     /// The bytes to underline in [`ConfigError::source_text`].
-    pub(crate) fn underline(&self) -> Option<Range<usize>> {
+    pub fn underline(&self) -> Option<Range<usize>> {
         self.underline.clone()
     }
 }
@@ -68,7 +68,7 @@ impl Complaint {
 
     /// Marks the value as one that must not be shown.
     #[must_use]
-    pub(crate) fn secret(self) -> Complaint {
+    pub fn secret(self) -> Complaint {
         Complaint { secret: true, ..self }
     }
 }
@@ -123,7 +123,7 @@ impl std::error::Error for ConfigError {}
 
 /// Where in the text a problem is.
 #[derive(Debug, Clone)]
-pub(crate) enum Place {
+pub enum Place {
     /// Not in the text.
     Nowhere,
     /// At this byte; the line is not shown.
@@ -134,7 +134,7 @@ pub(crate) enum Place {
 
 /// Collects the problems of one text.
 #[derive(Debug)]
-pub(crate) struct Problems<'text> {
+pub struct Problems<'text> {
     text: &'text str,
     line_starts: Vec<usize>,
     found: Vec<(usize, Problem)>,
@@ -144,14 +144,14 @@ pub(crate) struct Problems<'text> {
 
 impl<'text> Problems<'text> {
     /// No problems yet in this text.
-    pub(crate) fn new(text: &'text str) -> Problems<'text> {
+    pub fn new(text: &'text str) -> Problems<'text> {
         let line_starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
         Problems { text, line_starts, found: Vec::new(), omitted: 0, hidden: Vec::new() }
     }
 
     /// Adds a problem.
-    pub(crate) fn add(&mut self, place: Place, key: impl Into<String>, complaint: Complaint) {
+    pub fn add(&mut self, place: Place, key: impl Into<String>, complaint: Complaint) {
         let (start, underline) = match place {
             Place::Nowhere => (None, None),
             Place::Point(byte) => (Some(byte), None),
@@ -178,22 +178,22 @@ impl<'text> Problems<'text> {
     }
 
     /// Masks these bytes wherever the text is shown, without a problem of their own.
-    pub(crate) fn hide(&mut self, bytes: Range<usize>) {
+    pub fn hide(&mut self, bytes: Range<usize>) {
         self.hidden.push(bytes);
     }
 
     /// Whether further problems are only counted, so that their words need not be found.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.found.len() >= MAX_PROBLEMS
     }
 
     /// Whether nothing is wrong so far.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
 
     /// The line of this byte, from 1.
-    pub(crate) fn line(&self, byte: usize) -> usize {
+    pub fn line(&self, byte: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= byte).max(1)
     }
 
@@ -206,7 +206,7 @@ impl<'text> Problems<'text> {
     }
 
     /// The error that carries them all.
-    pub(crate) fn into_error(mut self, path: &Path) -> ConfigError {
+    pub fn into_error(mut self, path: &Path) -> ConfigError {
         self.found.sort_by_key(|(start, _)| *start);
         ConfigError {
             path: path.to_path_buf(),

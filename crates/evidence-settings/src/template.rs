@@ -1,43 +1,32 @@
-//! The `evidence.yaml` that `evidence init` writes: what is needed, active; everything else, commented out with its
+//! A new file: what is needed, active; everything else, commented out with its
 //! default. Made from the declarations, so that no key is forgotten.
 
-use super::declare::{Key, Presence, Section};
-use super::{file, yaml};
+use super::declare::{Document, Key, Presence, Section};
+use super::yaml;
 
 /// Where comments are wrapped, in columns.
 const WIDTH: usize = 100;
 
-const HEAD: &str = "\
-# Configuration of the evidence tool.
-#
-# A line like this one explains. A line like \"#branch: main\" is a setting with its default, or with an
-# example where it has none: remove the \"#\" to use it.
-# No secret belongs in this file: it only names the environment variables that hold them.
-# `evidence schema` prints every key with its rules, in the form editors read.
-";
-
-/// The configuration for this organization and this private key, with every key explained.
-///
-/// Both values are quoted where YAML needs it.
-pub fn template(org: &str, key_path: &str) -> String {
-    let values = Values { org: scalar(org), key_path: scalar(key_path) };
-    let mut out = HEAD.to_owned();
-    section(&mut out, &values, &file::SECTION, 0, true);
+/// A new file with these values, by dotted path.
+pub(crate) fn of(document: &Document, values: &[(&str, &str)]) -> String {
+    let mut out = document.template_head.to_owned();
+    section(&mut out, document, values, document.root, 0, true);
     out
 }
 
-struct Values {
-    org: String,
-    key_path: String,
-}
-
-fn section(out: &mut String, values: &Values, section: &'static Section, depth: usize, active: bool) {
+fn section(
+    out: &mut String,
+    document: &Document,
+    values: &[(&str, &str)],
+    section: &'static Section,
+    depth: usize,
+    active: bool,
+) {
     let indent = "  ".repeat(depth);
     for (index, key) in section.keys.iter().enumerate() {
         let path = key.path_in(section);
         let active = active
-            && (key.presence == Presence::Required
-                || matches!(path.as_str(), "sources.codehost" | "bundle.signing.private_key_path"));
+            && (key.presence == Presence::Required || document.template_active.contains(&path.as_str()));
         if index > 0 || depth == 0 {
             out.push('\n');
         }
@@ -52,20 +41,18 @@ fn section(out: &mut String, values: &Values, section: &'static Section, depth: 
         match key.shape.section() {
             Some(below) => {
                 out.push_str(&format!("{indent}{mark}{}:\n", key.name));
-                self::section(out, values, below, depth + 1, active);
+                self::section(out, document, values, below, depth + 1, active);
             }
             None => out.push_str(&format!("{indent}{mark}{}: {}\n", key.name, value(values, &path, key))),
         }
     }
 }
 
-fn value(values: &Values, path: &str, key: &Key) -> String {
-    match (path, key.presence) {
-        ("sources.codehost.org", _) => values.org.clone(),
-        ("bundle.signing.private_key_path", _) => values.key_path.clone(),
-        ("sources.codehost.repos", _) => "\"*\"".to_owned(),
-        (_, Presence::Default(default)) => default.yaml(),
-        _ => key.example.to_owned(),
+fn value(values: &[(&str, &str)], path: &str, key: &Key) -> String {
+    match (values.iter().find(|(named, _)| *named == path), key.presence) {
+        (Some((_, value)), _) => scalar(value),
+        (None, Presence::Default(default)) => default.yaml(),
+        (None, _) => key.example.to_owned(),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 /// What is printed in place of a value that may be a secret.
-pub(crate) const HIDDEN: &str = "(hidden)";
+pub const HIDDEN: &str = "(hidden)";
 
 /// How a token of a well-known service begins, and nothing else does.
 const TOKEN_PREFIXES: &[&str] = &[
@@ -54,7 +54,7 @@ const SECRET_WORDS: &[&str] = &[
 ];
 
 /// Whether the text holds something that has the form of a secret.
-pub(crate) fn contains_secret(text: &str) -> bool {
+pub fn contains_secret(text: &str) -> bool {
     !find(text).is_empty()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn contains_secret(text: &str) -> bool {
 ///
 /// Wider than [`contains_secret`]: the parts of a name are words, and long parts with digits among their letters are
 /// not.
-pub(crate) fn may_be_secret(text: &str) -> bool {
+pub fn may_be_secret(text: &str) -> bool {
     contains_secret(text)
         || text.split(|character: char| !character.is_ascii_alphanumeric()).any(|part| {
             let has = |class: fn(&char) -> bool| part.chars().any(|character| class(&character));
@@ -78,18 +78,18 @@ fn is_dense(text: &str) -> bool {
 }
 
 /// Whether a key of this name would hold a secret (`token`, `api_key`, but not `token_env`).
-pub(crate) fn names_secret(key: &str) -> bool {
+pub fn names_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase().replace('-', "_");
     !key.ends_with("_env") && !key.ends_with("_path") && SECRET_WORDS.iter().any(|word| key.contains(word))
 }
 
 /// The text for a message: quoted, short, without control characters, hidden if it has the form of a secret.
-pub(crate) fn quote(value: &str) -> String {
+pub fn quote(value: &str) -> String {
     format!("`{}`", plain(value))
 }
 
 /// Like [`quote`], without the quotes.
-pub(crate) fn plain(value: &str) -> String {
+pub fn plain(value: &str) -> String {
     /// Characters shown of a long value.
     const SHOWN: usize = 60;
     if contains_secret(value) {
@@ -104,12 +104,18 @@ pub(crate) fn plain(value: &str) -> String {
 
 /// The character, or an escape where it would move the cursor or turn the text around.
 fn escape(character: char) -> Vec<char> {
-    let invisible = matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
-    if character.is_control() || invisible { character.escape_default().collect() } else { vec![character] }
+    if is_deceptive(character) { character.escape_default().collect() } else { vec![character] }
+}
+
+/// Whether the character would move a terminal's cursor, turn the text around or not be seen.
+pub(crate) fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// The text with every secret, and the given bytes, replaced by `*` of the same length in bytes.
-pub(crate) fn mask(text: &str, hidden: &[Range<usize>]) -> String {
+pub fn mask(text: &str, hidden: &[Range<usize>]) -> String {
     let mut ranges = find(text);
     ranges.extend_from_slice(hidden);
     ranges.sort_by_key(|range| range.start);

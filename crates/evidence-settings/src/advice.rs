@@ -1,0 +1,50 @@
+//! What to say about a key that a section does not have.
+
+use super::declare::{Format, Key, Section, Shape, sections};
+use super::{secret, suggest};
+
+/// What to say about a key that a section does not have, and the key of the section it was meant to be, if any.
+pub(crate) fn unknown(
+    root: &'static Section,
+    section: &'static Section,
+    name: &str,
+) -> (String, Option<&'static Key>) {
+    let lower = name.to_ascii_lowercase().replace('-', "_");
+    let named = |synonyms: &[&str]| synonyms.contains(&lower.as_str());
+    if let Some(key) = section.keys.iter().find(|key| named(key.synonyms)) {
+        return (meant(key), Some(key));
+    }
+    if let Some(planned) = section.planned.iter().find(|planned| named(planned.synonyms)) {
+        return (format!("did you mean `{}`? {}", planned.name, planned.message), None);
+    }
+    // A name that another section has, letter for letter, is in the wrong place rather than misspelt.
+    let all = sections(root);
+    if let Some(home) = all.iter().find(|home| home.key(name).is_some()) {
+        let home = match home.path {
+            "" => "the top level of the file".to_owned(),
+            path => format!("`{path}`"),
+        };
+        return (format!("`{name}` belongs in {home}; check the indentation"), None);
+    }
+    let near =
+        suggest::nearest(name, section.keys.iter().map(|key| key.name)).and_then(|near| section.key(near));
+    if let Some(near) = near {
+        return (meant(near), Some(near));
+    }
+    let mut advice = section.keys_in_words();
+    if secret::names_secret(name) {
+        advice
+            .push_str("; a secret is never written in the file, only the name of the variable that holds it");
+    }
+    (advice, None)
+}
+
+fn meant(key: &Key) -> String {
+    match key.shape {
+        Shape::Text(Format::Variable) => format!(
+            "did you mean `{}`? it names the environment variable; the file never holds the secret itself",
+            key.name
+        ),
+        _ => format!("did you mean `{}`?", key.name),
+    }
+}

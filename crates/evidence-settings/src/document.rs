@@ -1,0 +1,65 @@
+//! What can be made of a kind of file: its values, its schema, its template, its reference.
+
+use std::io;
+use std::path::Path;
+
+use super::declare::{Document, Variables};
+use super::decode::{Decoder, Fields};
+use super::problem::{Complaint, ConfigError, Place, Problems};
+use super::{read, reference, schema, template, yaml};
+
+impl Document {
+    /// Why a file of this kind cannot be read. The caller opens it, and reads at most
+    /// [`MAX_FILE_BYTES`](read::MAX_FILE_BYTES).
+    pub fn unreadable(&self, path: &Path, error: &io::Error) -> ConfigError {
+        ConfigError::of_file(path, read::unreadable(self, path, error))
+    }
+
+    /// Validates the bytes of a file; `path` is what messages call it, and relative paths in the file are
+    /// relative to its directory. `decode` asks for the keys it knows.
+    ///
+    /// # Errors
+    /// Every problem of the file, found in one run.
+    pub fn decode<T>(
+        &'static self,
+        path: &Path,
+        bytes: &[u8],
+        variables: &Variables<'_>,
+        decode: impl FnOnce(&mut Decoder<'_, '_>, &Fields) -> Option<T>,
+    ) -> Result<T, ConfigError> {
+        let text = read::text(self, bytes).map_err(|complaint| ConfigError::of_file(path, complaint))?;
+        let mut problems = Problems::new(text);
+        let root = yaml::parse(text, &mut problems).filter(|root| !matches!(root.value, yaml::Value::Null));
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let mut decoder = Decoder { problems, variables, document: self, directory };
+        let decoded = root.and_then(|root| {
+            let fields = decoder.open(self.root, &root, Place::Point(0), String::new())?;
+            decode(&mut decoder, &fields)
+        });
+        let problems = decoder.problems;
+        match decoded {
+            Some(decoded) if problems.is_empty() => Ok(decoded),
+            _ if problems.is_empty() => {
+                let complaint = Complaint::new("the file has no settings").help(self.help_empty);
+                Err(ConfigError::of_file(path, complaint))
+            }
+            _ => Err(problems.into_error(path)),
+        }
+    }
+
+    /// The JSON Schema (draft 2020-12), for editors.
+    pub fn schema(&self) -> serde_json::Value {
+        schema::of(self)
+    }
+
+    /// Every key as Markdown: one table for each section.
+    pub fn reference(&self) -> String {
+        reference::of(self)
+    }
+
+    /// A new file: what is needed is active, everything else is commented out with its default. `values` replaces
+    /// examples, by dotted path; each is quoted where YAML needs it.
+    pub fn template(&self, values: &[(&str, &str)]) -> String {
+        template::of(self, values)
+    }
+}

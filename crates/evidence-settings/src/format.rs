@@ -1,0 +1,221 @@
+//! The rules a text must keep, one function for each format.
+//!
+//! Pure: nothing here knows where in the file the text was. What may be a secret is never repeated.
+
+use url::{Host, Url};
+
+use super::declare::{Format, Vocabulary};
+use super::problem::Complaint;
+use super::secret::{self, quote};
+use super::suggest;
+
+/// The longest text any key may hold, in bytes.
+const MAX_TEXT_BYTES: usize = 4096;
+
+/// The longest name of a tag, in bytes.
+pub const MAX_TAG_NAME: usize = 64;
+
+/// The longest value of a tag, in bytes.
+pub const MAX_TAG_VALUE: usize = 256;
+
+/// Checks a text against its format.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check(format: Format, text: &str) -> Result<(), Complaint> {
+    if let Format::Variable = format {
+        return variable(text);
+    }
+    if secret::contains_secret(text) {
+        return Err(Complaint::new("this looks like a secret, and the configuration must not hold one")
+            .help("take it out of the file and revoke it: it has been where others can read it")
+            .secret());
+    }
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(Complaint::new(format!("the text is longer than {MAX_TEXT_BYTES} bytes")));
+    }
+    if text.is_empty() {
+        return Err(Complaint::new("the text is empty").help(format!("write {}", noun(format))));
+    }
+    if text.chars().any(char::is_control) {
+        return Err(Complaint::new("the text has a line break or another control character")
+            .help("write it on one line"));
+    }
+    match format {
+        Format::Choice(choices) => choice(choices, text),
+        Format::Word(vocabulary) => word(vocabulary, text),
+        Format::Url => url(text).map(|_| ()),
+        Format::Custom(custom) => (custom.check)(text),
+        Format::Variable | Format::Path | Format::Line => Ok(()),
+    }
+}
+
+/// What a text of this format is, for "expected ...".
+pub fn noun(format: Format) -> String {
+    match format {
+        Format::Choice(choices) => suggest::alternatives(choices),
+        Format::Word(vocabulary) => format!("a {}", vocabulary.noun),
+        Format::Variable => "the name of an environment variable".to_owned(),
+        Format::Path => "a path".to_owned(),
+        Format::Url => "a URL".to_owned(),
+        Format::Custom(custom) => custom.noun.to_owned(),
+        Format::Line => "text".to_owned(),
+    }
+}
+
+/// How to write a text of this format, where quotes around something else would not do.
+pub fn hint(format: Format) -> Option<String> {
+    match format {
+        Format::Choice(choices) => Some(format!("supported: {}", suggest::alternatives(choices))),
+        Format::Word(vocabulary) => {
+            Some(format!("the {}s are {}", vocabulary.noun, suggest::list(vocabulary.taken)))
+        }
+        Format::Custom(custom) => custom.hint.map(str::to_owned),
+        Format::Url => Some("write it in full, for example `https://host.example/api`".to_owned()),
+        Format::Variable => Some("write the name of the variable".to_owned()),
+        Format::Path | Format::Line => None,
+    }
+}
+
+/// Whether case makes no difference in a text of this format.
+pub(crate) fn ignores_case(format: Format) -> bool {
+    matches!(format, Format::Custom(custom) if custom.ignores_case)
+}
+
+fn choice(choices: &[&str], text: &str) -> Result<(), Complaint> {
+    if choices.contains(&text) {
+        return Ok(());
+    }
+    let listed = suggest::alternatives(choices);
+    let complaint = Complaint::new(format!("{} is not supported", quote(text)));
+    Err(match suggest::nearest(text, choices.iter().copied()) {
+        Some(near) if choices.len() > 1 => {
+            complaint.help(format!("did you mean `{near}`? supported: {listed}"))
+        }
+        Some(near) => complaint.help(format!("did you mean `{near}`? nothing else is supported")),
+        None => complaint.help(format!("supported: {listed}")),
+    })
+}
+
+fn word(vocabulary: &Vocabulary, text: &str) -> Result<(), Complaint> {
+    let Vocabulary { noun, known, taken, refusal, offer } = vocabulary;
+    if taken.contains(&text) {
+        return Ok(());
+    }
+    let listed = suggest::list(taken);
+    if known.contains(&text) {
+        return Err(Complaint::new(format!("{refusal} {}", quote(text))).help(format!("{offer} {listed}")));
+    }
+    let complaint = Complaint::new(format!("there is no {noun} {}", quote(text)));
+    Err(match suggest::nearest(text, taken.iter().copied()) {
+        Some(near) => complaint.help(format!("did you mean `{near}`? the {noun}s are {listed}")),
+        None => complaint.help(format!("the {noun}s are {listed}")),
+    })
+}
+
+fn variable(text: &str) -> Result<(), Complaint> {
+    let begins_well = text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let name = begins_well && text.chars().all(|other| other.is_ascii_alphanumeric() || other == '_');
+    if secret::may_be_secret(text) {
+        return Err(Complaint::new(
+            "this looks like the secret itself; the file must only name the variable that holds it",
+        )
+        .help("write the name of an environment variable, and revoke the secret: it has been in a file")
+        .secret());
+    }
+    if text.is_empty() {
+        return Err(Complaint::new("the name of the environment variable is empty")
+            .help("write the name of the variable"));
+    }
+    if let Some(inner) = text.strip_prefix('$')
+        && variable(inner.trim_start_matches('{').trim_end_matches('}')).is_ok()
+    {
+        let inner = inner.trim_start_matches('{').trim_end_matches('}');
+        return Err(Complaint::new("variables are named, not expanded")
+            .help(format!("write the name without the dollar sign: `{inner}`")));
+    }
+    if !name {
+        // Whatever it is, it is not a name; it may well be a password, so it is not repeated.
+        return Err(Complaint::new("this is not the name of an environment variable (the value is not shown: it may be a secret)")
+            .help("a name has letters, digits and `_`, and does not begin with a digit; the file never holds the secret itself")
+            .secret());
+    }
+    Ok(())
+}
+
+/// The rules for the name of a tag.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn tag_name(name: &str) -> Result<(), Complaint> {
+    if name.is_empty() || name.len() > MAX_TAG_NAME {
+        return Err(Complaint::new(format!("the name of a tag has 1 to {MAX_TAG_NAME} bytes")));
+    }
+    if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte)) {
+        return Err(Complaint::new(format!("{} cannot be the name of a tag", quote(name)))
+            .help("a name has letters, digits and `._-/`"));
+    }
+    Ok(())
+}
+
+/// The rule for the text of a tag, beside those for any text.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn tag_value(value: &str) -> Result<(), Complaint> {
+    if value.len() > MAX_TAG_VALUE {
+        return Err(Complaint::new(format!("the value of a tag has at most {MAX_TAG_VALUE} bytes")));
+    }
+    Ok(())
+}
+
+/// The URL: https, or http on the loopback; no user, query or fragment; no trailing slash in its path.
+///
+/// The library reads more than people mean by a URL (`https:host`, back slashes, addresses as one number); what is
+/// written in unusual ways is refused, so that what is checked is what is read.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn url(text: &str) -> Result<Url, Complaint> {
+    const IN_FULL: &str = "write it in full, for example `https://host.example/api`";
+    let lower = text.to_ascii_lowercase();
+    if text.contains('@') {
+        return Err(Complaint::new("the URL holds a user name or password, and the configuration must not")
+            .help("remove everything up to the `@`; credentials are read from environment variables")
+            .secret());
+    }
+    if text.contains(['?', '#']) {
+        return Err(Complaint::new("the URL has a query or a fragment")
+            .help("write the base address only: remove everything from the `?` or `#` on")
+            .secret());
+    }
+    let Some((scheme, _)) = text.split_once("://") else {
+        return Err(Complaint::new(format!("{} is not a URL", quote(text))).help(IN_FULL));
+    };
+    if text.contains(|character: char| character.is_whitespace() || character == '\\') {
+        return Err(Complaint::new(format!("{} is not a URL", quote(text))).help(IN_FULL));
+    }
+    let mut url = Url::parse(text)
+        .map_err(|error| Complaint::new(format!("this is not a URL: {error}")).help(IN_FULL))?;
+    let loopback = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback() && lower.starts_with("http://127."),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    match url.scheme() {
+        "https" if url.host().is_some() => {}
+        "http" if loopback => {}
+        "http" => {
+            return Err(Complaint::new("plain http would send the credential unencrypted")
+                .help("use `https://`; only loopback addresses (localhost, 127.0.0.0/8, ::1) may use http"));
+        }
+        _ => {
+            return Err(Complaint::new(format!("the scheme {} is not supported", quote(scheme)))
+                .help("write it in full, beginning with `https://`"));
+        }
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    url.set_path(&path);
+    Ok(url)
+}

@@ -1,0 +1,131 @@
+//! Names on the code host: organizations, repositories, branches. What is a name here cannot leave its place in a request path.
+
+use evidence_settings::declare::CustomFormat;
+use evidence_settings::problem::Complaint;
+use evidence_settings::secret::quote;
+
+/// The longest name of an organization or a repository, in characters.
+const MAX_NAME: usize = 100;
+
+/// The longest branch name, in bytes.
+const MAX_BRANCH: usize = 255;
+
+/// The name of an organization.
+pub(super) static ORGANIZATION: CustomFormat = CustomFormat {
+    noun: "the name of an organization",
+    shown: "text",
+    hint: None,
+    ignores_case: true,
+    check: organization,
+    pattern: "^[A-Za-z0-9._-]+$",
+    max_length: Some(MAX_NAME),
+};
+
+/// `org/repo`
+pub(super) static REPOSITORY: CustomFormat = CustomFormat {
+    noun: "`org/repo`",
+    shown: "`org/repo`",
+    hint: Some("write `org/repo`"),
+    ignores_case: true,
+    check: |text| repository(text).map(|_| ()),
+    pattern: "^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+$",
+    max_length: None,
+};
+
+/// The name of a branch.
+pub(super) static BRANCH: CustomFormat = CustomFormat {
+    noun: "the name of a branch",
+    shown: "text",
+    hint: None,
+    ignores_case: false,
+    check: branch,
+    pattern: "^[^\\s~^:?*\\[\\\\/]([^\\s~^:?*\\[\\\\]*[^\\s~^:?*\\[\\\\/.])?$",
+    max_length: Some(MAX_BRANCH),
+};
+
+fn organization(text: &str) -> Result<(), Complaint> {
+    name("organization", text).map_err(|complaint| match text.strip_prefix("https://") {
+        Some(_) => complaint.help("write the name alone, without the address of the host"),
+        None => complaint,
+    })
+}
+
+/// A name on the code host; also what keeps `..` and `/` out of request paths.
+fn name(what: &str, text: &str) -> Result<(), Complaint> {
+    let allowed = |character: char| character.is_ascii_alphanumeric() || "._-".contains(character);
+    if text.is_empty() {
+        return Err(Complaint::new(format!("the name of the {what} is empty")));
+    }
+    if text.chars().count() > MAX_NAME {
+        return Err(Complaint::new(format!("the name of the {what} has more than {MAX_NAME} characters")));
+    }
+    if text == "." || text == ".." || !text.chars().all(allowed) {
+        return Err(Complaint::new(format!("{} cannot be the name of the {what}", quote(text)))
+            .help("names have letters, digits, `-`, `_` and `.`"));
+    }
+    Ok(())
+}
+
+/// The two names in `org/repo`.
+pub(super) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
+    if text == "*" {
+        return Err(Complaint::new("`*` cannot be one entry among others")
+            .help("for every repository of the organization write `repos: \"*\"`, without a list"));
+    }
+    if text.contains("://") {
+        return Err(Complaint::new(format!("{} is a URL, not `org/repo`", quote(text)))
+            .help("write only the organization and the repository: `org/repo`"));
+    }
+    let Some((organization, repository)) = text.split_once('/') else {
+        name("repository", text)?;
+        return Err(Complaint::new(format!("{} lacks the organization", quote(text)))
+            .help(format!("write `org/{text}`, with the name of the organization for `org`")));
+    };
+    if repository.contains('/') {
+        return Err(Complaint::new(format!("{} has more than one `/`", quote(text))).help("write `org/repo`"));
+    }
+    if repository.contains('*') {
+        return Err(Complaint::new(format!("{}: patterns are not supported", quote(text)))
+            .help("list the repositories, or write `repos: \"*\"` for every one of the organization"));
+    }
+    name("organization", organization)?;
+    name("repository", repository)?;
+    Ok((organization, repository))
+}
+
+fn branch(text: &str) -> Result<(), Complaint> {
+    let refuse = |why: &str| {
+        Complaint::new(format!("{} cannot be a branch: {why}", quote(text)))
+            .help("write the branch as `git branch` shows it")
+    };
+    if text.len() > MAX_BRANCH {
+        return Err(Complaint::new(format!("the name of the branch has more than {MAX_BRANCH} bytes")));
+    }
+    if let Some(bad) =
+        text.chars().find(|character| character.is_whitespace() || "~^:?*[\\".contains(*character))
+    {
+        return Err(refuse(&format!(
+            "a name cannot hold {}",
+            if bad.is_whitespace() { "a space".to_owned() } else { quote(&bad.to_string()) }
+        )));
+    }
+    for bad in ["..", "//", "@{"] {
+        if text.contains(bad) {
+            return Err(refuse(&format!("a name cannot hold `{bad}`")));
+        }
+    }
+    if text == "@" {
+        return Err(refuse("that means the current commit"));
+    }
+    if text.starts_with('/') || text.ends_with('/') {
+        return Err(refuse("a name cannot begin or end with `/`"));
+    }
+    if text.ends_with('.') || text.ends_with(".lock") {
+        return Err(refuse("a name cannot end with `.` or `.lock`"));
+    }
+    if let Some(short) = text.strip_prefix("refs/heads/") {
+        return Err(Complaint::new("the branch is named without `refs/heads/`")
+            .help(format!("write {}", quote(short))));
+    }
+    Ok(())
+}
