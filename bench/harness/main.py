@@ -39,7 +39,7 @@ def arguments() -> argparse.Namespace:
         "--budget", type=float, help="leave out what would take more seconds for one run; not `evidence` and the floor (240)"
     )
     parser.add_argument("--quick", action="store_true", help="other defaults: some minutes, to see that it works")
-    parser.add_argument("--markdown", action="store_true", help="print what docs/performance.md shows")
+    parser.add_argument("--markdown", action="store_true", help="print what bench/RESULTS.md shows")
     parser.add_argument("--into", type=Path, metavar="PAGE", help="write it into the page as well")
     parser.add_argument("--note", help="a remark on these figures, shown with them")
     parser.add_argument("--from", type=Path, dest="earlier", metavar="JSON", help="show an earlier result; measure nothing")

@@ -1,4 +1,4 @@
-"""The figures as tables: for people at a terminal, and for docs/performance.md."""
+"""The figures as tables: for people at a terminal, and for bench/RESULTS.md."""
 
 from statistics import median
 
@@ -228,7 +228,7 @@ def text(report: dict) -> str:
 
 
 def markdown(report: dict) -> str:
-    """The block of docs/performance.md."""
+    """The block of bench/RESULTS.md."""
     parts = [*about(report), *(table.markdown() for table in tables(report))]
     names = {cell["tool"] for cell in report["cells"]}
     if names:
