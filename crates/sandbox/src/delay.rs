@@ -28,7 +28,7 @@ impl Delay {
         let until = Instant::now() + latency;
         if let Some(waiters) = self.waiters.get_or_init(|| begin().ok().map(Mutex::new)) {
             let (ended, end) = oneshot::channel();
-            if crate::server::lock(waiters).send((until, ended)).is_ok() && end.await.is_ok() {
+            if crate::lock::lock(waiters).send((until, ended)).is_ok() && end.await.is_ok() {
                 return;
             }
         }

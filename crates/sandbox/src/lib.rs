@@ -20,6 +20,7 @@ mod delay;
 mod fault;
 mod form;
 mod json;
+mod lock;
 mod scenario;
 mod server;
 mod sha1;
@@ -35,5 +36,8 @@ pub use scenario::{
     DEMO_WORKSPACE_SERVICE_ACCOUNT, DEMO_WRITE_TOKEN, demo_account, demo_organization, demo_workspace,
     large_account, large_organization, large_workspace,
 };
-pub use server::{Identity, Request, Server, Summary};
+pub use server::{Identity, Request, Summary};
 pub use throttle::Throttle;
+
+/// A running host, of a code host unless said otherwise. Dropping it closes the port and every connection.
+pub type Server<Host = codehost::CodeHost> = server::Server<Host>;

@@ -6,7 +6,7 @@
 
 use crate::clock::{Clock, http_date};
 use crate::fault::Fault;
-use crate::server::{Answer, Backend, Call, Identity, Server, Settings};
+use crate::server::{Answer, Backend, Call, Identity, Settings};
 use hyper::header::{self, HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde_json::Value;
@@ -160,7 +160,7 @@ impl Replay {
     ///
     /// # Errors
     /// When no port or thread can be had.
-    pub fn serve(self) -> io::Result<Server> {
+    pub fn serve(self) -> io::Result<crate::Server> {
         let settings = Settings {
             faults: self.faults.clone(),
             latency: self.latency,
@@ -169,7 +169,7 @@ impl Replay {
             refused_for: Duration::from_millis(50),
             ..Settings::default()
         };
-        Server::start(settings, Clock::default(), move |url| (Arc::new(Tape::new(&self, url)), None))
+        crate::Server::start(settings, Clock::default(), move |url| (Arc::new(Tape::new(&self, url)), None))
     }
 }
 

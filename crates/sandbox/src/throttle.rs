@@ -3,7 +3,7 @@
 //! What a refusal looks like is the host's; this only decides whether there is one.
 
 use crate::fault::wildcard;
-use crate::server::lock;
+use crate::lock::lock;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use evidence_settings::declare::{Document, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 
+use super::controls::{controls, controls_of};
 use super::{BundleConfig, Config, UploadConfig, bundle, sources, upload};
 use crate::control::{Control, Framework};
 use crate::report::format::shell_path;
@@ -63,17 +64,6 @@ static UPLOAD: Key = Key {
 
 /// Every control.
 static ALL_CONTROLS: Vocabulary = controls_of(Control::IDS);
-
-/// The controls that one key takes.
-pub(crate) const fn controls_of(taken: &'static [&'static str]) -> Vocabulary {
-    Vocabulary {
-        noun: "control",
-        known: Control::IDS,
-        taken,
-        refusal: "this source cannot serve",
-        offer: "it can serve",
-    }
-}
 
 /// `evidence.yaml`
 pub(crate) static DOCUMENT: Document = Document {
@@ -144,16 +134,4 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Parts> {
         bundle: bundle??,
         upload: upload.flatten(),
     })
-}
-
-/// A list of controls, in the order documents list them.
-pub(crate) fn controls(
-    decoder: &mut Decoder<'_, '_>,
-    fields: &Fields,
-    key: &'static Key,
-) -> Option<Vec<Control>> {
-    let mut controls: Vec<Control> =
-        decoder.list(fields, key)?.iter().filter_map(|text| Control::from_id(&text.value)).collect();
-    controls.sort_unstable();
-    Some(controls)
 }

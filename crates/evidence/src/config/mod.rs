@@ -7,8 +7,9 @@
 //! declarations, and makes the schema, the template and the reference from them.
 
 mod bundle;
-pub(crate) mod file;
-pub(crate) mod sources;
+pub(crate) mod controls;
+mod file;
+mod sources;
 pub(crate) mod upload;
 
 use std::ffi::OsStr;

@@ -1,6 +1,6 @@
 //! Temporary credentials that were given out, and how they are made. They live beside the state and end by themselves.
 
-use crate::server::lock;
+use crate::lock::lock;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};

@@ -1,10 +1,10 @@
 //! The endpoints: from a route and a caller to what the state has to say. Reads only; a write is refused.
 
 use super::access::{Who, partial_results, policy};
-use super::live::{VERSIONS, version};
 use super::paging::Page;
 use super::reply::{Reply, docs};
 use super::routes::{Account, Part, Place, Route};
+use super::version::{VERSIONS, version};
 use super::world::{Found, Order, World};
 use super::{Organization, Repository, contents, organization_body, protection_body, repository_body};
 use crate::json;

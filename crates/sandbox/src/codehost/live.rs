@@ -7,18 +7,16 @@ use super::endpoints::{read, write};
 use super::quota::{Quota, Standing, Verdict, primary_limit_body, secondary_limit_body};
 use super::reply::{Reply, docs};
 use super::routes::Route;
+use super::version::{VERSIONS, version};
 use super::world::World;
 use crate::clock::{Clock, http_date};
-use crate::json;
-use crate::server::{Answer, Backend, Call, Identity, Settings, State, identity_etag, lock};
+use crate::lock::lock;
+use crate::server::{Answer, Backend, Call, Identity, Settings, State, identity_etag};
 use bytes::Bytes;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-
-/// The newest version that the host has, and the one it assumes.
-pub(super) const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
 
 /// How many bytes of compressed listing pages are kept.
 const KEPT_BYTES: usize = 64 << 20;
@@ -287,26 +285,6 @@ impl Backend for Live {
         let standing = self.quota.charge(who.counted_as(), &world.host.limits, call, true);
         self.common(&world, &who, &route, call, answer, standing);
     }
-}
-
-/// The API version asked for, if the host has it.
-pub(super) fn version(call: &Call) -> Result<&'static str, Reply> {
-    let Some(wanted) = call.header("x-github-api-version") else { return Ok(VERSIONS[0]) };
-    VERSIONS.into_iter().find(|known| *known == wanted).ok_or_else(|| {
-        let body = json::object(|o| {
-            o.str("message", "Bad Request");
-            o.str(
-                "errors",
-                &format!(
-                    "The version you specified in the \"X-GitHub-API-Version\" request header, \"{wanted}\", is not a \
-                     supported version. The following versions are currently supported: \"2026-03-10\" (most recent), \
-                     \"2022-11-28\".\n"
-                ),
-            );
-            o.str("documentation_url", docs::REST);
-        });
-        Reply { status: 400, ..Reply::json(body) }
-    })
 }
 
 /// Refused before anything knows who asks: no limit headers, and not JSON.

@@ -7,6 +7,7 @@ mod access;
 mod contents;
 mod endpoints;
 mod file;
+mod fleet;
 mod limits;
 mod live;
 mod organization;
@@ -20,15 +21,13 @@ mod repository;
 mod repository_body;
 mod routes;
 mod token;
+mod version;
 mod world;
 
 pub use crate::fault::{BadLink, Body, Fault, FaultKind};
-pub use crate::scenario::{
-    DEMO_EXPIRING_TOKEN, DEMO_FINE_GRAINED_TOKEN, DEMO_MEMBER_TOKEN, DEMO_SECRET, DEMO_TOKEN,
-    DEMO_WRITE_TOKEN, demo_organization, large_organization,
-};
-pub use crate::server::{Identity, Request, Server};
+pub use crate::server::{Identity, Request};
 pub use file::File;
+pub(crate) use fleet::Fleet;
 pub use limits::{Limits, Primary, Reset, Secondary};
 pub(crate) use live::Live;
 pub use organization::{Organization, Sso};
@@ -39,7 +38,7 @@ pub use repository::{Repository, Visibility};
 pub use token::{Role, Selection, Token, TokenKind};
 
 use crate::clock::{Clock, Hands};
-use crate::server::Settings;
+use crate::server::{self, Settings};
 use jiff::Timestamp;
 use std::io;
 use std::sync::Arc;
@@ -47,6 +46,9 @@ use std::time::Duration;
 
 /// The most entries on a page that the real host gives.
 pub(crate) const MAXIMUM_PAGE_SIZE: u64 = 100;
+
+/// A running code host.
+pub type Server = server::Server<CodeHost>;
 
 /// The state of a code host.
 #[derive(Clone, Debug)]

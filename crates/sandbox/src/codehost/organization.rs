@@ -1,6 +1,6 @@
 //! An organization: its settings, and the policies by which it turns tokens away.
 
-use crate::scenario::Fleet;
+use super::Fleet;
 
 /// An organization.
 #[derive(Clone, Debug)]

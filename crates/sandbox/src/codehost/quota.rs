@@ -3,7 +3,8 @@
 use super::limits::{Limits, Reset};
 use crate::clock::prose_date;
 use crate::json;
-use crate::server::{Call, lock};
+use crate::lock::lock;
+use crate::server::Call;
 use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;

@@ -1,8 +1,7 @@
 //! The state with its indexes: finding an organization, a repository, a token; listing in order.
 
-use super::{CodeHost, Organization, Repository, Token};
-use crate::scenario::Fleet;
-use crate::server::lock;
+use super::{CodeHost, Fleet, Organization, Repository, Token};
+use crate::lock::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 

@@ -180,18 +180,6 @@ fn made_up(
     Outcome::Answer(answer)
 }
 
-/// The code host's body for a failure of this status.
-pub(crate) fn failure(status: u16) -> (&'static str, String) {
-    let message = match status {
-        503 => {
-            "No server is currently available to service your request. Sorry about that. Please try resubmitting \
-             your request and contact us if the problem persists."
-        }
-        _ => "Server Error",
-    };
-    ("application/json; charset=utf-8", serde_json::json!({ "message": message }).to_string())
-}
-
 fn secondary(
     call: &Call,
     backend: &dyn Backend,

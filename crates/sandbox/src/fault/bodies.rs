@@ -22,6 +22,18 @@ pub(crate) fn unicorn() -> String {
     page
 }
 
+/// The code host's body for a failure of this status.
+pub(crate) fn failure(status: u16) -> (&'static str, String) {
+    let message = match status {
+        503 => {
+            "No server is currently available to service your request. Sorry about that. Please try resubmitting \
+             your request and contact us if the problem persists."
+        }
+        _ => "Server Error",
+    };
+    ("application/json; charset=utf-8", serde_json::json!({ "message": message }).to_string())
+}
+
 /// What a wrong base URL or an expired session at a proxy leads to.
 pub(super) const LOGIN: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><title>Sign in</title></head>\n<body>\n\
     <form action=\"/session\" method=\"post\"><input name=\"login\"><input name=\"password\" type=\"password\">\

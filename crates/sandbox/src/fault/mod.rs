@@ -7,10 +7,11 @@ mod act;
 mod bodies;
 mod edits;
 
-pub(crate) use act::{Outcome, act, failure};
-pub(crate) use bodies::unicorn;
+pub(crate) use act::{Outcome, act};
+pub(crate) use bodies::{failure, unicorn};
 
-use crate::server::{Call, lock};
+use crate::lock::lock;
+use crate::server::Call;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -2,7 +2,8 @@
 
 use super::{Key, Organization, Platform, Role, StoredBundle, Verification};
 use crate::clock::{Clock, http_date};
-use crate::server::{Answer, Backend, Call, Held, Identity, Settings, State, lock, uuid};
+use crate::lock::lock;
+use crate::server::{Answer, Backend, Call, Held, Identity, Settings, State, uuid};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;

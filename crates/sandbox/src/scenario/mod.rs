@@ -19,5 +19,4 @@ pub use directory::{
     DEMO_WORKSPACE_ADMIN, DEMO_WORKSPACE_CUSTOMER, DEMO_WORKSPACE_MEMBER, DEMO_WORKSPACE_SERVICE_ACCOUNT,
     demo_workspace, large_workspace,
 };
-pub(crate) use fleet::Fleet;
 pub use fleet::large_organization;

@@ -33,7 +33,7 @@ impl<Host: Hosted> Held<Host> {
 
     /// Makes the next version.
     pub(crate) fn change(&self, change: Box<dyn FnOnce(&mut Host) + '_>) -> Settings {
-        let _one = super::lock(&self.changing);
+        let _one = crate::lock::lock(&self.changing);
         let before = self.now();
         let mut host = Host::clone(&before);
         change(&mut host);

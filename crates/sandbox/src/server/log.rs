@@ -1,6 +1,7 @@
 //! What the host saw. Tokens are named by the user they belong to; their text is never kept.
 
-use super::{Call, lock};
+use super::Call;
+use crate::lock::lock;
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::Instant;

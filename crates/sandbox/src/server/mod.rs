@@ -4,6 +4,7 @@
 //! It never decides what an answer says: that is the backend's state.
 
 mod answer;
+mod backend;
 mod connection;
 mod held;
 mod log;
@@ -12,78 +13,27 @@ mod spelling;
 mod tally;
 
 pub(crate) use answer::{Action, Answer, Call, identity_etag, uuid};
+pub(crate) use backend::{Backend, Backing, Settings, State};
 pub(crate) use connection::{End, Plan, Step};
 pub(crate) use held::{Held, Hosted};
 pub use log::{Identity, Request};
 pub(crate) use options::engine_options;
 
 use crate::clock::Clock;
-use crate::codehost::CodeHost;
-use crate::fault::{Fault, FaultBook, Outcome};
+use crate::fault::{FaultBook, Outcome};
 use log::Log;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 pub use tally::Summary;
 use tally::Tally;
 use tokio::sync::{mpsc, oneshot};
 
-/// What stands behind the port.
-pub(crate) trait Backend: Send + Sync {
-    /// Who asks, for the log.
-    fn identify(&self, call: &Call) -> Identity;
-    /// The true answer.
-    fn answer(&self, call: &Call) -> Answer;
-    /// The host's usual headers on an answer that a fault made up; counts the request.
-    fn dress(&self, call: &Call, answer: &mut Answer);
-    /// Whether a client that only reads would not have sent this.
-    fn is_violation(&self, call: &Call) -> bool {
-        !matches!(call.method.as_str(), "GET" | "HEAD")
-    }
-    /// What is asked for, where the path does not say it.
-    fn action(&self, _call: &Call) -> Option<Action> {
-        None
-    }
-    /// The host's own body for a failure of this status, and its content type: for a fault.
-    fn failure(&self, _call: &Call, status: u16) -> (&'static str, String) {
-        crate::fault::failure(status)
-    }
-    /// The host's page for a failure.
-    fn page(&self, _status: u16) -> String {
-        crate::fault::unicorn()
-    }
-}
-
-/// A state that can be changed while it is served.
-pub(crate) trait State<Host>: Send + Sync {
-    /// Changes it; says what the engine has to know of it.
-    fn change(&self, change: Box<dyn FnOnce(&mut Host) + '_>) -> Settings;
-    /// A copy.
-    fn current(&self) -> Host;
-}
-
-/// What a host hands to the engine: itself twice, or once if its state cannot be changed.
-pub(crate) type Backing<Host> = (Arc<dyn Backend>, Option<Arc<dyn State<Host>>>);
-
-/// What the engine itself needs to know; the rest is the backend's.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Settings {
-    pub(crate) faults: Vec<Fault>,
-    pub(crate) latency: Duration,
-    pub(crate) base_path: String,
-    pub(crate) compression: bool,
-    pub(crate) log_limit: usize,
-    pub(crate) port: u16,
-    /// The largest body of a request; 0 for [`answer::MAX_BODY`].
-    pub(crate) max_body: usize,
-    pub(crate) refused_for: Duration,
-}
-
 /// A running host. Dropping it closes the port and every connection.
-pub struct Server<Host = CodeHost> {
+pub struct Server<Host> {
     engine: Arc<Engine>,
     state: Option<Arc<dyn State<Host>>>,
     stop: Option<oneshot::Sender<()>>,
@@ -181,7 +131,7 @@ impl<Host> Server<Host> {
     }
 
     /// The most requests that were in flight at one moment. Without latency the host answers at once, so this
-    /// says something about the client only when [`CodeHost::latency`] is set.
+    /// says something about the client only when [`CodeHost::latency`](crate::codehost::CodeHost::latency) is set.
     pub fn highest_concurrency(&self) -> u64 {
         self.engine.tally.summary().highest_concurrency
     }
@@ -317,9 +267,4 @@ impl Engine {
             }
         }
     }
-}
-
-/// A lock that a panicking test thread cannot poison for the others.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

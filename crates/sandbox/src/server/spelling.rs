@@ -63,7 +63,7 @@ pub(super) fn learn(runtime: &tokio::runtime::Runtime) -> Extensions {
         }
         head.push_str("Content-Length: 0\r\n\r\n");
         let read = service_fn(|request: hyper::Request<hyper::body::Incoming>| {
-            *super::lock(&learned) = request.extensions().clone();
+            *crate::lock::lock(&learned) = request.extensions().clone();
             async { Ok::<_, Infallible>(hyper::Response::new(Full::new(Bytes::new()))) }
         });
         let serve = hyper::server::conn::http1::Builder::new()

@@ -12,7 +12,6 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
-use super::api::Problem;
 use super::assertion::assertion;
 use super::dialect::Bearer;
 use super::scope::{Scope, joined};
@@ -38,6 +37,17 @@ const MARGIN: u64 = 60;
 
 /// Clocks that differ by less are not what an exchange was refused for.
 const SMALLEST_SKEW: i64 = 5;
+
+/// Why something could not be read.
+#[derive(Debug, Clone)]
+pub(super) enum Problem {
+    /// The provider will not.
+    Refused(Refused),
+    /// There is no answer.
+    Failed(Failure),
+    /// It was not asked for: the scope is not delegated; the provider's words.
+    NotDelegated(Scope, String),
+}
 
 /// The service account's access to the API for one administrator.
 pub(super) struct Access {

@@ -3,7 +3,7 @@
 //! Nothing here asks. No text holds a part of a credential.
 
 use super::NAME;
-use super::api::Problem;
+use super::access::Problem;
 use super::config::AltCloudConfig;
 use super::dialect::API_DISABLED;
 use super::scope::{Scope, joined};

@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
 
-use super::access::Access;
+use super::access::{Access, Problem};
 use super::record::{Assignment, Extent, Role, User};
 use super::scope::Scope;
 use super::wire::{self, Activity, Page};
 use crate::http::client::Parse;
-use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply, Request};
+use crate::http::{Answered, Failure, FailureKind, Meta, Reply, Request};
 
 /// A page of 500 users with ten fields each is about 190 kB.
 const USERS_LIMIT: usize = 8 * MIB;
@@ -106,17 +106,6 @@ pub(super) struct Period {
     pub(super) start: Timestamp,
     /// The last second.
     pub(super) end: Timestamp,
-}
-
-/// Why a page could not be read.
-#[derive(Debug, Clone)]
-pub(super) enum Problem {
-    /// The provider will not.
-    Refused(Refused),
-    /// There is no answer.
-    Failed(Failure),
-    /// It was not asked for: the scope is not delegated; the provider's words.
-    NotDelegated(Scope, String),
 }
 
 /// The first page of a listing, or why it could not be read.

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::config::file::controls_of;
-use crate::config::sources;
+use crate::config::controls::{self, controls_of};
 use crate::control::Control;
 use crate::source::{Configured, Kind, Source, Surroundings};
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
@@ -207,7 +206,7 @@ pub(super) fn decode(
     });
     let domains = decoder.list(fields, &DOMAINS);
     let domains = domains.and_then(|domains| lower_case(decoder, domains));
-    let controls = sources::controls(decoder, fields, &CONTROLS, SERVED, controls);
+    let controls = controls::of_source(decoder, fields, &CONTROLS, SERVED, controls);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;

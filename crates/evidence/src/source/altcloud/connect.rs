@@ -10,9 +10,9 @@ use evidence_bundle::document::Warning;
 use futures_util::future::{join_all, join3};
 use jiff::SignedDuration;
 
-use super::access::Access;
+use super::access::{Access, Problem};
 use super::advice::{api_error, connection, exchange_error, not_the_customers};
-use super::api::{Api, EVENTS, First, Period, Problem, Whose};
+use super::api::{Api, EVENTS, First, Period, Whose};
 use super::config::AltCloudConfig;
 use super::dialect::Exchange;
 use super::look::why;

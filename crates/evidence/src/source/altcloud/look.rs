@@ -8,7 +8,8 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use super::NAME;
-use super::api::{Listing, Period, Problem, Whose};
+use super::access::Problem;
+use super::api::{Listing, Period, Whose};
 use super::dialect::API_DISABLED;
 use super::record::{
     AdminRoles, Administrator, Assignment, AssignmentRecord, Event, EventListing, Parameters, Role,

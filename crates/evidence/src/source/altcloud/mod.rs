@@ -27,8 +27,8 @@ use futures_util::future::{BoxFuture, join_all, join3, join4};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 
-use self::access::Access;
-use self::api::{Api, EVENT_PAGES, EVENTS, First, Listing, Period, Problem};
+use self::access::{Access, Problem};
+use self::api::{Api, EVENT_PAGES, EVENTS, First, Listing, Period};
 use self::config::AltCloudConfig;
 use self::connect::Firsts;
 use self::look::Users;

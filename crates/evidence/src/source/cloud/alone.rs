@@ -5,8 +5,9 @@
 use evidence_bundle::path::BundlePath;
 
 use super::NAME;
-use super::collect::{logging, observed};
+use super::collect::logging;
 use super::endpoint::Region;
+use super::found::observed;
 use super::record::{AuditTrailsRecord, LogGroupsRecord, PasswordPolicyRecord, RegionLogGroups};
 use super::rules::retention::Retention;
 use super::rules::trail::{AuditTrail, TrailFacts};

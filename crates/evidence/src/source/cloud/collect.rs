@@ -4,8 +4,6 @@
 //! What was not read of a region keeps its place: in the artifact's list of regions that were not read, in the checks
 //! that it leaves open, and, if nobody refused it but it failed, among the errors.
 
-use std::sync::Arc;
-
 use evidence_bundle::document::Warning;
 use evidence_bundle::path::BundlePath;
 use futures_util::StreamExt;
@@ -15,6 +13,7 @@ use futures_util::stream::{self, BoxStream};
 use super::api::GET_TRAIL_STATUS;
 use super::connect::{RegionFirst, no_address, warning};
 use super::endpoint::{Region, Service};
+use super::found::{host_error, not_found, number, observation, observed};
 use super::log_groups::RegionGroups;
 use super::look::{self, Look, Policy, Unread};
 use super::record::{AuditTrailsRecord, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
@@ -24,9 +23,9 @@ use super::rules::{AUDIT_TRAIL, PASSWORD_POLICY};
 use super::trails::{self, Known};
 use super::{CloudSession, NAME};
 use crate::control::Control;
-use crate::evaluate::{Reason, Rule, reason};
+use crate::evaluate::reason;
 use crate::http::{Meta, one_line};
-use crate::observation::{Failed, Observation, Seen};
+use crate::observation::Seen;
 use crate::report::format::counted;
 use crate::source::{Found, Question};
 
@@ -270,28 +269,4 @@ pub(super) fn logging(status: &TrailStatus) -> Logging {
 /// Why the status of a trail cannot be asked for.
 pub(super) fn no_status(text: &str) -> String {
     format!("{}: {text}", GET_TRAIL_STATUS.permission())
-}
-
-fn observation(rule: &'static Rule, subject: &str, seen: Seen) -> Observation {
-    Observation { source: NAME, rule, subject: Arc::from(subject), exempt: None, seen }
-}
-
-pub(super) fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
-    Found::Observed(observation(rule, subject, seen), Vec::new())
-}
-
-pub(super) fn host_error(message: String) -> Failed {
-    failed(&reason::HOST_ERROR, message)
-}
-
-pub(super) fn not_found(message: String) -> Failed {
-    failed(&reason::NOT_FOUND, message)
-}
-
-fn failed(reason: &'static Reason, message: String) -> Failed {
-    Failed { reason, message: one_line(&message), status: None, request_id: None }
-}
-
-pub(super) fn number(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }

@@ -15,8 +15,7 @@ use self::keys::{
 };
 use super::endpoint::Region;
 use super::scope;
-use crate::config::file::controls_of;
-use crate::config::sources;
+use crate::config::controls::{self, controls_of};
 use crate::control::Control;
 use crate::source::{Configured, Kind, Source, Surroundings};
 use evidence_settings::declare::{Key, Vocabulary};
@@ -109,7 +108,7 @@ pub(super) fn decode(
     let places = places(decoder, fields, endpoint_url.is_some() || bad_url);
     let trails = checked(decoder, fields, &TRAILS, scope::check_trail);
     let log_groups = checked(decoder, fields, &LOG_GROUPS, scope::check_log_group);
-    let controls = sources::controls(decoder, fields, &CONTROLS, SERVED, controls);
+    let controls = controls::of_source(decoder, fields, &CONTROLS, SERVED, controls);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let access_key_id = decoder.text(fields, &ACCESS_KEY_ID_ENV);
     let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);

@@ -12,10 +12,10 @@ use super::api::{
     ASSUME_ROLE, Call, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_CALLER_IDENTITY, Hosts,
 };
-use super::collect::host_error;
 use super::config::{CloudConfig, REGION_VARIABLE, Role};
 use super::endpoint::{Region, Service};
 use super::fault::is_unknown_key;
+use super::found::host_error;
 use super::look::{self, Look, Policy, Unread, words};
 use super::record::Trail;
 use super::rules::reason::REGION_NOT_ENABLED;

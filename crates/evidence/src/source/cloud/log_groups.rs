@@ -11,9 +11,9 @@ use futures_util::future::join_all;
 
 use super::NAME;
 use super::api::DESCRIBE_LOG_GROUPS;
-use super::collect::{host_error, not_found, number, observed};
 use super::connect::{RegionFirst, log_group_page};
 use super::endpoint::Region;
+use super::found::{host_error, not_found, number, observed};
 use super::look::{Look, Unread};
 use super::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use super::rules::LOG_RETENTION;

@@ -9,8 +9,7 @@ use std::time::Duration;
 use url::Url;
 
 use super::names;
-use crate::config::file::controls_of;
-use crate::config::sources;
+use crate::config::controls::{self, controls_of};
 use crate::control::Control;
 use crate::source::{Configured, Kind, Source, Surroundings};
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
@@ -266,7 +265,7 @@ pub(super) fn decode(
     let repos = decoder.everything_or_list(fields, &REPOS);
     let repos = repositories(decoder, org.as_ref(), repos);
     let branch = decoder.text(fields, &BRANCH);
-    let controls = sources::controls(decoder, fields, &CONTROLS, SERVED, controls);
+    let controls = controls::of_source(decoder, fields, &CONTROLS, SERVED, controls);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL);

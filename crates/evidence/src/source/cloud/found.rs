@@ -1,0 +1,38 @@
+//! Items of a collection, made the same way by every part of this source.
+
+use std::sync::Arc;
+
+use super::NAME;
+use crate::evaluate::{Reason, Rule, reason};
+use crate::http::one_line;
+use crate::observation::{Failed, Observation, Seen};
+use crate::source::Found;
+
+/// An observation of this source.
+pub(super) fn observation(rule: &'static Rule, subject: &str, seen: Seen) -> Observation {
+    Observation { source: NAME, rule, subject: Arc::from(subject), exempt: None, seen }
+}
+
+/// The same as an item of the collection, without warnings.
+pub(super) fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
+    Found::Observed(observation(rule, subject, seen), Vec::new())
+}
+
+/// The provider did not give a usable answer.
+pub(super) fn host_error(message: String) -> Failed {
+    failed(&reason::HOST_ERROR, message)
+}
+
+/// What the configuration names is not there.
+pub(super) fn not_found(message: String) -> Failed {
+    failed(&reason::NOT_FOUND, message)
+}
+
+fn failed(reason: &'static Reason, message: String) -> Failed {
+    Failed { reason, message: one_line(&message), status: None, request_id: None }
+}
+
+/// A count for a document.
+pub(super) fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
