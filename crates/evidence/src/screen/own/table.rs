@@ -119,7 +119,7 @@ impl Squeezed {
         }
         for (at, entry) in self.rows.iter_mut().enumerate() {
             let ends = at % ROW != 0 && self.words.get(*entry as usize).is_some_and(Option::is_some);
-            *entry = *entry * ROW as u32 | if ends { END } else { 0 };
+            *entry = (*entry * ROW as u32) | if ends { END } else { 0 };
         }
     }
 }
