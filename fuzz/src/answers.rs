@@ -3,8 +3,9 @@
 //! The first byte picks the call. The judgements are compared with the specification's sentences, written once more
 //! over the JSON that came (or, for XML, over the artifact that will be signed).
 
-use evidence::evaluate::{Evidence, Status, Verdict, check};
+use evidence::evaluate::{Evidence, check};
 use evidence::observation::Seen;
+use evidence::rule::{Status, Verdict};
 use evidence::source::{Answer, Found, KINDS};
 use serde_json::Value;
 

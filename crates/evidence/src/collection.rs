@@ -15,10 +15,11 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use crate::env::Env;
-use crate::evaluate::{self, Check, Evidence, reason};
+use crate::evaluate::{self, Check, Evidence};
 use crate::observation::{Artifact, Failed, Observation, Seen, SourceName};
 use crate::report::format::counted;
 use crate::report::{Event, Outcome, Reporter, Tally};
+use crate::rule::reason;
 use crate::screen::{Confidence, Screen};
 use crate::source::{ConnectError, Found, Question, Scope, Session};
 use crate::spool::{Spool, Text};

@@ -8,53 +8,11 @@ use std::path::PathBuf;
 use evidence_bundle::write::WriteError;
 
 use crate::config::ConfigError;
+use crate::exit::Exit;
 use crate::platform::{ApiKeyError, UploadError};
 use crate::report::format::{bytes, thousands};
 use crate::signing::SigningError;
 use crate::source::{ConnectError, ConnectErrorKind};
-
-/// How the process ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// Done, and nothing is missing.
-    Success,
-    /// Usage or configuration.
-    Configuration,
-    /// Credentials, authentication, network.
-    Connection,
-    /// An artifact could not be obtained.
-    Collection,
-    /// An artifact was left out as forbidden data.
-    Policy,
-    /// The bundle could not be made.
-    Bundle,
-    /// The upload failed.
-    Upload,
-    /// `verify`: the bundle is not what a trusted key signed.
-    NotVerified,
-    /// Ctrl-C.
-    Interrupted,
-    /// SIGTERM.
-    Terminated,
-}
-
-impl Exit {
-    /// The process's exit code.
-    pub fn code(self) -> u8 {
-        match self {
-            Exit::Success => 0,
-            Exit::Configuration => 1,
-            Exit::Connection => 2,
-            Exit::Collection => 3,
-            Exit::Policy => 4,
-            Exit::Bundle => 5,
-            Exit::Upload => 6,
-            Exit::NotVerified => 7,
-            Exit::Interrupted => 130,
-            Exit::Terminated => 143,
-        }
-    }
-}
 
 /// Why a command ended early.
 #[derive(Debug)]

@@ -6,7 +6,8 @@
 
 use evidence_bundle::document::{Severity, Status};
 
-use crate::evaluate::{Advice, Check, reason};
+use crate::evaluate::Check;
+use crate::rule::{Advice, reason};
 
 /// The advice for `check`, if there is anything to advise.
 pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {

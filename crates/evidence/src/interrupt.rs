@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
-use crate::error::Exit;
+use crate::exit::Exit;
 
 /// Whether the user wants the run to end.
 #[derive(Debug, Clone, Default)]

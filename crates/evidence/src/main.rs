@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use evidence::cli::Cli;
 use evidence::env::Env;
-use evidence::error::{Error, Exit};
+use evidence::error::Error;
+use evidence::exit::Exit;
 
 fn main() -> ExitCode {
     if let Err(error) = evidence::process::keep_memory_private() {

@@ -12,8 +12,8 @@ use evidence_bundle::path::{BundlePath, PathError};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::evaluate::{Reason, Rule, Verdict, reason};
 use crate::http::{Failure, FailureKind, Meta};
+use crate::rule::{Reason, Rule, Verdict, reason};
 
 /// The name of a source: in the configuration, in documents and as a directory of the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -19,7 +19,7 @@ use url::Url;
 
 use crate::config::UploadConfig;
 use crate::env::{Clock, Env};
-use crate::error::Exit;
+use crate::exit::Exit;
 use crate::http::one_line;
 use crate::http::upload::{
     Answer, Asked, Content, DAMAGED, Failed, Parcel, Problem, Settings, Uplink, Watch, Why,

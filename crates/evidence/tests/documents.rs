@@ -15,9 +15,10 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use evidence::cli::Cli;
 use evidence::control::Control;
-use evidence::error::Exit;
-use evidence::evaluate::{Check, Evidence, Reason, Rule, Status, Verdict, reason};
+use evidence::evaluate::{Check, Evidence};
+use evidence::exit::Exit;
 use evidence::hint;
+use evidence::rule::{Reason, Rule, Status, Verdict, reason};
 use evidence::source::{self, KINDS, Kind};
 use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
@@ -333,7 +334,7 @@ fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
     table
 }
 
-fn in_cells(advice: &evidence::evaluate::Advice) -> String {
+fn in_cells(advice: &evidence::rule::Advice) -> String {
     let word = |value: String| value.trim_matches('"').to_string();
     let severity = word(serde_json::to_string(&advice.severity).unwrap());
     let category = word(serde_json::to_string(&advice.category).unwrap());

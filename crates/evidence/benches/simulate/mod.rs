@@ -111,7 +111,7 @@ impl Simulation {
         let connected: OnceCell<[Connected; 1]> = OnceCell::new();
         let run = async {
             let screen = Arc::new(Screen::new(&[]));
-            let source = evidence::source::from_config(&config, &surroundings).remove(0);
+            let source = config.connectable(&surroundings).remove(0);
             let session = source.connect(Arc::clone(&screen)).await.map_err(|error| format!("{error:?}"))?;
             let sources = connected.get_or_init(|| [Connected::Session(session)]);
             collection::gather(sources, &screen, &mut spool, &env, &*reporter).await.map_err(text)

@@ -11,9 +11,9 @@ use serde::Serialize;
 
 use super::*;
 use crate::control::Control;
-use crate::evaluate::{Facts, Rule, Verdict};
 use crate::observation::Record;
 use crate::report::Quiet;
+use crate::rule::{Facts, Rule, Verdict};
 use crate::source::{Account, ConnectErrorKind, Plan};
 
 const TORTOISE: SourceName = SourceName::new("tortoise");

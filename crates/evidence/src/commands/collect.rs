@@ -13,13 +13,14 @@ use crate::collection::{self, Collection, Connected};
 use crate::config::Config;
 use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
-use crate::error::{Error, Exit};
+use crate::error::Error;
+use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::platform::Target;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::screen::{self, Screen};
 use crate::signing;
-use crate::source::{self, ConnectError, ConnectErrorKind, Session, Source, Surroundings};
+use crate::source::{ConnectError, ConnectErrorKind, Session, Source, Surroundings};
 use crate::spool::Spool;
 
 /// How many reasons are named when nothing could be collected.
@@ -50,7 +51,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         dry_run: args.dry_run,
         resume: args.resume,
     };
-    let sources = source::from_config(&config, &surroundings);
+    let sources = config.connectable(&surroundings);
     let organization = organization(&sources);
     let screen = Arc::new(screen::shared().clone());
     screen.learn(credentials(&sources));

@@ -7,7 +7,8 @@ use super::keygen::{KeyPair, taken, write_key_pair, write_new};
 use crate::cli::InitArgs;
 use crate::config;
 use crate::env::Env;
-use crate::error::{Error, Exit};
+use crate::error::Error;
+use crate::exit::Exit;
 use crate::report::format::shell_path;
 
 /// Runs the command.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use evidence_bundle::key::SigningKey;
 
 use crate::cli::KeygenArgs;
-use crate::error::{Error, Exit};
+use crate::error::Error;
+use crate::exit::Exit;
 use crate::signing;
 
 /// Runs the command.

@@ -12,7 +12,8 @@ use std::io::Write as _;
 
 use crate::cli::{Cli, Command};
 use crate::env::Env;
-use crate::error::{Error, Exit};
+use crate::error::Error;
+use crate::exit::Exit;
 use crate::screen;
 
 /// Runs the command, says what went wrong, and returns the exit code.

@@ -7,7 +7,8 @@ use evidence_bundle::document::{self, Document};
 
 use crate::cli::{Cli, SchemaOf};
 use crate::config;
-use crate::error::{Error, Exit};
+use crate::error::Error;
+use crate::exit::Exit;
 
 /// Prints a JSON Schema.
 pub(super) fn schema(of: SchemaOf) -> Result<Exit, Error> {

@@ -20,7 +20,8 @@ use zeroize::Zeroizing;
 use crate::cli::VerifyArgs;
 use crate::config::Config;
 use crate::env::Env;
-use crate::error::{Error, Exit};
+use crate::error::Error;
+use crate::exit::Exit;
 use crate::report::format::{counted, shell_path, thousands};
 use crate::{input, signing};
 

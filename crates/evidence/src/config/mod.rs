@@ -26,7 +26,7 @@ pub use evidence_settings::read::MAX_FILE_BYTES;
 use crate::control::{Control, Framework};
 use crate::env::Env;
 use crate::input;
-use crate::source::Configured;
+use crate::source::{Configured, Source, Surroundings};
 
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]
@@ -105,6 +105,11 @@ impl Config {
     /// The configuration of one source, if the file has it.
     pub fn source<T: Configured + 'static>(&self) -> Option<&T> {
         self.sources.iter().find_map(|source| source.as_any().downcast_ref())
+    }
+
+    /// The configured sources, ready to be connected, in the order of all outputs.
+    pub fn connectable(&self, surroundings: &Surroundings) -> Vec<Box<dyn Source>> {
+        self.sources.iter().map(|source| source.source(surroundings)).collect()
     }
 
     /// Reads and validates a configuration file.

@@ -4,85 +4,13 @@
 //! A check passes or fails only on a setting that was read. Whatever was not read is `not_verifiable`, with the
 //! reason; nothing here guesses, and nothing here asks a host.
 
-pub mod reason;
-
-use std::fmt;
 use std::sync::Arc;
 
-pub use evidence_bundle::document::{Counts, Status};
-pub use reason::{Advice, Reason};
+use evidence_bundle::document::{Counts, Status};
 
 use crate::control::Control;
 use crate::observation::{Observation, Seen, SourceName};
-
-/// What a check applies; one heading each in `docs/controls.md`.
-#[derive(Debug, Clone, Copy)]
-pub struct Rule {
-    /// The code in documents.
-    pub code: &'static str,
-    /// The control it belongs to.
-    pub control: Control,
-    /// What the rule wants, in words.
-    pub expected: &'static str,
-    /// What to grant so that it can be judged: the advice when the credentials may not see it.
-    pub permission: &'static str,
-    /// What is recommended beyond passing, if anything.
-    pub improvement: Option<Advice>,
-}
-
-impl PartialEq for Rule {
-    /// Codes are unique: a test compares them all.
-    fn eq(&self, other: &Rule) -> bool {
-        self.code == other.code
-    }
-}
-
-impl Eq for Rule {}
-
-/// What a rule says about a setting that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict<Words = String> {
-    /// Pass, fail, not verifiable or not applicable.
-    pub status: Status,
-    /// Why.
-    pub reason: &'static Reason,
-    /// What was found, in words, or where these words are kept; nothing in it that was not read.
-    pub actual: Option<Words>,
-    /// The criteria hold, and there is a recommendation beyond them.
-    pub improvable: bool,
-}
-
-impl Verdict {
-    fn new(status: Status, reason: &'static Reason, actual: impl Into<String>) -> Verdict {
-        Verdict { status, reason, actual: Some(actual.into()), improvable: false }
-    }
-
-    /// The criteria hold.
-    pub fn pass(actual: impl Into<String>) -> Verdict {
-        Verdict::new(Status::Pass, &reason::OK, actual)
-    }
-
-    /// A criterion does not hold, for certain.
-    pub fn fail(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
-        Verdict::new(Status::Fail, reason, actual)
-    }
-
-    /// What was read does not tell.
-    pub fn unknown(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
-        Verdict::new(Status::NotVerifiable, reason, actual)
-    }
-
-    /// There is nothing the rule could be about.
-    pub fn not_applicable(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
-        Verdict::new(Status::NotApplicable, reason, actual)
-    }
-}
-
-/// What several artifacts show together. Judged by a pure function.
-pub trait Facts: fmt::Debug + Send {
-    /// What the rule says about them.
-    fn judge(&self) -> Verdict;
-}
+use crate::rule::{Reason, Rule, Verdict, reason};
 
 /// The artifacts a check rests on: their numbers in the spool.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,6 +12,11 @@
 pub mod altcloud;
 pub mod cloud;
 pub mod codehost;
+mod connect_error;
+mod plan;
+
+pub use self::connect_error::{ConnectError, ConnectErrorKind};
+pub use self::plan::{Plan, Scope};
 
 use std::any::Any;
 use std::fmt;
@@ -23,13 +28,12 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
 
-use crate::config::Config;
 use crate::control::Control;
 use crate::env::Env;
-use crate::evaluate::{Facts, Reason, Rule, reason};
 use crate::http::ParseError;
 use crate::observation::{Observation, Seen, SourceName};
 use crate::report::Reporter;
+use crate::rule::{Facts, Reason, Rule, reason};
 use crate::screen::Screen;
 use evidence_settings::declare::Key;
 use evidence_settings::decode::{Decoder, Fields};
@@ -61,6 +65,13 @@ pub struct Kind {
     pub answers: &'static [Answer],
     /// Reads its section of the configuration; the list is the top-level `controls`, if it is good.
     pub(crate) decode: Decode,
+}
+
+impl Kind {
+    /// Its rules for `controls`.
+    pub fn rules_for(&self, controls: &[Control]) -> Vec<&'static Rule> {
+        self.rules.iter().copied().filter(|rule| controls.contains(&rule.control)).collect()
+    }
 }
 
 /// One of the answers that a source reads, as if the host had nothing else to say. For recorded answers and the fuzzer:
@@ -118,11 +129,6 @@ pub struct Surroundings {
     pub resume: bool,
 }
 
-/// The configured sources, in the order of all outputs.
-pub fn from_config(config: &Config, surroundings: &Surroundings) -> Vec<Box<dyn Source>> {
-    config.sources.iter().map(|source| source.source(surroundings)).collect()
-}
-
 /// A configured source.
 pub trait Source: Send {
     /// The credentials the source would send, for the screen to look for; before anything is sent.
@@ -141,28 +147,6 @@ pub trait Source: Send {
         self: Box<Self>,
         screen: Arc<Screen>,
     ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>>;
-}
-
-/// What a source is about, as far as its configuration tells.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scope {
-    /// Which source.
-    pub source: SourceName,
-    /// The organization, if the configuration names one.
-    pub organization: Option<String>,
-    /// What its checks are about as long as nothing more is known: the organization, or what stands for it.
-    pub subject: String,
-    /// Base of the API.
-    pub api_url: String,
-    /// The rules that would be applied.
-    pub rules: Vec<&'static Rule>,
-}
-
-impl Scope {
-    /// The rules of `kind` for `controls`.
-    pub fn rules_for(kind: &Kind, controls: &[Control]) -> Vec<&'static Rule> {
-        kind.rules.iter().copied().filter(|rule| controls.contains(&rule.control)).collect()
-    }
 }
 
 /// A source that has passed its connection test.
@@ -243,39 +227,6 @@ impl Found {
     }
 }
 
-/// What a collection would take.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
-    /// Artifacts at most, by kind: a name for people and a number.
-    pub artifacts: Vec<(&'static str, u64)>,
-    /// What could not be asked for, in words: a collection would lack it if that does not change. What is refused is no
-    /// part of it, since that is a warning of the connection test.
-    pub missing: Vec<String>,
-    /// What the host says exists and did not list, in words: a collection will not have it and warns of it.
-    pub unlisted: Vec<String>,
-    /// Requests at least: each artifact is there at the first place it is looked for.
-    pub requests_minimum: u64,
-    /// Requests at most, retries not counted.
-    pub requests_maximum: u64,
-    /// Requests among these that cost nothing of the limit if what they ask for has not changed since it was kept.
-    pub requests_free: u64,
-    /// Answers that are taken over from a killed run, and not asked for.
-    pub taken_over: u64,
-    /// Estimated bytes of the source's part of the archive.
-    pub estimated_bytes: u64,
-    /// The host's limit, if it has one.
-    pub rate_limit: Option<RateLimitRecord>,
-    /// The pace that the configuration sets; 0 means none.
-    pub requests_per_minute: u32,
-}
-
-impl Plan {
-    /// All artifacts.
-    pub fn artifact_count(&self) -> u64 {
-        self.artifacts.iter().map(|(_, count)| count).sum()
-    }
-}
-
 /// What a session has done.
 #[derive(Debug, Clone)]
 pub struct Account {
@@ -295,53 +246,4 @@ pub struct Account {
     pub rate_limit: Option<RateLimitRecord>,
     /// Seconds spent waiting for limits.
     pub paused_seconds: u64,
-}
-
-/// Why a source cannot be connected.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConnectError {
-    /// The source.
-    pub source: SourceName,
-    /// What kind of problem it is.
-    pub kind: ConnectErrorKind,
-    /// What failed.
-    pub message: String,
-    /// What to do, a line each.
-    pub help: Vec<String>,
-    /// Requests sent until then, retries included.
-    pub requests: u64,
-    /// Those of them that were sent again.
-    pub retries: u64,
-}
-
-impl ConnectError {
-    /// A problem of this kind, before anything was sent.
-    pub fn new(
-        source: SourceName,
-        kind: ConnectErrorKind,
-        message: String,
-        help: Vec<String>,
-    ) -> ConnectError {
-        ConnectError { source, kind, message, help, requests: 0, retries: 0 }
-    }
-
-    /// The same after so many requests, of which so many were sent again.
-    pub fn after(self, requests: u64, retries: u64) -> ConnectError {
-        ConnectError { requests, retries, ..self }
-    }
-}
-
-/// The kinds of connection problems that differ in their exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ConnectErrorKind {
-    /// Reported as configuration validation: 'Forbidden scope', an unreadable certificate file.
-    Configuration,
-    /// Everything else: credentials, authentication, network, limits.
-    Connection,
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.source.id(), self.message)
-    }
 }

@@ -154,7 +154,7 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
     let surroundings = Surroundings { env: env.clone(), reporter: ear.clone(), dry_run, resume: false };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let source = evidence::source::from_config(&config, &surroundings).remove(0);
+        let source = config.connectable(&surroundings).remove(0);
         let secrets = source.credentials()?;
         let screen = Arc::new(Screen::new(&secrets.iter().map(String::as_str).collect::<Vec<_>>()));
         let session = source.connect(Arc::clone(&screen)).await?;

@@ -1,6 +1,6 @@
 //! Faults and throttling: what heals leaves no trace, what does not heal costs only what it hits.
 
-use evidence::evaluate::Status::{NotVerifiable, Pass};
+use evidence::rule::Status::{NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind, LogGroup, Principal, Throttle};
 
 use crate::{ACCOUNT, Collected, KEY, SECRET, Setup, TWO_REGIONS, USER, asked, collect, collect_from, good};

@@ -1,6 +1,6 @@
 //! Answers that nobody should believe: names that lead elsewhere, lists without an end, numbers that cannot be.
 
-use evidence::evaluate::Status::{Fail, NotVerifiable, Pass};
+use evidence::rule::Status::{Fail, NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind};
 use serde_json::{Value, json};
 

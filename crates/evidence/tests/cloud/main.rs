@@ -24,9 +24,10 @@ use std::sync::{Arc, Once};
 
 use evidence::config::Config;
 use evidence::env::{Clock, Env};
-use evidence::evaluate::{self, Evidence, Status};
+use evidence::evaluate::{self, Evidence};
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
+use evidence::rule::Status;
 use evidence::screen::Screen;
 use evidence::source::{Account, ConnectError, Found, Plan, Surroundings};
 use futures_util::StreamExt as _;
@@ -160,7 +161,7 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
         let connect = || {
             let surroundings =
                 Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false, resume: false };
-            evidence::source::from_config(&config, &surroundings).remove(0).connect(Arc::clone(&screen))
+            config.connectable(&surroundings).remove(0).connect(Arc::clone(&screen))
         };
         let plan = if planned { connect().await?.plan().await? } else { Plan::default() };
         let session = connect().await?;
@@ -228,7 +229,7 @@ impl Collected {
         }
     }
 
-    fn check(&mut self, rule: &str, subject: &str, verdict: &evaluate::Verdict) {
+    fn check(&mut self, rule: &str, subject: &str, verdict: &evidence::rule::Verdict) {
         let (subject, reason) = (subject.to_string(), verdict.reason.code.to_string());
         self.checks.push((rule.to_string(), subject, verdict.status, reason));
     }

@@ -1,6 +1,6 @@
 //! What the provider refuses: each call denied, nothing there, a region that is not enabled.
 
-use evidence::evaluate::Status::{self, Fail, NotVerifiable, Pass};
+use evidence::rule::Status::{self, Fail, NotVerifiable, Pass};
 use sandbox::cloud::{Body, Fault, FaultKind, Principal};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! What is read when nobody refuses: settings, regions, pages, and what the configuration limits it to.
 
-use evidence::evaluate::Status::{Fail, NotApplicable, NotVerifiable, Pass};
+use evidence::rule::Status::{Fail, NotApplicable, NotVerifiable, Pass};
 use sandbox::cloud::{LogGroup, PasswordPolicy, Trail};
 use serde_json::json;
 

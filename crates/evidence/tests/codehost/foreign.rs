@@ -1,8 +1,8 @@
 //! Servers of the same family that differ from the public one: pages without `Link`, answers that name no type,
 //! repositories that have moved. Nothing may be left out silently, and nothing read into what was not said.
 
-use evidence::evaluate::reason;
 use evidence::observation::Seen;
+use evidence::rule::reason;
 use sandbox::replay::{Recording, Replay};
 use serde_json::{Value, json};
 

@@ -21,7 +21,7 @@ use clap::Parser as _;
 use evidence::cli::Cli;
 use evidence::config::Config;
 use evidence::env::{Clock, Env};
-use evidence::error::Exit;
+use evidence::exit::Exit;
 use evidence::observation::Observation;
 use evidence::report::{Event, Reporter, WaitReason};
 use evidence::screen::Screen;
@@ -97,7 +97,7 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let surroundings = Surroundings { env: env.clone(), reporter, dry_run: false, resume: false };
-        let source = evidence::source::from_config(&config, &surroundings).remove(0);
+        let source = config.connectable(&surroundings).remove(0);
         let session = source.connect(Arc::new(Screen::new(&[]))).await?;
         let mut observations = Vec::new();
         let mut items = session.collect();

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
-use evidence::error::Exit;
+use evidence::exit::Exit;
 use evidence_bundle::document::{Document, Manifest, Normalized, Status};
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::read::{Expectations, Limits, UntrustedBundle};

@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use evidence::env::Clock;
-use evidence::error::Exit;
-use evidence::evaluate::Status;
+use evidence::exit::Exit;
+use evidence::rule::Status;
 use jiff::Timestamp;
 use sandbox::codehost::{CodeHost, Limits};
 use sandbox::{DEMO_TOKEN, Fault, FaultKind, Server, large_organization};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use evidence::env::Clock;
-use evidence::evaluate::Status;
+use evidence::rule::Status;
 use evidence::source::{ConnectError, ConnectErrorKind};
 use jiff::Timestamp;
 use sandbox::codehost::{CodeHost, File, Organization, Protection, Repository, Role, Token};

@@ -14,9 +14,9 @@ use evidence::cli::Cli;
 use evidence::collection::{self, Connected};
 use evidence::config::Config;
 use evidence::env::{Clock, Env};
-use evidence::error::Exit;
-use evidence::evaluate::Status;
+use evidence::exit::Exit;
 use evidence::report::{Event, Reporter};
+use evidence::rule::Status;
 use evidence::screen::Screen;
 use evidence::source::{ConnectError, Surroundings};
 use evidence::spool::Spool;
@@ -214,7 +214,7 @@ pub(crate) fn run_on(
     let mut spool = Spool::new(directory.path()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let collection = runtime.block_on(async {
-        let source = evidence::source::from_config(&config, &surroundings).remove(0);
+        let source = config.connectable(&surroundings).remove(0);
         let screen = Arc::clone(&SCREEN);
         let session = Connected::Session(source.connect(Arc::clone(&screen)).await?);
         let gathered = collection::gather(std::slice::from_ref(&session), &screen, &mut spool, &env, &Silent)

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use evidence::env::Clock;
-use evidence::evaluate::Status;
+use evidence::rule::Status;
 use evidence::source::ConnectError;
 use jiff::Timestamp;
 use sandbox::Fault;

@@ -18,10 +18,10 @@ use super::record::{
 use super::rules::two_step::TwoStepFacts;
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use super::wire::Activity;
-use crate::evaluate::{Rule, reason};
 use crate::http::Refused;
 use crate::http::retry::{Class, Refusal};
 use crate::observation::{Failed, Observation, Seen};
+use crate::rule::{Rule, reason};
 use crate::source::{Found, Question};
 
 /// What a listing of the roles is called.

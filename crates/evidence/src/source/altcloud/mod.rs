@@ -9,6 +9,7 @@ mod access;
 mod advice;
 mod alone;
 mod api;
+mod artifact;
 mod assertion;
 pub mod config;
 mod connect;
@@ -83,7 +84,7 @@ impl Source for AltCloud {
             organization: Some(self.config.organization().to_string()),
             subject: self.config.organization().to_string(),
             api_url: api_url(&self.config),
-            rules: super::Scope::rules_for(&KIND, &self.config.controls),
+            rules: KIND.rules_for(&self.config.controls),
         }
     }
 

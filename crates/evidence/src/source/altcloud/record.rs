@@ -4,15 +4,11 @@
 //! this tool adds to the provider's words (which parts were read, what is known of an assignee) has fields of its own.
 
 use std::hash::{Hash, Hasher};
-use std::io;
 use std::mem;
 
-use evidence_bundle::document::write_json;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{administrators, lifecycle};
-use crate::evaluate::Verdict;
-use crate::observation::{Field, Record};
+use crate::observation::Field;
 
 /// So that what is listed twice is found in one look.
 impl<T: Hash> Hash for Field<T> {
@@ -119,26 +115,6 @@ pub(super) struct TwoStepVerification {
     pub(super) listings: Vec<UserListing>,
     /// Every user on them, once.
     pub(super) users: Vec<User>,
-}
-
-impl Record for TwoStepVerification {
-    fn artifact_type(&self) -> &'static str {
-        "two_step_verification"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    /// The questions have counted the users already.
-    fn written(&mut self) {
-        self.users = Vec::new();
-    }
-
-    /// Each domain has a check of its own.
-    fn judge(&self) -> Option<Verdict> {
-        None
-    }
 }
 
 /// A role, as `roles.list` tells of it.
@@ -261,20 +237,6 @@ pub(super) struct AdminRoles {
     pub(super) administrators_from_users_list: Vec<Administrator>,
 }
 
-impl Record for AdminRoles {
-    fn artifact_type(&self) -> &'static str {
-        "admin_roles"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        administrators::judge(self)
-    }
-}
-
 /// `user_lifecycle.json`
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -340,18 +302,4 @@ pub(super) struct Parameters {
     /// Which role.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) role_name: Option<String>,
-}
-
-impl Record for UserLifecycle {
-    fn artifact_type(&self) -> &'static str {
-        "user_lifecycle"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        lifecycle::judge(self)
-    }
 }

@@ -14,9 +14,9 @@ use super::rules::trail::{AuditTrail, TrailFacts};
 use super::rules::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY};
 use super::trails;
 use super::wire::{self, Caller, LogGroupPage};
-use crate::evaluate::{Facts, Rule};
 use crate::http::{Meta, ParseError};
 use crate::observation::{Record, Seen};
+use crate::rule::{Facts, Rule};
 use crate::source::{Answer, Found, Question};
 
 /// An account and a region that the answers are about.

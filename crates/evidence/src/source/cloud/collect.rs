@@ -23,10 +23,10 @@ use super::rules::{AUDIT_TRAIL, PASSWORD_POLICY};
 use super::trails::{self, Known};
 use super::{CloudSession, NAME};
 use crate::control::Control;
-use crate::evaluate::reason;
 use crate::http::{Meta, one_line};
 use crate::observation::Seen;
 use crate::report::format::counted;
+use crate::rule::reason;
 use crate::source::{Found, Question};
 
 /// Everything but the status of the trails.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::NAME;
-use crate::evaluate::{Reason, Rule, reason};
 use crate::http::one_line;
 use crate::observation::{Failed, Observation, Seen};
+use crate::rule::{Reason, Rule, reason};
 use crate::source::Found;
 
 /// An observation of this source.

@@ -8,10 +8,10 @@ use super::endpoint::Region;
 use super::fault::{is_no_entity, is_no_trail, is_unknown_key};
 use super::record::PasswordPolicy;
 use super::rules::reason::REGION_NOT_ENABLED;
-use crate::evaluate::{Reason, reason};
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Answered, Failure, Meta, Refused, Reply};
 use crate::observation::{Failed, Seen};
+use crate::rule::{Reason, reason};
 
 /// What one call brought: the answer, or why there is none.
 pub(super) type Look<T> = Result<(T, Meta), Unread>;

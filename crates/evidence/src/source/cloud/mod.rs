@@ -10,6 +10,7 @@
 
 mod alone;
 pub mod api;
+mod artifact;
 mod collect;
 pub mod config;
 mod connect;
@@ -95,7 +96,7 @@ impl Source for Cloud {
             subject: account.unwrap_or(NAME.id()).to_string(),
             api_url: endpoint
                 .map_or_else(String::new, |at| at.url.as_str().trim_end_matches('/').to_string()),
-            rules: Scope::rules_for(&KIND, &self.config.controls),
+            rules: KIND.rules_for(&self.config.controls),
         }
     }
 

@@ -5,15 +5,10 @@
 //! A field that is not listed here has nowhere to land. A `null` stays `null`, an absent field stays absent, and a
 //! time stays the number that was sent. Nothing here judges.
 
-use std::io;
-
-use evidence_bundle::document::write_json;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::rules::password;
-use crate::evaluate::Verdict;
-use crate::observation::{Field, Record};
+use crate::observation::Field;
 
 /// `password_policy.json`
 #[derive(Debug, Clone, Serialize)]
@@ -155,40 +150,3 @@ pub(super) struct LogGroup {
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) retention_in_days: Field<i64>,
 }
-
-impl Record for PasswordPolicyRecord {
-    fn artifact_type(&self) -> &'static str {
-        "password_policy"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        Some(password::judge(&self.policy))
-    }
-}
-
-/// An artifact that is judged together with others.
-macro_rules! part {
-    ($record:ty, $artifact_type:literal) => {
-        impl Record for $record {
-            fn artifact_type(&self) -> &'static str {
-                $artifact_type
-            }
-
-            fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-                write_json(out, self)
-            }
-
-            fn judge(&self) -> Option<Verdict> {
-                None
-            }
-        }
-    };
-}
-
-part!(AuditTrailsRecord, "audit_trails");
-part!(TrailStatus, "trail_status");
-part!(LogGroupsRecord, "log_groups");

@@ -5,9 +5,9 @@
 use super::look::{self, Target};
 use super::wire::{self, Contents, Organization};
 use super::{NAME, rules};
-use crate::evaluate::Rule;
 use crate::http::{Meta, ParseError};
 use crate::observation::{Observation, Seen};
+use crate::rule::Rule;
 use crate::source::{Answer, Found};
 
 /// A repository that the answers are about.

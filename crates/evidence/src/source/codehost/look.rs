@@ -13,11 +13,11 @@ use super::codeowners::{self, CodeOwners};
 use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
 use super::wire::{Contents, File, NotAFile};
 use super::{NAME, rules};
-use crate::evaluate::reason;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply};
 use crate::observation::{Failed, Record, Seen};
 use crate::report::format::counted;
+use crate::rule::reason;
 
 /// Where the file is looked for, in this order.
 const CODEOWNERS_PLACES: [&str; 2] = ["CODEOWNERS", ".github/CODEOWNERS"];

@@ -8,6 +8,7 @@
 mod alone;
 pub mod answer;
 mod api;
+mod artifact;
 mod backlog;
 pub mod codeowners;
 pub mod config;
@@ -40,11 +41,11 @@ use self::scopes::Scopes;
 use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
 use crate::cache::Cache;
 use crate::control::Control;
-use crate::evaluate::{Rule, reason};
 use crate::http::retry::Class;
 use crate::http::{Answered, Client, Meta, Reply};
 use crate::observation::{Failed, Observation, Seen, SourceName};
 use crate::report::format::counted;
+use crate::rule::{Rule, reason};
 use crate::screen::Screen;
 
 /// Its name.
@@ -102,7 +103,7 @@ impl Source for CodeHost {
             organization: Some(self.config.org.clone()),
             subject: self.config.org.clone(),
             api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
-            rules: Scope::rules_for(&KIND, &self.config.controls),
+            rules: KIND.rules_for(&self.config.controls),
         }
     }
 

@@ -2,15 +2,10 @@
 //!
 //! The host sends much more; there is no field to put it in.
 
-use std::io;
-
-use evidence_bundle::document::write_json;
 use serde::{Deserialize, Serialize};
 
-use super::rules::{branch_protection, default_owners, two_factor};
-use crate::evaluate::Verdict;
 use crate::http::json::{section, sections};
-use crate::observation::{Field, Record};
+use crate::observation::Field;
 
 /// `org_settings.json`: exactly the specification's fields.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -146,55 +141,4 @@ pub struct CodeownersFile {
     /// The file itself: what is judged and screened.
     #[serde(skip)]
     pub decoded: Vec<u8>,
-}
-
-impl Record for OrganizationSettings {
-    fn artifact_type(&self) -> &'static str {
-        "org_settings"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        Some(two_factor::judge(self))
-    }
-}
-
-impl Record for BranchProtection {
-    fn artifact_type(&self) -> &'static str {
-        "branch_protection"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        Some(branch_protection::judge(self))
-    }
-}
-
-impl Record for CodeownersFile {
-    fn artifact_type(&self) -> &'static str {
-        "codeowners"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn decoded(&self) -> Option<&[u8]> {
-        Some(&self.decoded)
-    }
-
-    fn written(&mut self) {
-        // Up to 4 MB that are in the artifact's bytes now, and in `decoded` for the judgement.
-        self.content = String::new();
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        Some(default_owners::judge(self))
-    }
 }

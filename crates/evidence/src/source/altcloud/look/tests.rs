@@ -1,10 +1,11 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::evaluate::{Evidence, Status};
+use crate::evaluate::Evidence;
 use crate::http::Meta;
 use crate::http::{Failure, FailureKind};
 use crate::observation::Field;
+use crate::rule::Status;
 use crate::source::altcloud::api::EVENTS;
 use crate::source::altcloud::scope::Scope;
 use crate::source::altcloud::wire;

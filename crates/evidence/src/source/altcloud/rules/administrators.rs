@@ -6,8 +6,8 @@ use super::{
     ASSIGNEE_NOT_READ, GROUP_MEMBERS_NOT_READ, INACTIVE_ADMINISTRATOR, TOO_FEW_SUPER_ADMINISTRATORS,
     TOO_MANY_SUPER_ADMINISTRATORS, counted, named,
 };
-use crate::evaluate::{Verdict, reason};
 use crate::observation::Field;
+use crate::rule::{Verdict, reason};
 use crate::source::altcloud::record::{AdminRoles, Administrator, AssignmentRecord, Role};
 
 /// Fewer super administrators, and one lost account locks everybody out.

@@ -1,7 +1,7 @@
 //! CC6.6 in a workspace: what happened to accounts is on record.
 
 use super::counted;
-use crate::evaluate::Verdict;
+use crate::rule::Verdict;
 use crate::source::altcloud::record::UserLifecycle;
 
 /// Passes when every kind of event was read to its end. How often each happened is for people to judge: nothing
@@ -23,7 +23,7 @@ pub(in crate::source::altcloud) fn judge(record: &UserLifecycle) -> Option<Verdi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Status;
+    use crate::rule::Status;
     use crate::source::altcloud::record::{EventListing, Extent};
 
     fn record(reads: &[Extent]) -> UserLifecycle {

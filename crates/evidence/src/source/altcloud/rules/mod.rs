@@ -11,9 +11,9 @@ use evidence_bundle::document::Severity::{Critical, High, Medium};
 use evidence_bundle::text::Printable;
 
 use crate::control::Control;
-use crate::evaluate::{Advice, Reason, Rule};
 use crate::observation::Field;
 use crate::report::format;
+use crate::rule::{Advice, Reason, Rule};
 
 /// How many people are named in what was found; the artifacts have all of them.
 const NAMED: usize = 5;

@@ -1,8 +1,8 @@
 //! CC6.1 in a workspace: every active user must use a second step.
 
 use super::{NAMED, TWO_STEP_NOT_ENFORCED, TWO_STEP_NOT_VISIBLE, counted, named};
-use crate::evaluate::{Facts, Verdict, reason};
 use crate::observation::Field;
+use crate::rule::{Facts, Verdict, reason};
 use crate::source::altcloud::record::User;
 
 /// What the users of one listing show. Grows with nothing but a few names.
@@ -88,7 +88,7 @@ impl Facts for TwoStepFacts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Status;
+    use crate::rule::Status;
 
     fn field(value: Option<Option<bool>>) -> Field<bool> {
         match value {

@@ -12,7 +12,7 @@ use evidence_bundle::document::Category::Improvement;
 use evidence_bundle::document::Severity::Info;
 
 use crate::control::Control;
-use crate::evaluate::{Advice, Rule};
+use crate::rule::{Advice, Rule};
 
 /// All of them, in the order of the controls.
 pub static ALL: &[&Rule] = &[&PASSWORD_POLICY, &AUDIT_TRAIL, &LOG_RETENTION];

@@ -2,7 +2,7 @@
 
 use super::super::record::PasswordPolicy;
 use super::reason::{PASSWORD_CHARACTERS_NOT_REQUIRED, PASSWORD_TOO_SHORT};
-use crate::evaluate::{Verdict, reason};
+use crate::rule::{Verdict, reason};
 
 /// The length that passes.
 const MINIMUM_LENGTH: u64 = 8;
@@ -55,8 +55,8 @@ pub(in super::super) fn judge(policy: &PasswordPolicy) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Status;
     use crate::observation::Field;
+    use crate::rule::Status;
 
     /// Every length of interest and every form of every switch: the whole domain, compared with the criteria written
     /// as a formula.

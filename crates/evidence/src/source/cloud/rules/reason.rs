@@ -3,7 +3,7 @@
 use evidence_bundle::document::Category::{Misconfigured, Missing, Partial};
 use evidence_bundle::document::Severity::{Critical, High, Medium};
 
-use crate::evaluate::{Advice, Reason};
+use crate::rule::{Advice, Reason};
 
 /// All of them, in the order of the documentation.
 pub static ALL: &[&Reason] = &[

@@ -2,10 +2,10 @@
 
 use super::super::record::LogGroup;
 use super::reason::{LOG_RETENTION_TOO_SHORT, NO_LOG_GROUPS};
-use crate::evaluate::{Facts, Verdict, reason};
 use crate::http::one_line;
 use crate::observation::Field;
 use crate::report::format::counted;
+use crate::rule::{Facts, Verdict, reason};
 
 /// The retention that passes, in days.
 const MINIMUM_DAYS: i64 = 90;
@@ -97,7 +97,7 @@ fn days_in_words(days: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Status;
+    use crate::rule::Status;
 
     fn group(name: &str, retention_in_days: Field<i64>) -> LogGroup {
         LogGroup { log_group_name: name.to_string(), arn: Field::Absent, retention_in_days }

@@ -1,8 +1,8 @@
 //! CC7.2: at least one trail that covers all regions is logging.
 
 use super::reason::{AUDIT_TRAIL_MISSING, AUDIT_TRAIL_NOT_LOGGING, AUDIT_TRAIL_NOT_MULTI_REGION};
-use crate::evaluate::{Facts, Reason, Verdict, reason};
 use crate::http::one_line;
+use crate::rule::{Facts, Reason, Verdict, reason};
 
 /// How many trails are named in a sentence.
 const NAMED: usize = 3;
@@ -108,7 +108,7 @@ fn names(trails: &[&TrailFacts]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Status;
+    use crate::rule::Status;
 
     fn trail(multi_region: Option<bool>, logging: Logging) -> TrailFacts {
         TrailFacts { name: "main".to_string(), multi_region, logging, delivery_error: None }

@@ -1,8 +1,8 @@
 //! CC7.2: changes to the branch need a review and status checks, from administrators too.
 
 use super::reason;
-use crate::evaluate::{Reason, Verdict, reason as shared};
 use crate::observation::Field;
+use crate::rule::{Reason, Verdict, reason as shared};
 use crate::source::codehost::record::BranchProtection;
 
 /// How many approving reviews are recommended; one is enough to pass.
@@ -86,7 +86,7 @@ fn plural(count: usize) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::Status;
+    use crate::rule::Status;
 
     /// Every combination of every form the three sections can have: the whole domain, compared with the
     /// specification's sentence written as a formula.

@@ -1,7 +1,7 @@
 //! CC6.6: a CODEOWNERS file assigns an owner to every file.
 
 use super::reason;
-use crate::evaluate::Verdict;
+use crate::rule::Verdict;
 use crate::source::codehost::codeowners::{CodeOwners, DefaultRule};
 use crate::source::codehost::record::CodeownersFile;
 
@@ -29,7 +29,7 @@ pub fn judge(file: &CodeownersFile) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Status, reason as shared};
+    use crate::rule::{Status, reason as shared};
 
     /// Each form that the judgement tells apart, with what is told of it.
     #[test]

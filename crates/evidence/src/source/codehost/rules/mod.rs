@@ -11,7 +11,7 @@ use evidence_bundle::document::Category::Improvement;
 use evidence_bundle::document::Severity::Info;
 
 use crate::control::Control;
-use crate::evaluate::{Advice, Rule};
+use crate::rule::{Advice, Rule};
 
 /// All of them, in the order of the controls.
 pub static ALL: &[&Rule] = &[&TWO_FACTOR_REQUIRED, &CODEOWNERS_DEFAULT_RULE, &BRANCH_PROTECTION];

@@ -1,8 +1,8 @@
 //! CC6.1: the organization requires two-factor authentication.
 
 use super::reason;
-use crate::evaluate::Verdict;
 use crate::observation::Field;
+use crate::rule::Verdict;
 use crate::source::codehost::record::OrganizationSettings;
 
 /// Passes when `two_factor_requirement_enabled` is true.
@@ -28,7 +28,7 @@ pub fn judge(settings: &OrganizationSettings) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evaluate::{Status, reason as shared};
+    use crate::rule::{Status, reason as shared};
 
     #[test]
     fn every_value_of_the_setting() {

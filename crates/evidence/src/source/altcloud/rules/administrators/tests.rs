@@ -1,5 +1,5 @@
 use super::*;
-use crate::evaluate::{Reason, Status};
+use crate::rule::{Reason, Status};
 use crate::source::altcloud::record::{Assignment, Extent, Role, UserListing};
 
 const SUPER: &str = "1";

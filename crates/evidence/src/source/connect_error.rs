@@ -1,0 +1,54 @@
+//! Why a source cannot be connected.
+
+use std::fmt;
+
+use crate::observation::SourceName;
+
+/// Why a source cannot be connected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectError {
+    /// The source.
+    pub source: SourceName,
+    /// What kind of problem it is.
+    pub kind: ConnectErrorKind,
+    /// What failed.
+    pub message: String,
+    /// What to do, a line each.
+    pub help: Vec<String>,
+    /// Requests sent until then, retries included.
+    pub requests: u64,
+    /// Those of them that were sent again.
+    pub retries: u64,
+}
+
+impl ConnectError {
+    /// A problem of this kind, before anything was sent.
+    pub fn new(
+        source: SourceName,
+        kind: ConnectErrorKind,
+        message: String,
+        help: Vec<String>,
+    ) -> ConnectError {
+        ConnectError { source, kind, message, help, requests: 0, retries: 0 }
+    }
+
+    /// The same after so many requests, of which so many were sent again.
+    pub fn after(self, requests: u64, retries: u64) -> ConnectError {
+        ConnectError { requests, retries, ..self }
+    }
+}
+
+/// The kinds of connection problems that differ in their exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConnectErrorKind {
+    /// Reported as configuration validation: 'Forbidden scope', an unreadable certificate file.
+    Configuration,
+    /// Everything else: credentials, authentication, network, limits.
+    Connection,
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.source.id(), self.message)
+    }
+}
