@@ -62,7 +62,7 @@ pub struct CollectArgs {
     /// Show every request, and every artifact with its size.
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
-    /// Print the path of the bundle and nothing else.
+    /// Print only the path of the bundle; errors and rate-limit waits go to standard error.
     #[arg(short, long)]
     pub quiet: bool,
 }

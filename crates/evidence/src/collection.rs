@@ -230,6 +230,13 @@ impl<'a> Gathering<'a> {
             let (source, subject) = (Some(source.id().to_string()), None);
             self.warn(Warning { code: "resumed".to_string(), message, source, subject }, true);
         }
+        for given_up in account.given_up.iter().filter(|given_up| given_up.not_asked > 0) {
+            let (source, message) = (Some(source.id().to_string()), given_up.to_string());
+            self.warn(
+                Warning { code: "endpoint_given_up".to_string(), message, source, subject: None },
+                true,
+            );
+        }
         self.part.sources.push(SourceRun {
             name: source.id().to_string(),
             api_url: account.api_url,

@@ -76,7 +76,12 @@ impl Env {
 
     /// The variable as the operating system gave it, if it is set and not empty.
     pub fn var_os(&self, name: &str) -> Option<&OsStr> {
-        self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+        self.raw(name).filter(|value| !value.is_empty())
+    }
+
+    /// The variable as the operating system gave it, if it is set, empty or not.
+    pub fn raw(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 }
 

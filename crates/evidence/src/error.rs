@@ -9,6 +9,7 @@ use evidence_bundle::write::WriteError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
+use crate::http::proxy::Unusable;
 use crate::platform::{ApiKeyError, UploadError};
 use crate::report::format::{bytes, thousands};
 use crate::signing::SigningError;
@@ -28,6 +29,8 @@ pub enum Error {
     Config(ConfigError),
     /// The signing key.
     Signing(SigningError),
+    /// The proxy that the run would need.
+    Proxy(Unusable),
     /// `--upload` without an upload configuration.
     UploadNotConfigured {
         /// The configuration file.
@@ -120,6 +123,7 @@ impl Error {
             Error::Usage { .. }
             | Error::Config(_)
             | Error::Signing(_)
+            | Error::Proxy(_)
             | Error::UploadNotConfigured { .. }
             | Error::Write { .. }
             | Error::NotJudged { .. }
@@ -167,6 +171,10 @@ impl Error {
             | Error::NotVerified
             | Error::Interrupted(_) => Vec::new(),
             Error::Signing(error) => error.help(),
+            Error::Proxy(Unusable { variable }) => vec![
+                format!("set {variable} to http://proxy:port or https://proxy:port, or unset it"),
+                "name hosts that are reached directly in NO_PROXY".to_string(),
+            ],
             Error::UploadNotConfigured { config } => vec![format!(
                 "add an `upload:` section with `api_url` to {}, or leave --upload out",
                 config.display()
@@ -215,6 +223,7 @@ impl fmt::Display for Error {
             Error::Usage { message, .. } => f.write_str(message),
             Error::Config(error) => write!(f, "{error}"),
             Error::Signing(error) => write!(f, "{error}"),
+            Error::Proxy(unusable) => write!(f, "{unusable}"),
             Error::UploadNotConfigured { .. } => f.write_str("--upload needs an upload configuration"),
             Error::ApiKey { variable, source: ApiKeyError::Unset, .. } => {
                 write!(

@@ -18,12 +18,12 @@ use serde::de::DeserializeOwned;
 use url::Url;
 
 use crate::config::UploadConfig;
-use crate::env::{Clock, Env};
+use crate::env::Env;
 use crate::exit::Exit;
-use crate::http::one_line;
 use crate::http::upload::{
     Answer, Asked, Content, DAMAGED, Failed, Parcel, Problem, Settings, Uplink, Watch, Why,
 };
+use crate::http::{Obstacle, Place, Proxy, one_line};
 use crate::report::{Event, Reporter, Uploading};
 use crate::screen::{self, Screen};
 
@@ -219,6 +219,8 @@ pub enum UploadError {
         attempts: u32,
         /// Something answered that is no platform.
         foreign: bool,
+        /// What stays in the way, if it stays.
+        obstacle: Option<Box<Obstacle>>,
     },
     /// The platform's answer says something else than documented, or than can be true.
     Strange {
@@ -267,7 +269,7 @@ impl UploadError {
     /// Whether sending the same again can end better without anybody changing anything.
     pub fn may_pass(&self) -> bool {
         match self {
-            UploadError::NoAnswer { foreign, .. } => !foreign,
+            UploadError::NoAnswer { foreign, obstacle, .. } => !foreign && obstacle.is_none(),
             UploadError::Refused(refusal) => refusal.may_pass(),
             UploadError::Interrupted(_) | UploadError::Unreadable(_) => true,
             UploadError::Local(_)
@@ -282,9 +284,14 @@ impl UploadError {
     }
 
     /// What to do about it.
-    pub fn help(&self) -> Option<String> {
+    pub fn help(&self) -> Vec<String> {
         let text = match self {
-            UploadError::Refused(refusal) => return refusal.help(),
+            UploadError::Refused(refusal) => return refusal.help().into_iter().collect(),
+            UploadError::NoAnswer { obstacle: Some(obstacle), api_url, .. } => {
+                let url = Url::parse(api_url).ok();
+                let host = url.as_ref().and_then(Url::host_str).unwrap_or("the platform");
+                return obstacle.help(Place { host, address: "upload.api_url", ca_file: None });
+            }
             UploadError::NotVerified { reason, .. } => not_trusted(reason.as_deref()),
             UploadError::NoAnswer { foreign: true, .. } => ADDRESS.to_string(),
             UploadError::NoAnswer { step: Step::Upload, .. } => {
@@ -307,9 +314,9 @@ impl UploadError {
             }
             UploadError::Client(_)
             | UploadError::Unreadable(_)
-            | UploadError::Interrupted(_) => return None,
+            | UploadError::Interrupted(_) => return Vec::new(),
         };
-        Some(text)
+        vec![text]
     }
 }
 
@@ -329,7 +336,7 @@ impl fmt::Display for UploadError {
                 problem.request_id.iter().try_for_each(|id| write!(f, " [request {id}]"))?;
                 times(f, *attempts)
             }
-            UploadError::NoAnswer { step, api_url, text, attempts, foreign } => {
+            UploadError::NoAnswer { step, api_url, text, attempts, foreign, .. } => {
                 let answers = if *foreign { " answers" } else { "" };
                 let colon = if *foreign { "" } else { ":" };
                 write!(f, "cannot {step}: {api_url}{answers}{colon} {text}")?;
@@ -407,7 +414,7 @@ impl<'a> Upload<'a> {
     /// If TLS cannot be set up.
     pub fn new(
         target: &'a Target,
-        clock: Clock,
+        env: &Env,
         screen: &'a Screen,
         reporter: &'a Arc<dyn Reporter>,
     ) -> Result<Upload<'a>, UploadError> {
@@ -421,9 +428,10 @@ impl<'a> Upload<'a> {
             authorization,
             timeout: target.config.timeout,
             attempts,
+            proxy: Proxy::from_env(env),
         };
         let watch = Arc::new(Told { attempts, screen: screen.clone(), reporter: Arc::clone(reporter) });
-        let uplink = Uplink::new(settings, clock, watch).map_err(UploadError::Client)?;
+        let uplink = Uplink::new(settings, env.clock.clone(), watch).map_err(UploadError::Client)?;
         Ok(Upload { target, uplink, screen, reporter: &**reporter })
     }
 
@@ -533,12 +541,13 @@ impl<'a> Upload<'a> {
     fn error(&self, step: Step, failed: Failed) -> UploadError {
         let Failed { why, attempts } = failed;
         let api_url = self.target.api_url().to_string();
-        let no_answer = |text: &str, foreign| UploadError::NoAnswer {
+        let no_answer = |text: &str, foreign, obstacle| UploadError::NoAnswer {
             step,
             api_url: api_url.clone(),
             text: self.clean(text),
             attempts,
             foreign,
+            obstacle: Option::map(obstacle, Box::new),
         };
         match why {
             Why::Refused(problem) => {
@@ -553,8 +562,9 @@ impl<'a> Upload<'a> {
                 let api_key_env = self.target.config.api_key_env.clone();
                 UploadError::Refused(Box::new(Refusal { step, api_url, problem, attempts, api_key_env }))
             }
-            Why::Transport(text) => no_answer(&text, false),
-            Why::Foreign(text) => no_answer(&text, true),
+            Why::Transport(text) => no_answer(&text, false, None),
+            Why::Obstacle(obstacle, text) => no_answer(&text, false, Some(obstacle)),
+            Why::Foreign(text) => no_answer(&text, true, None),
             Why::Changed => UploadError::Changed,
             Why::Unreadable(error) => UploadError::Unreadable(self.clean(&error.to_string())),
         }
@@ -608,7 +618,7 @@ impl Watch for Told {
                 let status = format!("HTTP {}", problem.status);
                 words(problem).map_or(status.clone(), |words| format!("{status}: {words}"))
             }
-            Why::Transport(text) | Why::Foreign(text) => text.clone(),
+            Why::Transport(text) | Why::Obstacle(_, text) | Why::Foreign(text) => text.clone(),
             Why::Changed => "the bundle changed".to_string(),
             Why::Unreadable(error) => error.to_string(),
         };

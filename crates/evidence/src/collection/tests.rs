@@ -132,6 +132,7 @@ impl Session for Scripted {
 
     fn account(&self) -> Account {
         Account {
+            given_up: Vec::new(),
             api_url: String::new(),
             identity: Identity { login: None, scopes: String::new() },
             requests: 0,
@@ -156,7 +157,7 @@ fn collected(sources: &[Connected]) -> (Collection, Vec<String>) {
     let env = Env::new::<&str, &str>([], clock);
     let screen = Screen::new(&[SECRET]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let gathered = runtime.block_on(gather(sources, &screen, &mut spool, &env, &Quiet)).unwrap();
+    let gathered = runtime.block_on(gather(sources, &screen, &mut spool, &env, &Quiet::default())).unwrap();
     let items = spool.items().iter().map(|item| item.path().to_string()).collect();
     (gathered, items)
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
 use jiff::Timestamp;
+use url::Url;
 
 use super::next::next;
 use super::upload;
@@ -15,6 +16,7 @@ use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::http::Proxy;
 use crate::interrupt::Interrupt;
 use crate::platform::Target;
 use crate::report::{Event, Quiet, Reporter, Terminal};
@@ -30,7 +32,7 @@ const REASONS_SHOWN: usize = 5;
 pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result<Exit, Error> {
     let started = env.clock.now();
     let reporter: Arc<dyn Reporter> =
-        if args.quiet { Arc::new(Quiet) } else { Arc::new(Terminal::new(args.verbose)) };
+        if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(args.verbose)) };
     let failed = |source| Error::Spool { directory: args.output.clone(), source };
 
     // 1. Configuration validation, and everything else that can be known before anything is asked.
@@ -52,6 +54,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         resume: args.resume,
     };
     let sources = config.connectable(&surroundings);
+    let hosts: Vec<Url> = sources.iter().flat_map(|source| source.hosts()).collect();
+    Proxy::from_env(env).check(&hosts).map_err(Error::Proxy)?;
     let organization = organization(&sources);
     let screen = Arc::new(screen::shared().clone());
     screen.learn(credentials(&sources));

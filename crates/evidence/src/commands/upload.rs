@@ -23,6 +23,7 @@ use crate::config::{Complaint, Config, UploadConfig};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::http::Proxy;
 use crate::http::upload::Parcel;
 use crate::input;
 use crate::interrupt::Interrupt;
@@ -61,7 +62,7 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     let trust = if verify_here { Some(verify::trust_root(&verification(args), env)?) } else { None };
 
     let reporter: Arc<dyn Reporter> =
-        if args.quiet { Arc::new(Quiet) } else { Arc::new(Terminal::new(false)) };
+        if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(false)) };
     let screen = Arc::new(screen::shared().clone());
     target.teach(&screen);
     reporter.screen(&screen);
@@ -143,7 +144,7 @@ fn deliver(
     looked: &Looked,
     around: &Around<'_>,
 ) -> Result<Uploaded, UploadError> {
-    let upload = Upload::new(target, around.env.clock.clone(), around.screen, around.reporter)?;
+    let upload = Upload::new(target, around.env, around.screen, around.reporter)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -231,6 +232,7 @@ fn no_platform(config: Option<&Path>) -> Error {
 }
 
 fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<Target, Error> {
+    Proxy::from_env(env).check([&config.api_url]).map_err(Error::Proxy)?;
     let variable = config.api_key_env.clone();
     Target::new(config, env).map_err(|source| Error::ApiKey { variable, source, collecting })
 }

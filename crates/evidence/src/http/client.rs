@@ -3,23 +3,25 @@
 //! A refusal is an answer: it comes back as [`Reply::Refused`] for the source to interpret. A [`Failure`] means that
 //! there is no answer: the attempts are used up, the limit is, or the host said something that cannot be understood.
 
-use std::error::Error as _;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::{HeaderMap, HeaderValue, USER_AGENT};
-use reqwest::redirect::Policy;
+use reqwest::header::HeaderMap;
 
+use super::circuit::{Circuit, Circuits, GivenUp, Hope};
 use super::concurrency::Ticket;
 use super::gate::{Gate, Lesson};
+use super::obstacle::{Trouble, innermost, trouble};
+use super::proxy::Proxy;
 use super::quota::Status;
 use super::redirect::Way;
 use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
 use super::request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, Refusal, Verdict, verdict};
+use super::setup::Setup;
 use crate::cache::Cache;
 use crate::env::Clock;
 use crate::observation::SourceName;
@@ -30,9 +32,6 @@ const ERROR_BODY_LIMIT: usize = 64 * 1024;
 
 /// A fault's own back-off stays below this; a longer wait was asked for by the host and is shown.
 const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
-
-/// The longest name resolution and handshake. A host that takes longer is down, whatever the request time-out is.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How a client behaves.
 #[derive(Debug, Clone)]
@@ -51,54 +50,11 @@ pub struct Settings {
     pub rate_limit_pause: bool,
     /// Further root certificates, PEM.
     pub roots: Vec<u8>,
+    /// The proxy of the environment.
+    pub proxy: Proxy,
     /// Plain HTTP on loopback: needs neither a proxy nor the machine's certificates, which a bare container does not
     /// have.
     pub plain: bool,
-}
-
-/// What the HTTP client of a host is made with.
-pub(super) struct Setup<'a> {
-    /// Time for one request, from connecting to the last byte.
-    pub(super) timeout: Duration,
-    /// Connections kept open.
-    pub(super) idle: usize,
-    /// Further root certificates, PEM.
-    pub(super) roots: &'a [u8],
-    /// What names another certificate store, for the message that there is none.
-    pub(super) store: &'static str,
-    /// Plain HTTP on loopback.
-    pub(super) plain: bool,
-}
-
-impl Setup<'_> {
-    /// The client: the machine's proxy and certificates, unless it is plain HTTP on loopback. It follows no redirect:
-    /// whoever may follow one sends the next request himself, so that it is counted.
-    pub(super) fn build(self) -> Result<reqwest::Client, String> {
-        let mut headers = HeaderMap::new();
-        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("evidence/", env!("CARGO_PKG_VERSION"))));
-        let mut builder = reqwest::Client::builder()
-            .default_headers(headers)
-            .redirect(Policy::none())
-            .timeout(self.timeout)
-            .connect_timeout(self.timeout.min(CONNECT_TIMEOUT))
-            .pool_max_idle_per_host(self.idle)
-            .tcp_nodelay(true)
-            .referer(false);
-        if self.plain {
-            builder = builder.no_proxy().tls_certs_only([]);
-        } else if !self.roots.is_empty() {
-            let roots = reqwest::Certificate::from_pem_bundle(self.roots)
-                .map_err(|error| format!("cannot read certificates from ca_file: {}", innermost(&error)))?;
-            if roots.is_empty() {
-                return Err("ca_file holds no certificate in PEM form".to_string());
-            }
-            builder = builder.tls_certs_merge(roots);
-        }
-        builder.build().map_err(|error| {
-            let (cause, store) = (innermost(&error), self.store);
-            format!("cannot set up TLS: {cause} (is there a certificate store? {store} names one)")
-        })
-    }
 }
 
 /// Reads the body of a good answer.
@@ -113,6 +69,7 @@ pub struct Client {
     pub(super) clock: Clock,
     reporter: Arc<dyn Reporter>,
     pub(super) counts: Arc<Counts>,
+    circuits: Arc<Circuits>,
     pub(super) cache: Option<Arc<Cache>>,
 }
 
@@ -169,16 +126,18 @@ impl Client {
             timeout: settings.timeout,
             idle: settings.max_concurrency.get(),
             roots: &settings.roots,
+            proxy: &settings.proxy,
             store: "ca_file",
             plain: settings.plain,
         }
         .build()?;
         let gate = Gate::new(&settings);
-        Ok(Client { http, dialect, settings, gate, clock, reporter, counts: Arc::default(), cache: None })
+        let (counts, circuits) = (Arc::default(), Arc::default());
+        Ok(Client { http, dialect, settings, gate, clock, reporter, counts, circuits, cache: None })
     }
 
-    /// A client of another host of the same provider: the same settings and counts, and a gate of its own, so that
-    /// what one host refuses does not close the others.
+    /// A client of another host of the same provider: the same settings, counts and circuits, and a gate of its own, so
+    /// that what one host refuses does not close the others.
     pub fn sibling(&self, dialect: Arc<dyn Dialect>) -> Client {
         Client {
             http: self.http.clone(),
@@ -188,6 +147,7 @@ impl Client {
             clock: self.clock.clone(),
             reporter: Arc::clone(&self.reporter),
             counts: Arc::clone(&self.counts),
+            circuits: Arc::clone(&self.circuits),
             cache: None,
         }
     }
@@ -200,6 +160,11 @@ impl Client {
     /// Requests that were sent again, by this client and its siblings.
     pub fn retries(&self) -> u64 {
         self.counts.retries.load(Ordering::Relaxed)
+    }
+
+    /// The kinds of questions that this client and its siblings have given up.
+    pub fn given_up(&self) -> Vec<GivenUp> {
+        self.circuits.given_up()
     }
 
     /// How long limits held this client's requests back.
@@ -236,11 +201,44 @@ impl Client {
         limit: usize,
         parse: Parse<'_, T>,
     ) -> Result<Reply<T>, Failure> {
+        let Some(kind) = request.kind else {
+            return self.attempts(request, raw, limit, parse, &Circuit::default()).await;
+        };
+        let circuit = self.circuits.of(kind);
+        let outcome = self.attempts(request, raw, limit, parse, &circuit).await;
+        if circuit.note(outcome.as_ref().err())
+            && let Some(given_up) = circuit.given_up(kind)
+        {
+            self.reporter.event(Event::GivenUp { source: self.settings.source, given_up: &given_up });
+        }
+        outcome
+    }
+
+    /// Asks until there is an answer that stands, the attempts are used up, or there is no hope for this kind.
+    async fn attempts<T>(
+        &self,
+        request: &Request,
+        raw: bool,
+        limit: usize,
+        parse: Parse<'_, T>,
+        circuit: &Circuit,
+    ) -> Result<Reply<T>, Failure> {
         let mut attempt = 0;
         let mut refused: Option<Failure> = None;
         loop {
+            let hopeless = match circuit.hope() {
+                Hope::Full => false,
+                // A limit is waited for all the same.
+                Hope::Once => refused.as_ref().is_some_and(|last| {
+                    matches!(last.kind, FailureKind::Transport(_) | FailureKind::HostFault(_))
+                }),
+                Hope::None => true,
+            };
+            if hopeless {
+                return Err(refused.unwrap_or_else(|| circuit.failure(attempt)));
+            }
             attempt += 1;
-            let (ticket, exchanged) = match self.follow(request, attempt, raw, limit).await {
+            let (ticket, exchanged) = match self.follow(request, attempt, raw, limit, circuit).await {
                 Ok(followed) => followed,
                 // What the host said to this very request tells more than that nothing more may be asked.
                 Err(failure) => return Err(refused.unwrap_or(failure)),
@@ -250,11 +248,13 @@ impl Client {
                 Ok(exchange) => {
                     self.understand(exchange, &Asked { request, attempt, raw, limit, ticket, now }, parse)
                 }
-                Err(text) => {
+                Err(Trouble { text, obstacle }) => {
                     self.gate.leave(ticket, None, now);
-                    let failure =
-                        Failure { attempts: attempt, ..Failure::local(FailureKind::Transport(text)) };
-                    (Class::Transport, Err(failure))
+                    let kind = match obstacle {
+                        Some(obstacle) => FailureKind::Obstacle(obstacle, text),
+                        None => FailureKind::Transport(text),
+                    };
+                    (Class::Transport, Err(Failure { attempts: attempt, ..Failure::local(kind) }))
                 }
             };
             self.report(request, attempt, &outcome);
@@ -264,7 +264,10 @@ impl Client {
             };
             let final_kind = matches!(
                 failure.kind,
-                FailureKind::TooLarge { .. } | FailureKind::UnexpectedShape(_) | FailureKind::Redirect(_)
+                FailureKind::TooLarge { .. }
+                    | FailureKind::UnexpectedShape(_)
+                    | FailureKind::Redirect(_)
+                    | FailureKind::Obstacle(..)
             );
             if final_kind {
                 return Err(failure);
@@ -281,9 +284,10 @@ impl Client {
                         _ => WaitReason::HostFault,
                     };
                     if wait > SHOWN_WAIT {
-                        self.gate.wait(until, reason, &self.clock, &*self.reporter).await;
+                        let waited = self.gate.wait(until, reason, &self.clock, &*self.reporter);
+                        circuit.unless_given_up(waited).await;
                     } else {
-                        self.clock.sleep_until(until).await;
+                        circuit.unless_given_up(self.clock.sleep_until(until)).await;
                     }
                 }
                 Verdict::GiveUp | Verdict::Accept => return Err(failure),
@@ -293,25 +297,32 @@ impl Client {
     }
 
     /// One attempt: sends the request, and again wherever the host redirects it within its origin. The host counts
-    /// every hop, so each passes the gate as the request that it is. Whoever gets the ticket must give it back.
+    /// every hop, so each passes the gate as the request that it is. Whoever gets the ticket must give it back. It ends
+    /// at once when the kind is given up.
     async fn follow(
         &self,
         request: &Request,
         attempt: u32,
         raw: bool,
         limit: usize,
-    ) -> Result<(Ticket, Result<Exchange, String>), Failure> {
+        circuit: &Circuit,
+    ) -> Result<(Ticket, Result<Exchange, Trouble>), Failure> {
         let mut way = Way::new(request);
         let mut first = true;
         loop {
-            let ticket = self.gate.enter(&self.clock, &*self.reporter).await?;
+            let entered = circuit.unless_given_up(self.gate.enter(&self.clock, &*self.reporter)).await;
+            let ticket = entered.unwrap_or_else(|| Err(circuit.failure(attempt.saturating_sub(1))))?;
             self.counts.requests.fetch_add(1, Ordering::Relaxed);
             if attempt > 1 && std::mem::take(&mut first) {
                 self.counts.retries.fetch_add(1, Ordering::Relaxed);
             }
-            let mut exchange = match self.exchange(way.request(), limit).await {
-                Ok(exchange) => exchange,
-                Err(text) => return Ok((ticket, Err(text))),
+            let mut exchange = match circuit.unless_given_up(self.exchange(way.request(), limit)).await {
+                Some(Ok(exchange)) => exchange,
+                Some(Err(trouble)) => return Ok((ticket, Err(trouble))),
+                None => {
+                    self.gate.leave(ticket, None, self.clock.now());
+                    return Err(circuit.failure(attempt));
+                }
             };
             exchange.redirected_to = match exchange.status {
                 // It leads nowhere, and may itself be from where a redirect led.
@@ -333,7 +344,10 @@ impl Client {
         }
     }
 
-    async fn exchange(&self, request: &Request, limit: usize) -> Result<Exchange, String> {
+    async fn exchange(&self, request: &Request, limit: usize) -> Result<Exchange, Trouble> {
+        let Settings { proxy, timeout, .. } = &self.settings;
+        // The commands have checked the hosts that they know; a host may name others.
+        proxy.check([&request.url])?;
         let mut authorized = request.clone();
         let sent_at = self.clock.now();
         self.dialect.authorize(&mut authorized, sent_at)?;
@@ -347,8 +361,10 @@ impl Client {
         }
         // What the client adds to every request does not replace these.
         *question.headers_mut() = sent.clone();
-        let answered = self.http.execute(question).await;
-        let mut response = answered.map_err(|error| describe(&error, self.settings.timeout))?;
+        let mut response = match self.http.execute(question).await {
+            Ok(response) => response,
+            Err(error) => return Err(trouble(&error, &request.url, *timeout, proxy).await),
+        };
         let status = response.status().as_u16();
         let limit = if status == 200 { limit } else { ERROR_BODY_LIMIT };
         let body = read_body(&mut response, limit).await;
@@ -501,29 +517,5 @@ fn fault_text(status: u16, message: Option<&str>) -> String {
             format!("HTTP {status} with a page that is not JSON: is api_url the address of the API?")
         }
         (_, None) => format!("HTTP {status}"),
-    }
-}
-
-/// A connection's failure in words: what happened, from the innermost cause, without the URL.
-pub(super) fn describe(error: &reqwest::Error, timeout: Duration) -> String {
-    let cause = innermost(error);
-    if error.is_timeout() {
-        format!("no answer within {} s", timeout.as_secs_f64())
-    } else if error.is_connect() {
-        format!("cannot connect: {cause}")
-    } else {
-        format!("the connection failed: {cause}")
-    }
-}
-
-pub(super) fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    if error.source().is_none() {
-        "the request could not be sent".to_string()
-    } else {
-        one_line(&cause.to_string())
     }
 }

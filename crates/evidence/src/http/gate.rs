@@ -56,6 +56,18 @@ struct State {
     tells_limits: bool,
 }
 
+/// A wait that is shown until it is over, or given up.
+struct Shown<'a> {
+    source: SourceName,
+    reporter: &'a dyn Reporter,
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        self.reporter.event(Event::WaitOver(self.source));
+    }
+}
+
 enum Step {
     Start(Ticket),
     Full,
@@ -124,6 +136,7 @@ impl Gate {
         if reason == WaitReason::Pace && until.duration_since(begun) < SHOWN_PACE {
             return clock.sleep_until(until).await;
         }
+        let shown = Shown { source: self.source, reporter };
         loop {
             let now = clock.now();
             if now >= until {
@@ -137,7 +150,7 @@ impl Gate {
                 () = self.closed.notified() => break,
             }
         }
-        reporter.event(Event::WaitOver(self.source));
+        drop(shown);
         if reason != WaitReason::Pace {
             self.lock().waited(begun, clock.now());
         }
@@ -256,6 +269,7 @@ mod tests {
                 tells_limits,
                 rate_limit_pause: true,
                 roots: Vec::new(),
+                proxy: super::super::Proxy::default(),
                 plain: true,
             });
             let now = Timestamp::UNIX_EPOCH;

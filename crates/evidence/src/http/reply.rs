@@ -9,6 +9,7 @@ use evidence_bundle::text::Printable;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
+use super::obstacle::Obstacle;
 use super::retry::Class;
 use crate::screen;
 
@@ -111,6 +112,8 @@ pub struct Failure {
 pub enum FailureKind {
     /// The connection: name, route, TLS, time-out, reset, truncated body.
     Transport(String),
+    /// The same, and it will fail the same way however often it is tried.
+    Obstacle(Obstacle, String),
     /// The host answered with faults until the attempts were used up.
     HostFault(String),
     /// The primary limit is used up and waiting is not wanted, or did not help.
@@ -135,6 +138,13 @@ pub enum FailureKind {
     UnexpectedShape(String),
     /// A redirect away from the API's own origin, or in circles.
     Redirect(String),
+    /// Too many requests of the same kind have failed: this one was not sent, or not waited for.
+    GivenUp {
+        /// How many failed in a row.
+        failed: u32,
+        /// With what the last of them failed.
+        last: String,
+    },
 }
 
 impl Failure {
@@ -147,7 +157,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
-            FailureKind::Transport(text) => write!(f, "{text}")?,
+            FailureKind::Transport(text) | FailureKind::Obstacle(_, text) => write!(f, "{text}")?,
             FailureKind::HostFault(text) => write!(f, "{text}")?,
             FailureKind::RateLimited { limit, reset } => {
                 f.write_str("API rate limit exceeded")?;
@@ -175,6 +185,10 @@ impl fmt::Display for Failure {
                 write!(f, "the answer is not of the documented form: {text}")?
             }
             FailureKind::Redirect(text) => write!(f, "{text}")?,
+            FailureKind::GivenUp { failed, last } => {
+                let what = if self.attempts == 0 { "not asked" } else { "given up" };
+                write!(f, "{what}: {failed} requests in a row failed: {last}")?;
+            }
         }
         if self.attempts > 1 {
             write!(f, " (after {} attempts)", self.attempts)?;

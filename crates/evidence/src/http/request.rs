@@ -33,13 +33,16 @@ pub struct Request {
     pub body: Vec<u8>,
     /// What log lines and the manifest call it: path and query, or the name of the action. Never a credential.
     pub label: String,
+    /// What people call all questions of this kind, which are given up together if none of them is answered. Without,
+    /// it is the only one of its kind.
+    pub kind: Option<&'static str>,
 }
 
 impl Request {
     /// A GET of `url`, called `label`.
     pub fn get(url: Url, label: impl Into<String>) -> Request {
         let label = label.into();
-        Request { method: Method::Get, url, headers: HeaderMap::new(), body: Vec::new(), label }
+        Request { method: Method::Get, url, headers: HeaderMap::new(), body: Vec::new(), label, kind: None }
     }
 
     /// A question by POST, called `label`.
@@ -47,6 +50,11 @@ impl Request {
         let mut request = Request { method: Method::Post, body, ..Request::get(url, label) };
         request.headers.insert(reqwest::header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         request
+    }
+
+    /// The same as one of many of this kind.
+    pub fn of_kind(self, kind: &'static str) -> Request {
+        Request { kind: Some(kind), ..self }
     }
 
     /// The same with a header.

@@ -21,9 +21,12 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use url::Url;
 
-use super::client::{Body, Setup, describe, read_body, text};
+use super::client::{Body, read_body, text};
+use super::obstacle::{Obstacle, Trouble, trouble};
+use super::proxy::Proxy;
 use super::reply::one_line;
 use super::retry::{Class, Refusal, Verdict, http_date, retry_after_seconds, verdict_within};
+use super::setup::Setup;
 use crate::env::Clock;
 
 /// How much of an answer is read. The platform's own are under 1 kB.
@@ -42,6 +45,8 @@ pub struct Settings {
     pub timeout: Duration,
     /// How often one request is sent at most.
     pub attempts: u32,
+    /// The proxy of the environment.
+    pub proxy: Proxy,
 }
 
 /// A client of one platform.
@@ -138,6 +143,8 @@ pub enum Why {
     Refused(Box<Problem>),
     /// No answer: name, route, TLS, time-out, reset, an answer cut off.
     Transport(String),
+    /// The same, and it will fail the same way however often it is tried.
+    Obstacle(Obstacle, String),
     /// An answer that is not the platform's: a page, an address elsewhere, too much.
     Foreign(String),
     /// The file is no longer what it was when it was digested.
@@ -203,6 +210,7 @@ impl Uplink {
             timeout: settings.timeout,
             idle: 1,
             roots: &[],
+            proxy: &settings.proxy,
             store: "SSL_CERT_FILE",
             plain: settings.base.scheme() == "http",
         }
@@ -238,6 +246,8 @@ impl Uplink {
 
     async fn exchange(&self, asked: &Asked<'_>) -> Result<Answer, (Class, Why)> {
         let url = self.url(asked).map_err(|text| (Class::Unexpected, Why::Foreign(text)))?;
+        let Settings { proxy, timeout, base, .. } = &self.settings;
+        proxy.check([base]).map_err(|unusable| lost(unusable.into()))?;
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, self.settings.authorization.clone());
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, application/problem+json"));
@@ -257,8 +267,10 @@ impl Uplink {
         if let Some(why) = spoilt.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err((Class::Unexpected, why));
         }
-        let mut response = sent
-            .map_err(|error| (Class::Transport, Why::Transport(describe(&error, self.settings.timeout))))?;
+        let mut response = match sent {
+            Ok(response) => response,
+            Err(error) => return Err(lost(trouble(&error, base, *timeout, proxy).await)),
+        };
         let status = response.status().as_u16();
         let body = read_body(&mut response, ANSWER_LIMIT).await;
         understand(status, response.headers(), body)
@@ -276,6 +288,14 @@ impl Uplink {
                 .extend_pairs(asked.query.iter().map(|(name, value)| (*name, value.as_str())));
         }
         Ok(url)
+    }
+}
+
+/// A request that has no answer: whether to send it again.
+fn lost(Trouble { text, obstacle }: Trouble) -> (Class, Why) {
+    match obstacle {
+        Some(obstacle) => (Class::Unexpected, Why::Obstacle(obstacle, text)),
+        None => (Class::Transport, Why::Transport(text)),
     }
 }
 

@@ -20,6 +20,7 @@ pub use upload::{Found, Uploading};
 
 use crate::control::{Control, Framework};
 use crate::evaluate::ControlResult;
+use crate::http::GivenUp;
 use crate::observation::SourceName;
 use crate::screen::Screen;
 use crate::source::{ConnectError, Plan, Scope};
@@ -101,6 +102,13 @@ pub enum Event<'a> {
     },
     /// The wait is over.
     WaitOver(SourceName),
+    /// Nothing more of this kind is asked.
+    GivenUp {
+        /// Whose.
+        source: SourceName,
+        /// The kind, and why.
+        given_up: &'a GivenUp,
+    },
     /// The collection of a source is over: the rate-limit status report.
     Collected {
         /// Which source.

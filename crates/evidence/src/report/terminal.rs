@@ -17,6 +17,7 @@ use super::format::{bytes, counted, duration, thousands};
 use super::{Event, Outcome, Reporter, Tally, WaitReason};
 use crate::control::Control;
 use crate::evaluate::ControlResult;
+use crate::http::GivenUp;
 use crate::observation::SourceName;
 use crate::screen::Screen;
 use crate::source::{ConnectError, Plan, Scope};
@@ -276,30 +277,20 @@ impl Terminal {
     }
 
     fn waiting(&self, source: SourceName, reason: WaitReason, until: Timestamp, left: SignedDuration) {
-        // Rounded up: "0 s" is no wait.
-        let left = SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0));
         let mut state = self.state();
-        let what = match reason {
-            WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
-            WaitReason::SecondaryLimit => "the host asked for a rest",
-            WaitReason::HostFault => "the host is down and asked for the time",
-            WaitReason::Throttled => "the host asks for fewer requests",
-            WaitReason::Pace => "this minute has had as many requests as the host tolerates",
-        };
-        let clock = until.strftime("%H:%M:%SZ");
+        let text = wait_text(reason, until, left);
         if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
-            bar.set_message(format!("waiting {} until {clock}: {what}", duration(left)));
+            bar.set_message(text);
             return;
         }
-        let minute = left.as_secs() / WAIT_LINE_SECONDS;
+        let minute = whole_seconds(left).as_secs() / WAIT_LINE_SECONDS;
         let told = state.waits.get(&source).is_some_and(|(shown, at)| *shown == until && minute >= *at);
         if told {
             return;
         }
         state.waits.insert(source, (until, minute));
         // Not in turn: that a run waits is worth knowing while it waits.
-        let text = format!("waiting {} until {clock}: {what} (Ctrl-C stops)", duration(left));
-        self.line(&state, &format!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text}", source.id(), "wait"));
+        self.line(&state, &wait_line(source, &text));
     }
 
     fn wait_over(&self, source: SourceName) {
@@ -499,6 +490,28 @@ impl Terminal {
     }
 }
 
+/// Rounded up: "0 s" is no wait.
+fn whole_seconds(left: SignedDuration) -> SignedDuration {
+    SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0))
+}
+
+/// `waiting 12 min 05 s until 14:30:00Z: the host asked for a rest`
+pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDuration) -> String {
+    let what = match reason {
+        WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
+        WaitReason::SecondaryLimit => "the host asked for a rest",
+        WaitReason::HostFault => "the host is down and asked for the time",
+        WaitReason::Throttled => "the host asks for fewer requests",
+        WaitReason::Pace => "this minute has had as many requests as the host tolerates",
+    };
+    format!("waiting {} until {}: {what}", duration(whole_seconds(left)), until.strftime("%H:%M:%SZ"))
+}
+
+/// The line of a wait, where no bar shows it.
+pub(super) fn wait_line(source: SourceName, text: &str) -> String {
+    format!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text} (Ctrl-C stops)", source.id(), "wait")
+}
+
 /// `12 to 22`
 fn range(least: u64, most: u64) -> String {
     if least == most { thousands(least) } else { format!("{} to {}", thousands(least), thousands(most)) }
@@ -614,6 +627,11 @@ impl Reporter for Terminal {
             }
             Event::Waiting { source, reason, until, left } => self.waiting(source, reason, until, left),
             Event::WaitOver(source) => self.wait_over(source),
+            Event::GivenUp { source, given_up: GivenUp { kind, failed, last, .. } } => {
+                let text =
+                    format!("{kind}: {failed} requests in a row failed, the rest are not asked: {last}");
+                self.item(&mut self.state(), source.id(), YELLOW, "stop", &self.safe(&text));
+            }
             Event::Collected { source, tally, requests, revalidated, rate_limit } => {
                 self.collected(source, tally, (requests, revalidated), rate_limit);
             }

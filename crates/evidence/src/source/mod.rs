@@ -27,10 +27,11 @@ use evidence_bundle::path::BundlePath;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
+use url::Url;
 
 use crate::control::Control;
 use crate::env::Env;
-use crate::http::ParseError;
+use crate::http::{GivenUp, ParseError};
 use crate::observation::{Observation, Seen, SourceName};
 use crate::report::Reporter;
 use crate::rule::{Facts, Reason, Rule, reason};
@@ -141,6 +142,9 @@ pub trait Source: Send {
     /// What is known before the connection test: what would be missing without it.
     fn scope(&self) -> Scope;
 
+    /// The hosts that it will ask, as far as they are known.
+    fn hosts(&self) -> Vec<Url>;
+
     /// The connection test: credentials, authentication, permissions, rate limit. What it learns that must not be
     /// shown, such as temporary credentials, it tells `screen`.
     fn connect(
@@ -246,4 +250,6 @@ pub struct Account {
     pub rate_limit: Option<RateLimitRecord>,
     /// Seconds spent waiting for limits.
     pub paused_seconds: u64,
+    /// The kinds of questions that were given up.
+    pub given_up: Vec<GivenUp>,
 }

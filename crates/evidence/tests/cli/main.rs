@@ -21,6 +21,7 @@ mod branch_protection;
 mod bundle;
 mod codeowners;
 mod collect;
+mod connections;
 mod crash;
 mod discovery;
 mod disk;

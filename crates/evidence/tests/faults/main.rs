@@ -19,6 +19,7 @@
 #![allow(clippy::print_stdout, reason = "figures are what a run of this size is for")]
 
 mod chaos;
+mod circuit;
 mod kinds;
 mod limits;
 mod matrix;

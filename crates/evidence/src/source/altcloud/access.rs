@@ -20,7 +20,7 @@ use super::{NAME, wire};
 use crate::env::Clock;
 use crate::http::client::Parse;
 use crate::http::retry::{Class, http_date};
-use crate::http::{Client, Failure, FailureKind, Refused, Reply, Request};
+use crate::http::{Client, Failure, FailureKind, GivenUp, Refused, Reply, Request};
 use crate::screen::Screen;
 
 /// The kind of exchange (RFC 7523), in the form of a form.
@@ -107,6 +107,11 @@ impl Access {
     pub(super) fn requests(&self) -> (u64, u64) {
         let both = |count: fn(&Client) -> u64| count(&self.exchange).saturating_add(count(&self.api));
         (both(Client::requests), both(Client::retries))
+    }
+
+    /// The listings that were given up.
+    pub(super) fn given_up(&self) -> Vec<GivenUp> {
+        self.api.given_up()
     }
 
     /// How long limits held requests back. The scopes' calls go side by side, so the longest of them counts; those of one

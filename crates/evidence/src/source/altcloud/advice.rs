@@ -9,7 +9,7 @@ use super::dialect::API_DISABLED;
 use super::scope::{Scope, joined};
 use super::service_account::ServiceAccount;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Failure, FailureKind};
+use crate::http::{Failure, FailureKind, Place};
 use crate::source::{ConnectError, ConnectErrorKind};
 
 /// Why there is no token.
@@ -133,6 +133,7 @@ fn unreachable_error(host: &str, place: &str, failure: &Failure) -> ConnectError
         FailureKind::Transport(_) => {
             vec![format!("check the network, and {place}"), "behind a proxy set HTTPS_PROXY".to_string()]
         }
+        FailureKind::Obstacle(obstacle, _) => obstacle.help(Place { host, address: place, ca_file: None }),
         FailureKind::Throttled(_) | FailureKind::RateLimited { .. } | FailureKind::SecondaryLimit => {
             vec!["wait some minutes and run again".to_string()]
         }

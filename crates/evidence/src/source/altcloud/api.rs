@@ -142,6 +142,8 @@ impl<T> Listing<T> {
 
 /// A listing's address without its page, and its bounds.
 struct Call<'a, T> {
+    /// What people call it.
+    kind: &'static str,
     scope: Scope,
     path: Vec<&'a str>,
     query: String,
@@ -186,6 +188,7 @@ impl Api<'_> {
     /// `roleAssignments.list`
     pub(super) async fn assignments(&self) -> Listing<Assignment> {
         let call = Call {
+            kind: "role assignments",
             scope: Scope::Roles,
             path: vec!["admin", "directory", "v1", "customer", self.customer, "roleassignments"],
             query: "maxResults=200".to_string(),
@@ -219,6 +222,7 @@ impl Api<'_> {
             Whose::Domain(domain) => format!("domain={}", encoded(domain)),
         };
         Call {
+            kind: "users",
             scope: Scope::Users,
             path: vec!["admin", "directory", "v1", "users"],
             query: format!("{whose}&maxResults=500&orderBy=email&projection=basic"),
@@ -232,6 +236,7 @@ impl Api<'_> {
 
     fn roles_call(&self) -> Call<'_, Role> {
         Call {
+            kind: "roles",
             scope: Scope::Roles,
             path: vec!["admin", "directory", "v1", "customer", self.customer, "roles"],
             query: "maxResults=100".to_string(),
@@ -246,6 +251,7 @@ impl Api<'_> {
     fn events_call(&self, event: &str, period: Period) -> Call<'_, Activity> {
         let (customer, start, end) = (encoded(self.customer), period.start, period.end);
         Call {
+            kind: "events",
             scope: Scope::Reports,
             path: vec!["admin", "reports", "v1", "activity", "users", "all", "applications", "admin"],
             query: format!(
@@ -339,7 +345,7 @@ impl<T> Call<'_, T> {
             label.push_str("&pageToken=...");
         }
         url.set_query(Some(&query));
-        Request::get(url, label).header("accept", "application/json")
+        Request::get(url, label).header("accept", "application/json").of_kind(self.kind)
     }
 }
 
@@ -355,6 +361,7 @@ mod tests {
     fn what_goes_into_a_query_cannot_leave_it() {
         assert_eq!(encoded("a&b=c#d/e?f g\n"), "a%26b%3Dc%23d%2Fe%3Ff%20g%0A");
         let call = Call {
+            kind: "users",
             scope: Scope::Users,
             path: vec!["admin", "a/b", ".."],
             query: "maxResults=1".to_string(),

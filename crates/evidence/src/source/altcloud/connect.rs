@@ -23,7 +23,7 @@ use super::wire::{Activity, Token};
 use super::{AltCloudSession, NAME};
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Client, Refused, Settings};
+use crate::http::{Client, Proxy, Refused, Settings};
 use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
@@ -91,6 +91,7 @@ fn access(
             tells_limits: false,
             rate_limit_pause: !surroundings.dry_run,
             roots: Vec::new(),
+            proxy: Proxy::from_env(&surroundings.env),
             plain,
         };
         let (clock, reporter) = (surroundings.env.clock.clone(), Arc::clone(&surroundings.reporter));

@@ -27,6 +27,7 @@ use evidence_bundle::document::{Identity, Warning};
 use futures_util::future::{BoxFuture, join_all, join3, join4};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
+use url::Url;
 
 use self::access::{Access, Problem};
 use self::api::{Api, EVENT_PAGES, EVENTS, First, Listing, Period};
@@ -86,6 +87,12 @@ impl Source for AltCloud {
             api_url: api_url(&self.config),
             rules: KIND.rules_for(&self.config.controls),
         }
+    }
+
+    fn hosts(&self) -> Vec<Url> {
+        let account = connect::account(&self.config, &self.surroundings.env).ok();
+        let exchange = account.map(|loaded| loaded.account.token_uri);
+        exchange.into_iter().chain([self.config.api_url.clone()]).collect()
     }
 
     fn connect(
@@ -303,6 +310,7 @@ impl Session for AltCloudSession {
             taken_over: None,
             // The provider tells of its limits only when they are exceeded, and then the wait is short.
             rate_limit: None,
+            given_up: self.access.given_up(),
             paused_seconds: u64::try_from(self.access.paused().as_secs()).unwrap_or(0),
         }
     }

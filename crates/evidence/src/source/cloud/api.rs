@@ -18,7 +18,7 @@ use super::endpoint::{Endpoint, Region, Service};
 use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::wire::{self, Caller, LogGroupPage};
-use crate::http::{Client, Failure, ParseError, Reply, Request, Settings};
+use crate::http::{Client, Failure, GivenUp, ParseError, Proxy, Reply, Request, Settings};
 use crate::source::Surroundings;
 
 /// Who is asking, a role's credentials and a password policy are under 4 kB.
@@ -148,6 +148,7 @@ impl Hosts {
             tells_limits: false,
             rate_limit_pause: false,
             roots: Vec::new(),
+            proxy: Proxy::from_env(&surroundings.env),
             plain: config.endpoint_url.as_ref().is_some_and(|url| url.scheme() == "http"),
         };
         let (address, skew) = (config.endpoint_url.clone(), Arc::<Skew>::default());
@@ -212,6 +213,11 @@ impl Hosts {
     /// Requests that were sent again.
     pub(super) fn retries(&self) -> u64 {
         self.first.client.retries()
+    }
+
+    /// The calls that were given up.
+    pub(super) fn given_up(&self) -> Vec<GivenUp> {
+        self.first.client.given_up()
     }
 
     /// The longest that limits held back the requests to one host: they wait side by side.
@@ -300,7 +306,7 @@ impl Host {
                     .header("x-amz-target", target)
             }
         };
-        self.client.send(&request, limit, parse).await
+        self.client.send(&request.of_kind(call.action), limit, parse).await
     }
 }
 

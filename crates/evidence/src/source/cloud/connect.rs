@@ -26,7 +26,7 @@ use super::{CloudSession, NAME};
 use crate::control::Control;
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Failure, FailureKind, Refused, Reply};
+use crate::http::{Failure, FailureKind, Place, Refused, Reply};
 use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
@@ -214,6 +214,11 @@ impl Test<'_> {
                 format!("check the network, the name of the region, and the address {}", hosts.address()),
                 "behind a proxy set HTTPS_PROXY".to_string(),
             ],
+            FailureKind::Obstacle(obstacle, _) => {
+                let address = hosts.address();
+                let host = address.trim_start_matches("https://");
+                obstacle.help(Place { host, address: "sources.cloud.endpoint_url", ca_file: None })
+            }
             FailureKind::Throttled(_) | FailureKind::SecondaryLimit | FailureKind::RateLimited { .. } => {
                 vec!["wait some minutes and run again".to_string()]
             }
@@ -221,7 +226,7 @@ impl Test<'_> {
             | FailureKind::UnexpectedShape(_)
             | FailureKind::TooLarge { .. }
             | FailureKind::Redirect(_) => self.address_help(),
-            FailureKind::Unauthorized(_) => Vec::new(),
+            FailureKind::Unauthorized(_) | FailureKind::GivenUp { .. } => Vec::new(),
         };
         connection(format!("{} at {}: {failure}", call.permission(), hosts.address()), help)
     }

@@ -21,6 +21,9 @@ pub(super) enum Service {
 }
 
 impl Service {
+    /// All of them.
+    pub(super) const ALL: [Service; 4] = [Service::Sts, Service::Iam, Service::CloudTrail, Service::Logs];
+
     /// The name in addresses, in signatures and, before the colon, in permissions.
     pub(super) fn name(self) -> &'static str {
         match self {

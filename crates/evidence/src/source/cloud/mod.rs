@@ -34,6 +34,7 @@ use evidence_bundle::document::{Identity, Warning};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use url::Url;
 
 use self::api::Hosts;
 use self::config::CloudConfig;
@@ -98,6 +99,16 @@ impl Source for Cloud {
                 .map_or_else(String::new, |at| at.url.as_str().trim_end_matches('/').to_string()),
             rules: KIND.rules_for(&self.config.controls),
         }
+    }
+
+    fn hosts(&self) -> Vec<Url> {
+        let CloudConfig { home, regions, endpoint_url, .. } = &self.config;
+        let at = |service| {
+            home.iter()
+                .chain(regions)
+                .filter_map(move |region| Endpoint::new(service, region, endpoint_url.as_ref()))
+        };
+        Service::ALL.into_iter().flat_map(at).map(|endpoint| endpoint.url).collect()
     }
 
     fn connect(
@@ -200,6 +211,7 @@ impl Session for CloudSession {
             revalidated: 0,
             taken_over: None,
             rate_limit: None,
+            given_up: self.hosts.given_up(),
             paused_seconds: u64::try_from(self.hosts.paused().as_secs()).unwrap_or(0),
         }
     }

@@ -91,18 +91,21 @@ impl Api<'_> {
     ) -> Result<Reply<BranchProtection>, Failure> {
         let url = self.url(["repos", owner, name, "branches", branch, "protection"]);
         let parse = &wire::protection;
-        self.client.ask(&self.request(&url), PROTECTION_LIMIT, parse, &kept::PROTECTION).await
+        let request = self.request(&url).of_kind("branch protection");
+        self.client.ask(&request, PROTECTION_LIMIT, parse, &kept::PROTECTION).await
     }
 
     pub(super) async fn contents(
         &self,
         owner: &str,
         name: &str,
-        path: &str,
+        path: &'static str,
     ) -> Result<Reply<wire::Contents>, Failure> {
         let url = self.contents_url(owner, name, path);
         let parse = &wire::Contents::parse;
-        self.client.ask(&self.request(&url), CONTENTS_LIMIT, parse, &kept::CONTENTS).await
+        // Each place by itself: that a file is not in the first says nothing about the second.
+        let request = self.request(&url).of_kind(path);
+        self.client.ask(&request, CONTENTS_LIMIT, parse, &kept::CONTENTS).await
     }
 
     /// The file's own bytes: `size` of them where the host has told it, at most `limit`.
@@ -115,7 +118,7 @@ impl Api<'_> {
         size: Option<u64>,
     ) -> Result<Reply<Vec<u8>>, Failure> {
         let url = self.contents_url(owner, name, path);
-        let request = self.asked(&url, "application/vnd.github.raw+json");
+        let request = self.asked(&url, "application/vnd.github.raw+json").of_kind("large CODEOWNERS files");
         self.client.ask_raw(&request, limit, size, &kept::RAW).await
     }
 
@@ -126,11 +129,13 @@ impl Api<'_> {
     /// Whether the host shows the repository at all.
     pub(super) async fn repository(&self, owner: &str, name: &str) -> Result<Reply<()>, Failure> {
         let url = self.url(["repos", owner, name]);
-        self.client.ask(&self.request(&url), REPOSITORY_LIMIT, &wire::exists, &kept::EXISTS).await
+        let request = self.request(&url).of_kind("repository");
+        self.client.ask(&request, REPOSITORY_LIMIT, &wire::exists, &kept::EXISTS).await
     }
 
     async fn page(&self, url: &Url) -> Result<Answered<Vec<wire::Repository>>, Problem> {
-        match self.client.ask(&self.request(url), LIST_LIMIT, &wire::repositories, &kept::PAGE).await {
+        let request = self.request(url).of_kind("repository discovery");
+        match self.client.ask(&request, LIST_LIMIT, &wire::repositories, &kept::PAGE).await {
             Ok(Reply::Good(answered)) => Ok(answered),
             Ok(Reply::Refused(refused)) => Err(Problem::Refused(refused)),
             Err(failure) => Err(Problem::Failed(failure)),

@@ -16,7 +16,9 @@ use crate::cache::{self, Cache, Owner, Purpose};
 use crate::control::Control;
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Settings, one_line};
+use crate::http::{
+    Answered, Client, Failure, FailureKind, Meta, Place, Proxy, Refused, Reply, Settings, one_line,
+};
 use crate::input;
 use crate::observation::Field;
 use crate::screen::Screen;
@@ -127,6 +129,7 @@ fn client(
         tells_limits: true,
         rate_limit_pause: config.rate_limit_pause && !surroundings.dry_run,
         roots,
+        proxy: Proxy::from_env(&surroundings.env),
         plain: config.api_url.scheme() == "http",
     };
     let dialect = CodeHostDialect::new(token)
@@ -310,6 +313,11 @@ fn failed_error(failure: &Failure, config: &CodeHostConfig) -> ConnectError {
             format!("check the network, and sources.codehost.api_url ({})", config.api_url),
             "behind a proxy set HTTPS_PROXY; for a private certificate authority set ca_file".to_string(),
         ],
+        FailureKind::Obstacle(obstacle, _) => obstacle.help(Place {
+            host: host(config),
+            address: "sources.codehost.api_url",
+            ca_file: Some("sources.codehost.ca_file"),
+        }),
         FailureKind::RateLimited { .. } => {
             vec![
                 "wait for the reset, or set rate_limit_pause: true so that the run waits by itself"
@@ -326,7 +334,7 @@ fn failed_error(failure: &Failure, config: &CodeHostConfig) -> ConnectError {
             "the token is sent to {} only; set sources.codehost.api_url to the API's present address",
             host(config)
         )],
-        FailureKind::Unauthorized(_) => Vec::new(),
+        FailureKind::Unauthorized(_) | FailureKind::GivenUp { .. } => Vec::new(),
     };
     connection(format!("{}: {failure}", host(config)), help)
 }

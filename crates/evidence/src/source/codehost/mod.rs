@@ -31,6 +31,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::OnceCell;
+use url::Url;
 
 use self::api::{Api, Listing, PAGE_SIZE, Problem};
 use self::backlog::Backlog;
@@ -105,6 +106,10 @@ impl Source for CodeHost {
             api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
             rules: KIND.rules_for(&self.config.controls),
         }
+    }
+
+    fn hosts(&self) -> Vec<Url> {
+        vec![self.config.api_url.clone()]
     }
 
     fn connect(
@@ -570,6 +575,7 @@ impl Session for CodeHostSession {
                 .and_then(Cache::resumed_run)
                 .map(|began| (self.client.taken_over(), began)),
             rate_limit,
+            given_up: self.client.given_up(),
             paused_seconds: u64::try_from(self.client.paused().as_secs()).unwrap_or(0),
         }
     }

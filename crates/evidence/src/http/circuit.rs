@@ -1,0 +1,273 @@
+//! When to give an endpoint up: what fails for every repository is not asked 2,000 times.
+//!
+//! A request names the kind of question that it is, and all requests of a kind share a [`Circuit`]. It counts requests
+//! that failed after all their attempts, never attempts: faults that pass within the attempts do not show here, and a
+//! refusal is an answer. [`Record::hope`] decides, and is pure. A circuit that has opened stays open for the run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::reply::{Failure, FailureKind};
+use crate::report::format::counted;
+
+/// What the requests of one kind have come to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Record {
+    /// One of them had an answer.
+    answered: bool,
+    /// How many have failed since the last answer.
+    failed: u32,
+}
+
+/// What is still expected of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Hope {
+    /// Every request has all its attempts.
+    Full,
+    /// Each request is tried once: with all attempts, endpoints that hang would take minutes for every request.
+    Once,
+    /// Nothing more is asked.
+    None,
+}
+
+impl Record {
+    /// A kind that has answered before gets five times the patience, so that one that answers now and then is never
+    /// given up, and one that stops answering in the middle of a run does not hold it up for hours.
+    fn hope(self) -> Hope {
+        let (once, none) = if self.answered { (20, 100) } else { (5, 20) };
+        match self.failed {
+            failed if failed >= none => Hope::None,
+            failed if failed >= once => Hope::Once,
+            _ => Hope::Full,
+        }
+    }
+}
+
+/// A kind that was given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenUp {
+    /// The kind.
+    pub kind: &'static str,
+    /// How many requests failed in a row.
+    pub failed: u32,
+    /// With what the last of them failed.
+    pub last: String,
+    /// How many were not asked because of it.
+    pub not_asked: u64,
+}
+
+/// How many were not asked, and why.
+impl fmt::Display for GivenUp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let GivenUp { kind, failed, last, not_asked } = self;
+        let looks = counted(*not_asked, "look was", "looks were");
+        write!(f, "{kind}: {looks} not asked: {failed} requests in a row failed: {last}")
+    }
+}
+
+/// The circuits of a client and its siblings, by the kind of question.
+#[derive(Default)]
+pub(super) struct Circuits {
+    kinds: Mutex<BTreeMap<&'static str, Arc<Circuit>>>,
+}
+
+impl Circuits {
+    /// The circuit of a kind.
+    pub(super) fn of(&self, kind: &'static str) -> Arc<Circuit> {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(kinds.entry(kind).or_default())
+    }
+
+    /// The kinds that were given up.
+    pub(super) fn given_up(&self) -> Vec<GivenUp> {
+        let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        kinds.iter().filter_map(|(kind, circuit)| circuit.given_up(kind)).collect()
+    }
+}
+
+/// The circuit of one kind.
+#[derive(Default)]
+pub(super) struct Circuit {
+    state: Mutex<State>,
+    opened: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    record: Record,
+    /// With what the last request failed, once nothing more is asked.
+    last: Option<String>,
+    not_asked: u64,
+}
+
+impl Circuit {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is still expected.
+    pub(super) fn hope(&self) -> Hope {
+        let state = self.lock();
+        if state.last.is_some() { Hope::None } else { state.record.hope() }
+    }
+
+    /// Waits for `work`, unless the kind is given up meanwhile.
+    pub(super) async fn unless_given_up<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let given_up = async {
+            loop {
+                // Made before the question: what happens in between wakes it.
+                let opened = self.opened.notified();
+                if self.hope() == Hope::None {
+                    return;
+                }
+                opened.await;
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = given_up => None,
+        }
+    }
+
+    /// Why a request of which so many attempts were made has no answer.
+    pub(super) fn failure(&self, attempts: u32) -> Failure {
+        let state = self.lock();
+        let (failed, last) = (state.record.failed, state.last.clone().unwrap_or_default());
+        Failure { attempts, ..Failure::local(FailureKind::GivenUp { failed, last }) }
+    }
+
+    /// Counts what became of a request. `true` if the kind is given up because of it.
+    pub(super) fn note(&self, failure: Option<&Failure>) -> bool {
+        let mut state = self.lock();
+        match failure.map(|failure| &failure.kind) {
+            Some(FailureKind::GivenUp { .. }) => {
+                state.not_asked += u64::from(failure.is_some_and(|failure| failure.attempts == 0));
+            }
+            _ if state.last.is_some() => {}
+            // An answer that cannot be used is one, and says nothing about the next.
+            None
+            | Some(
+                FailureKind::TooLarge { .. } | FailureKind::UnexpectedShape(_) | FailureKind::Redirect(_),
+            ) => {
+                state.record = Record { answered: true, failed: 0 };
+            }
+            Some(FailureKind::Transport(_) | FailureKind::Obstacle(..) | FailureKind::HostFault(_)) => {
+                state.record.failed += 1;
+                if state.record.hope() == Hope::None {
+                    state.last = failure.map(ToString::to_string);
+                    drop(state);
+                    self.opened.notify_waiters();
+                    return true;
+                }
+            }
+            // They say something about the client, not about the endpoint.
+            Some(
+                FailureKind::RateLimited { .. }
+                | FailureKind::SecondaryLimit
+                | FailureKind::Throttled(_)
+                | FailureKind::Unauthorized(_),
+            ) => {}
+        }
+        false
+    }
+
+    /// What there is to say of it, if it was given up.
+    pub(super) fn given_up(&self, kind: &'static str) -> Option<GivenUp> {
+        let state = self.lock();
+        let last = state.last.clone()?;
+        Some(GivenUp { kind, failed: state.record.failed, last, not_asked: state.not_asked })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    /// The whole domain: whether anything has answered, and how many have failed since.
+    #[test]
+    fn hope_fades() {
+        for (answered, failed, hope) in [
+            (false, 0..5, Hope::Full),
+            (false, 5..20, Hope::Once),
+            (false, 20..1_000, Hope::None),
+            (true, 0..20, Hope::Full),
+            (true, 20..100, Hope::Once),
+            (true, 100..1_000, Hope::None),
+        ] {
+            for failed in failed {
+                assert_eq!(Record { answered, failed }.hope(), hope, "{answered} {failed}");
+            }
+        }
+    }
+
+    fn failure(kind: FailureKind) -> Failure {
+        Failure { attempts: 5, ..Failure::local(kind) }
+    }
+
+    /// What each outcome counts as, by how many more failures are endured after nineteen.
+    #[test]
+    fn only_failures_count() {
+        let broken = || failure(FailureKind::HostFault("HTTP 502".to_string()));
+        let text = || "x".to_string();
+        let limited = FailureKind::RateLimited { limit: None, reset: None };
+        for (outcome, endured) in [
+            (None, 99),
+            (Some(FailureKind::TooLarge { limit: 1 }), 99),
+            (Some(FailureKind::UnexpectedShape(text())), 99),
+            (Some(FailureKind::Redirect(text())), 99),
+            (Some(limited), 0),
+            (Some(FailureKind::SecondaryLimit), 0),
+            (Some(FailureKind::Throttled(text())), 0),
+            (Some(FailureKind::Unauthorized(text())), 0),
+        ] {
+            let circuit = Circuit::default();
+            assert!((0..19).all(|_| !circuit.note(Some(&broken()))));
+            let shown = format!("{outcome:?}");
+            assert!(!circuit.note(outcome.map(failure).as_ref()), "{shown}");
+            assert_eq!((0..).find(|_| circuit.note(Some(&broken()))), Some(endured), "{shown}");
+        }
+        for kind in [FailureKind::Transport(text()), FailureKind::HostFault(text())] {
+            let circuit = Circuit::default();
+            assert!((0..19).all(|_| !circuit.note(Some(&broken()))));
+            assert!(circuit.note(Some(&failure(kind))));
+        }
+    }
+
+    #[test]
+    fn what_waits_is_given_up_and_counted() {
+        let circuits = Circuits::default();
+        let circuit = circuits.of("a kind");
+        let mut waiting = Box::pin(circuit.unless_given_up(std::future::pending::<()>()));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        assert_eq!(circuits.given_up(), Vec::new());
+        let transport = failure(FailureKind::Transport("no answer within 60 s".to_string()));
+        assert_eq!((1..).find(|_| circuit.note(Some(&transport))), Some(20));
+        assert_eq!(waiting.as_mut().now_or_never(), Some(None));
+        // What is done is done.
+        assert_eq!(circuit.unless_given_up(std::future::ready(7)).now_or_never(), Some(Some(7)));
+        // One that was under way was asked; the other was not. Nothing that comes later opens it again.
+        for attempts in [1, 0] {
+            assert!(!circuit.note(Some(&circuit.failure(attempts))));
+        }
+        assert!(!circuit.note(None));
+        assert_eq!(circuit.hope(), Hope::None);
+        let last = "no answer within 60 s (after 5 attempts)".to_string();
+        let expected = GivenUp { kind: "a kind", failed: 20, last, not_asked: 1 };
+        assert_eq!(circuits.given_up(), [expected]);
+        assert_eq!(circuits.of("another kind").hope(), Hope::Full);
+        assert_eq!(
+            circuit.failure(0).to_string(),
+            "not asked: 20 requests in a row failed: no answer within 60 s (after 5 attempts)"
+        );
+        assert_eq!(
+            circuit.failure(1).to_string(),
+            "given up: 20 requests in a row failed: no answer within 60 s (after 5 attempts)"
+        );
+    }
+}

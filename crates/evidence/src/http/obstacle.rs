@@ -1,0 +1,239 @@
+//! Why a connection failed: in words, and whether it will fail the same way however often it is tried.
+//!
+//! Certificates, TLS versions and a proxy's refusals do not pass in seconds. What to do about them is one text for all
+//! sources; what differs is where a certificate is named.
+
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rustls::{AlertDescription, CertificateError};
+use url::Url;
+
+use super::proxy::{Proxy, Unusable};
+use super::reply::one_line;
+use super::setup::CONNECT_TIMEOUT;
+
+/// Why connections to a host fail until a person changes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    /// No trusted certificate has issued the host's.
+    UnknownIssuer,
+    /// The certificate is for other hosts.
+    WrongName,
+    /// The certificate has expired.
+    Expired,
+    /// The certificate is not valid yet.
+    NotYetValid,
+    /// Something else is wrong with the certificate.
+    Certificate,
+    /// The host speaks no version of TLS or no cipher that this client speaks.
+    Tls,
+    /// The proxy of this variable asks for credentials, or for other ones.
+    ProxyCredentials(&'static str),
+    /// The proxy of this variable refuses to connect to the host.
+    ProxyRefuses(&'static str),
+    /// This variable is set and names no proxy.
+    ProxyVariable(&'static str),
+}
+
+/// What a help line names.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// The host.
+    pub host: &'a str,
+    /// The setting that has its address.
+    pub address: &'a str,
+    /// The setting of the configuration that names a certificate to trust, if the source has one.
+    pub ca_file: Option<&'a str>,
+}
+
+impl Obstacle {
+    /// What to do about it, a line each.
+    pub fn help(self, place: Place<'_>) -> Vec<String> {
+        let Place { host, address, ca_file } = place;
+        let line = match self {
+            Obstacle::UnknownIssuer => {
+                let trust = match ca_file {
+                    Some(ca_file) => format!("name its certificate (PEM) in {ca_file}"),
+                    None => "add its certificate to the machine's store, or name a PEM file of all trusted ones in \
+                             SSL_CERT_FILE"
+                        .to_string(),
+                };
+                return vec![
+                    format!("for a private certificate authority, {trust}"),
+                    "a proxy that opens TLS shows a certificate of its own authority".to_string(),
+                ];
+            }
+            Obstacle::WrongName => format!("check {address}: it must have a name that the certificate has"),
+            Obstacle::Expired => "renew the certificate; check the clock of this machine too".to_string(),
+            Obstacle::NotYetValid => "check the clock of this machine, then the certificate".to_string(),
+            Obstacle::Certificate => "replace the certificate with a valid one".to_string(),
+            Obstacle::Tls => format!("enable TLS 1.2 or newer on {host}, or on the proxy that opens TLS"),
+            Obstacle::ProxyCredentials(variable) => {
+                // As an example address the screen would take it for a secret.
+                format!(
+                    "put the proxy's user and password into {variable}, before its host: user, colon, password, @"
+                )
+            }
+            Obstacle::ProxyRefuses(_) => {
+                format!("have the proxy allow {host}, or add {host} to NO_PROXY if it is reached directly")
+            }
+            Obstacle::ProxyVariable(variable) => {
+                format!("set {variable} to http://proxy:port or https://proxy:port, or unset it")
+            }
+        };
+        vec![line]
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) struct Trouble {
+    /// In words.
+    pub(super) text: String,
+    /// What stays in the way, if it stays.
+    pub(super) obstacle: Option<Obstacle>,
+}
+
+impl From<String> for Trouble {
+    fn from(text: String) -> Trouble {
+        Trouble { text, obstacle: None }
+    }
+}
+
+impl From<Unusable> for Trouble {
+    fn from(unusable: Unusable) -> Trouble {
+        Trouble { text: unusable.to_string(), obstacle: Some(Obstacle::ProxyVariable(unusable.variable)) }
+    }
+}
+
+/// Why a request to `url` has no answer. The proxy is asked once more where it did not let the request through: the
+/// client keeps to itself with which status.
+pub(super) async fn trouble(error: &reqwest::Error, url: &Url, timeout: Duration, proxy: &Proxy) -> Trouble {
+    let lasts = |text: String, obstacle| Trouble {
+        text: format!("cannot connect: {text}"),
+        obstacle: Some(obstacle),
+    };
+    let (tls, tunnel) = (causes(error).find_map(|cause| cause.downcast_ref()), tunnel(error));
+    let whose = if tunnel.is_some() { "the proxy's certificate" } else { "the certificate" };
+    if let Some((text, obstacle)) = tls.and_then(|error| of_tls(error, whose)) {
+        return lasts(text, obstacle);
+    }
+    let (Some(tunnel), Some(variable)) = (tunnel, proxy.variable()) else {
+        return describe(error, timeout).into();
+    };
+    let status = match tunnel.as_str() {
+        "proxy authorization required" => Some(407),
+        "unsuccessful" => proxy.status(url, timeout.min(CONNECT_TIMEOUT)).await,
+        _ => None,
+    };
+    let host = url.host_str().unwrap_or_default();
+    match status {
+        Some(407) => lasts(
+            "the proxy asks for credentials (HTTP 407)".to_string(),
+            Obstacle::ProxyCredentials(variable),
+        ),
+        Some(403) => {
+            let text = format!("the proxy refuses to connect to {host} (HTTP 403)");
+            lasts(text, Obstacle::ProxyRefuses(variable))
+        }
+        Some(status) if status != 200 => {
+            format!("cannot connect: the proxy answers HTTP {status} for {host}").into()
+        }
+        _ if error.is_timeout() => describe(error, timeout).into(),
+        _ => format!("cannot connect through the proxy: {}", innermost(error)).into(),
+    }
+}
+
+/// A connection's failure in words: what happened, from the innermost cause, without the URL.
+fn describe(error: &reqwest::Error, timeout: Duration) -> String {
+    let cause = innermost(error);
+    if error.is_timeout() {
+        format!("no answer within {} s", timeout.as_secs_f64())
+    } else if error.is_connect() {
+        format!("cannot connect: {cause}")
+    } else {
+        format!("the connection failed: {cause}")
+    }
+}
+
+pub(super) fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    if error.source().is_none() {
+        "the request could not be sent".to_string()
+    } else {
+        one_line(&cause.to_string())
+    }
+}
+
+/// The error and what caused it. What an [`io::Error`] wraps is not its source: its source is that of what it wraps.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let cause = |error: &&'a (dyn Error + 'static)| {
+        let error: &'a (dyn Error + 'static) = *error;
+        match error.downcast_ref::<io::Error>() {
+            Some(io) => io.get_ref().map(|wrapped| wrapped as &(dyn Error + 'static)),
+            None => error.source(),
+        }
+    };
+    std::iter::successors(Some(error), cause)
+}
+
+/// What a tunnel through a proxy failed with. The error's type has no public name; its text is what there is of it.
+fn tunnel(error: &reqwest::Error) -> Option<String> {
+    causes(error).find_map(|cause| cause.to_string().strip_prefix("tunnel error: ").map(str::to_string))
+}
+
+fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, Obstacle)> {
+    match error {
+        rustls::Error::InvalidCertificate(error) => Some(of_certificate(error, whose)),
+        rustls::Error::NoCertificatesPresented => {
+            Some(("the host shows no certificate".to_string(), Obstacle::Certificate))
+        }
+        rustls::Error::PeerIncompatible(_)
+        | rustls::Error::AlertReceived(
+            AlertDescription::ProtocolVersion
+            | AlertDescription::InsufficientSecurity
+            | AlertDescription::HandshakeFailure,
+        ) => Some((
+            "the host speaks no version of TLS or no cipher that this client speaks".to_string(),
+            Obstacle::Tls,
+        )),
+        // The rest may be a connection that was disturbed.
+        _ => None,
+    }
+}
+
+fn of_certificate(error: &CertificateError, whose: &str) -> (String, Obstacle) {
+    let at = |time: rustls::pki_types::UnixTime| {
+        let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
+        Timestamp::from_second(seconds).map(|time| time.to_string()).unwrap_or_default()
+    };
+    match error {
+        // Another certificate of the same name is the trusted one.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            (format!("{whose} has an issuer that is not trusted"), Obstacle::UnknownIssuer)
+        }
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            // `DnsName("code.example")`
+            let name = |shown: &String| shown.split('"').nth(1).unwrap_or(shown).to_string();
+            let names: Vec<String> = presented.iter().map(name).collect();
+            let text = format!("{whose} is not for {}, but for {}", expected.to_str(), names.join(", "));
+            (one_line(&text), Obstacle::WrongName)
+        }
+        CertificateError::NotValidForName => (format!("{whose} is for other hosts"), Obstacle::WrongName),
+        CertificateError::ExpiredContext { not_after, .. } => {
+            (format!("{whose} expired at {}", at(*not_after)), Obstacle::Expired)
+        }
+        CertificateError::Expired => (format!("{whose} has expired"), Obstacle::Expired),
+        CertificateError::NotValidYetContext { not_before, .. } => {
+            (format!("{whose} is not valid before {}", at(*not_before)), Obstacle::NotYetValid)
+        }
+        CertificateError::NotValidYet => (format!("{whose} is not valid yet"), Obstacle::NotYetValid),
+        other => (format!("{whose} cannot be used: {}", one_line(&other.to_string())), Obstacle::Certificate),
+    }
+}
