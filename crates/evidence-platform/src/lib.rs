@@ -13,6 +13,7 @@ pub mod error;
 pub mod facts;
 pub mod id;
 pub mod pages;
+pub mod principal;
 pub mod role;
 pub mod secret;
 pub mod server;

@@ -1,12 +1,9 @@
-//! Who may do what: roles, what each may do, and the principal that an authenticated request acts as.
+//! Who may do what: roles, and what each may do.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use crate::error::Error;
-use crate::id::OrganizationId;
 
 /// What an API key is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema, clap::ValueEnum)]
@@ -92,61 +89,6 @@ impl Capability {
             Capability::Read => "read",
             Capability::Administer => "administer",
         }
-    }
-}
-
-/// Who acts: an API key that was checked, and its organization.
-///
-/// Only [`Service::authenticate`](crate::service::Service::authenticate) and
-/// [`Service::session`](crate::service::Service::session) make one. Every method of the service takes one, and reaches
-/// the rows of its organization only.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Principal {
-    pub(crate) organization: OrganizationId,
-    pub(crate) slug: String,
-    pub(crate) name: String,
-    pub(crate) key_id: String,
-    pub(crate) key_prefix: String,
-    pub(crate) role: Role,
-}
-
-impl Principal {
-    /// The organization that the principal belongs to.
-    pub fn organization(&self) -> &OrganizationId {
-        &self.organization
-    }
-
-    /// The short name of the organization.
-    pub fn slug(&self) -> &str {
-        &self.slug
-    }
-
-    /// The name of the organization.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The name of the key: what a session may keep to be resumed.
-    pub fn key_id(&self) -> &str {
-        &self.key_id
-    }
-
-    /// The part of the key that is no secret.
-    pub fn key_prefix(&self) -> &str {
-        &self.key_prefix
-    }
-
-    /// The role of the key.
-    pub fn role(&self) -> Role {
-        self.role
-    }
-
-    /// Refuses where the role does not allow it.
-    ///
-    /// # Errors
-    /// [`Error::Forbidden`].
-    pub fn require(&self, capability: Capability) -> Result<(), Error> {
-        if self.role.may(capability) { Ok(()) } else { Err(Error::Forbidden { role: self.role, capability }) }
     }
 }
 

@@ -20,7 +20,7 @@ use std::io::Read;
 use std::time::Instant;
 
 use evidence_platform::error::Error;
-use evidence_platform::role::Principal;
+use evidence_platform::principal::Principal;
 use evidence_platform::service::{PageRequest, Service, Settings};
 use evidence_platform::store::BundleRow;
 use futures_util::TryStreamExt as _;

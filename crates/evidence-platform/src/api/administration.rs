@@ -12,7 +12,7 @@ use super::views::{
     TrustedKeyList, TrustedKeyView,
 };
 use crate::error::Error;
-use crate::role::Principal;
+use crate::principal::Principal;
 use crate::service::RequestId;
 use crate::time::Time;
 

@@ -15,7 +15,7 @@ use super::App;
 use super::input::{DRAIN_BYTES, Id, Parameters, content_digest, drain, waits};
 use super::views::{BundleBytes, BundleList, BundleView, StoredView, VerificationView, WhoAmI};
 use crate::error::Error;
-use crate::role::Principal;
+use crate::principal::Principal;
 use crate::service::{NewUpload, PageRequest, RequestId};
 
 /// Who the key belongs to.

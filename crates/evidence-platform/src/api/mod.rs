@@ -24,6 +24,8 @@ use crate::service::Service;
 pub struct App {
     /// The service.
     pub service: Service,
+    /// The description of the API, as JSON.
+    pub description: Arc<str>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// Whether people come over https only, so that cookies are sent over nothing else.

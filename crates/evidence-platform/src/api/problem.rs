@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::Error;
-use crate::pages;
 
 /// The media type of a problem.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -257,20 +256,8 @@ pub(super) fn for_people(mut response: Response) -> Response {
 }
 
 impl Unwritten {
-    /// The body and its headers, into an answer that has the status already.
-    pub(crate) fn write_into(&self, response: &mut Response, path: &str, request_id: &str) {
-        if self.person
-            && let Ok(page) = pages::problem::write(self.kind, self.error.as_deref(), path, request_id)
-        {
-            let (parts, body) = page.into_parts();
-            response.headers_mut().extend(parts.headers);
-            *response.body_mut() = body;
-        } else {
-            *response.body_mut() = self.json(request_id);
-        }
-    }
-
-    fn json(&self, request_id: &str) -> Body {
+    /// The body for a program.
+    pub(crate) fn json(&self, request_id: &str) -> Body {
         let reason = match self.error.as_deref() {
             Some(Error::Refused { reason, .. }) => Some(reason.code().to_owned()),
             _ => None,

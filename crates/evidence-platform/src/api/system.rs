@@ -1,11 +1,10 @@
 //! Handlers for machines that look after the platform. They show nothing of any organization.
 
-use axum::Json as Answer;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
 
-use super::{App, openapi};
+use super::App;
 use crate::error::Error;
 use crate::server::metrics::MEDIA_TYPE;
 
@@ -14,8 +13,8 @@ use crate::server::metrics::MEDIA_TYPE;
     get, path = "/api/v1/openapi.json", tag = "system",
     responses((status = 200, description = "OpenAPI 3.1", body = Object))
 )]
-pub async fn description() -> Answer<utoipa::openapi::OpenApi> {
-    Answer(openapi::document())
+pub async fn description(State(app): State<App>) -> Response {
+    ([(CONTENT_TYPE, "application/json")], app.description.to_string()).into_response()
 }
 
 /// The process runs.

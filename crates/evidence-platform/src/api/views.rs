@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::facts::Facts;
-use crate::role::{Principal, Role};
+use crate::principal::Principal;
+use crate::role::Role;
 use crate::service::{NewKey, Page, Stored, Verification};
 use crate::store::{AuditRecord, BundleRow, KeyRow, TrustedKeyRow};
 

@@ -15,7 +15,7 @@ use super::{Frame, page};
 use crate::api::App;
 use crate::api::input::{Id, Inside, Parameters};
 use crate::error::Error;
-use crate::role::Principal;
+use crate::principal::Principal;
 use crate::time::Time;
 
 /// Bytes of a file that a page shows.

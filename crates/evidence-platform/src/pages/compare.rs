@@ -21,7 +21,7 @@ use crate::api::input::{Id, Parameters};
 use crate::bounded;
 use crate::error::Error;
 use crate::facts::Facts;
-use crate::role::Principal;
+use crate::principal::Principal;
 use crate::store::BundleRow;
 
 #[derive(Template)]

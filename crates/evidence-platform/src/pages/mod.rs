@@ -29,7 +29,7 @@ use http::header::{
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::error::Error;
-use crate::role::Principal;
+use crate::principal::Principal;
 
 /// Nothing but our own style and our own forms; nobody may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \

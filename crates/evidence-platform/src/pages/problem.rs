@@ -5,7 +5,7 @@ use axum::response::Response;
 
 use super::sign_in::SignIn;
 use super::{Frame, page};
-use crate::api::problem::Kind;
+use crate::api::problem::{Kind, Unwritten};
 use crate::error::Error;
 
 #[derive(Template)]
@@ -19,10 +19,7 @@ struct ProblemPage<'a> {
 }
 
 /// The page of this problem. `path` is what was asked for, query included.
-///
-/// # Errors
-/// [`Error::Internal`] if it cannot be written.
-pub fn write(kind: Kind, error: Option<&Error>, path: &str, request_id: &str) -> Result<Response, Error> {
+fn write(kind: Kind, error: Option<&Error>, path: &str, request_id: &str) -> Result<Response, Error> {
     if kind == Kind::Unauthenticated {
         return page(kind.status(), &SignIn::before(path, None));
     }
@@ -41,4 +38,17 @@ pub fn write(kind: Kind, error: Option<&Error>, path: &str, request_id: &str) ->
         kind.status(),
         &ProblemPage { frame: Frame::open(), title: kind.title(), detail, advice, request_id },
     )
+}
+
+/// Writes the body of a problem and its headers into an answer that has the status already.
+pub(crate) fn write_into(problem: &Unwritten, response: &mut Response, path: &str, request_id: &str) {
+    if problem.person
+        && let Ok(page) = write(problem.kind, problem.error.as_deref(), path, request_id)
+    {
+        let (parts, body) = page.into_parts();
+        response.headers_mut().extend(parts.headers);
+        *response.body_mut() = body;
+    } else {
+        *response.body_mut() = problem.json(request_id);
+    }
 }

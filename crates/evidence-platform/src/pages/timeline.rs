@@ -12,7 +12,7 @@ use crate::api::App;
 use crate::api::bundles::page_request;
 use crate::api::input::Parameters;
 use crate::error::Error;
-use crate::role::Principal;
+use crate::principal::Principal;
 use crate::store::BundleRow;
 
 /// Controls of a bundle that the list names.

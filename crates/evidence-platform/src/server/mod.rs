@@ -80,6 +80,7 @@ impl Server {
     pub async fn bind(address: SocketAddr, service: Service, limits: Limits) -> Result<Server, Error> {
         let metrics = Arc::<Metrics>::default();
         let app = App {
+            description: api::openapi::document().to_json().unwrap_or_default().into(),
             service,
             metrics: Arc::clone(&metrics),
             secure_cookies: limits.https,

@@ -24,7 +24,8 @@ use super::metrics::{Metrics, UNKNOWN, known};
 use crate::api::App;
 use crate::api::problem::Unwritten;
 use crate::id::random_hex;
-use crate::role::Principal;
+use crate::pages;
+use crate::principal::Principal;
 use crate::service::{RequestId, Seat};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -57,7 +58,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         // Where nothing answers for the path and the method, nobody has said who reads the answer.
         let unsaid = route == UNKNOWN || status == 405;
         let problem = if unsaid { Unwritten { person: person && !api, ..problem } } else { problem };
-        problem.write_into(&mut response, &address, &request_id);
+        pages::problem::write_into(&problem, &mut response, &address, &request_id);
         let cause = problem.error.as_deref().and_then(|error| error.cause());
         if status >= 500 {
             let error = problem.kind.code();

@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::{Page, PageRequest, RequestId, Service};
 use crate::error::Error;
-use crate::role::{Capability, Principal};
+use crate::principal::Principal;
+use crate::role::Capability;
 use crate::store::{Action, BundleRow, Outcome, Position, TrustedKeyRow};
 
 /// The bytes of a bundle.

@@ -9,7 +9,8 @@ use super::Service;
 use super::shares::Share;
 use crate::error::Error;
 use crate::facts;
-use crate::role::{Capability, Principal};
+use crate::principal::Principal;
+use crate::role::Capability;
 use crate::store::BundleRow;
 use crate::wanted::{self, Waiting, Wanted};
 

@@ -35,7 +35,7 @@ use shares::Shares;
 
 use crate::blobs::Blobs;
 use crate::error::Error;
-use crate::role::Principal;
+use crate::principal::Principal;
 use crate::secret::ApiKey;
 use crate::spool::{Patience, Spool};
 use crate::store::Action;

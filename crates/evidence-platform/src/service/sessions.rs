@@ -4,7 +4,8 @@ use serde_json::json;
 
 use super::{RequestId, Service};
 use crate::error::Error;
-use crate::role::{Capability, Principal};
+use crate::principal::Principal;
+use crate::role::Capability;
 use crate::secret::SessionToken;
 use crate::store::{Action, Outcome};
 use crate::time::Time;

@@ -6,7 +6,8 @@ use sqlx::any::AnyRow;
 use super::{Store, Transaction, corrupt, number, text};
 use crate::error::Error;
 use crate::id::OrganizationId;
-use crate::role::{Principal, Role};
+use crate::principal::Principal;
+use crate::role::Role;
 use crate::secret::KeyHash;
 use crate::time::Time;
 

@@ -2,7 +2,7 @@
 
 use super::{Store, Transaction};
 use crate::error::Error;
-use crate::role::Principal;
+use crate::principal::Principal;
 use crate::secret::SessionHash;
 use crate::time::Time;
 

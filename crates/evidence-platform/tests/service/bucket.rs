@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use evidence_platform::blobs::Blobs;
 use evidence_platform::error::Error;
-use evidence_platform::role::Principal;
+use evidence_platform::principal::Principal;
 use evidence_platform::service::{Service, Settings};
 use evidence_platform::store::Store;
 use hyper::Method;

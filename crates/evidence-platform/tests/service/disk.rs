@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use evidence_platform::error::Error;
-use evidence_platform::role::Principal;
+use evidence_platform::principal::Principal;
 use evidence_platform::service::{PageRequest, Service, Settings};
 use evidence_platform::store::DatabaseUrl;
 use futures_util::TryStreamExt as _;

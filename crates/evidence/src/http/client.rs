@@ -3,10 +3,8 @@
 //! A refusal is an answer: it comes back as [`Reply::Refused`] for the source to interpret. A [`Failure`] means that
 //! there is no answer: the attempts are used up, the limit is, or the host said something that cannot be understood.
 
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::HeaderMap;
@@ -14,17 +12,17 @@ use reqwest::header::HeaderMap;
 use super::circuit::{Circuit, Circuits, GivenUp, Hope};
 use super::concurrency::Ticket;
 use super::gate::{Gate, Lesson};
-use super::obstacle::{Trouble, innermost, trouble};
-use super::proxy::Proxy;
+use super::obstacle::{Trouble, trouble};
 use super::quota::Status;
 use super::redirect::Way;
-use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply, one_line};
+use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply};
 use super::request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, Refusal, Verdict, verdict};
+use super::settings::Settings;
 use super::setup::Setup;
+use super::words::{innermost, one_line};
 use crate::cache::Cache;
 use crate::env::Clock;
-use crate::observation::SourceName;
 use crate::report::{Event, Reporter, WaitReason};
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
@@ -32,30 +30,6 @@ const ERROR_BODY_LIMIT: usize = 64 * 1024;
 
 /// A fault's own back-off stays below this; a longer wait was asked for by the host and is shown.
 const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
-
-/// How a client behaves.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Whose client it is, for what is told of its waits and requests.
-    pub source: SourceName,
-    /// Time for one request, from connecting to the last byte.
-    pub timeout: Duration,
-    /// Requests in flight.
-    pub max_concurrency: NonZeroUsize,
-    /// Requests per minute; 0 is unpaced.
-    pub requests_per_minute: u32,
-    /// Whether the host tells its limits in its answers, so that one whose answers tell none has none to keep to.
-    pub tells_limits: bool,
-    /// Wait for the reset when the limit is nearly used up.
-    pub rate_limit_pause: bool,
-    /// Further root certificates, PEM.
-    pub roots: Vec<u8>,
-    /// The proxy of the environment.
-    pub proxy: Proxy,
-    /// Plain HTTP on loopback: needs neither a proxy nor the machine's certificates, which a bare container does not
-    /// have.
-    pub plain: bool,
-}
 
 /// Reads the body of a good answer.
 pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, ParseError> + Sync);

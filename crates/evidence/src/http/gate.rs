@@ -8,12 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 
-use super::client::Settings;
 use super::concurrency::{Concurrency, Ticket};
 use super::pace::{Blocked, Pace};
 use super::quota::{Admit, Quota};
 use super::reply::{Failure, FailureKind};
 use super::retry::Class;
+use super::settings::Settings;
 use crate::env::Clock;
 use crate::observation::SourceName;
 use crate::report::{Event, Reporter, WaitReason};

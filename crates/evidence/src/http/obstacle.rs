@@ -12,8 +12,8 @@ use rustls::{AlertDescription, CertificateError};
 use url::Url;
 
 use super::proxy::{Proxy, Unusable};
-use super::reply::one_line;
 use super::setup::CONNECT_TIMEOUT;
+use super::words::{innermost, one_line};
 
 /// Why connections to a host fail until a person changes something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,18 +156,6 @@ fn describe(error: &reqwest::Error, timeout: Duration) -> String {
         format!("cannot connect: {cause}")
     } else {
         format!("the connection failed: {cause}")
-    }
-}
-
-pub(super) fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn Error = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    if error.source().is_none() {
-        "the request could not be sent".to_string()
-    } else {
-        one_line(&cause.to_string())
     }
 }
 

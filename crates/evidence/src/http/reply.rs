@@ -5,16 +5,11 @@
 use std::fmt;
 
 use evidence_bundle::document::RequestRecord;
-use evidence_bundle::text::Printable;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
 use super::obstacle::Obstacle;
 use super::retry::Class;
-use crate::screen;
-
-/// How much of a host's message is kept: longer ones are not messages.
-const MESSAGE_LIMIT: usize = 500;
 
 /// Where an answer came from: what the manifest says of a request.
 #[derive(Debug, Clone, Default)]
@@ -195,19 +190,4 @@ impl fmt::Display for Failure {
         }
         Ok(())
     }
-}
-
-/// A stranger's text on one bounded line, control characters escaped.
-///
-/// It is cut between words: half of a token that the host quotes would no longer be recognised as one, and be shown.
-/// What is one in several words is taken out before.
-pub fn one_line(text: &str) -> String {
-    if text.len() <= MESSAGE_LIMIT {
-        return Printable(text).to_string();
-    }
-    let text = screen::shared().redact(text);
-    let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= MESSAGE_LIMIT);
-    let Some(kept) = end.and_then(|end| text.get(..end)) else { return Printable(&text).to_string() };
-    let words = kept.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words);
-    format!("{}…", Printable(words))
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
 
-use super::obstacle::innermost;
 use super::proxy::Proxy;
+use super::words::innermost;
 
 /// The longest name resolution and handshake. A host that takes longer is down, whatever the request time-out is.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);

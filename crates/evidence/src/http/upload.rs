@@ -24,9 +24,9 @@ use url::Url;
 use super::client::{Body, read_body, text};
 use super::obstacle::{Obstacle, Trouble, trouble};
 use super::proxy::Proxy;
-use super::reply::one_line;
 use super::retry::{Class, Refusal, Verdict, http_date, retry_after_seconds, verdict_within};
 use super::setup::Setup;
+use super::words::one_line;
 use crate::env::Clock;
 
 /// How much of an answer is read. The platform's own are under 1 kB.

@@ -1,0 +1,60 @@
+//! The principal that an authenticated request acts as.
+
+use crate::error::Error;
+use crate::id::OrganizationId;
+use crate::role::{Capability, Role};
+
+/// Who acts: an API key that was checked, and its organization.
+///
+/// Only [`Service::authenticate`](crate::service::Service::authenticate) and
+/// [`Service::session`](crate::service::Service::session) make one. Every method of the service takes one, and reaches
+/// the rows of its organization only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    pub(crate) organization: OrganizationId,
+    pub(crate) slug: String,
+    pub(crate) name: String,
+    pub(crate) key_id: String,
+    pub(crate) key_prefix: String,
+    pub(crate) role: Role,
+}
+
+impl Principal {
+    /// The organization that the principal belongs to.
+    pub fn organization(&self) -> &OrganizationId {
+        &self.organization
+    }
+
+    /// The short name of the organization.
+    pub fn slug(&self) -> &str {
+        &self.slug
+    }
+
+    /// The name of the organization.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name of the key: what a session may keep to be resumed.
+    pub fn key_id(&self) -> &str {
+        &self.key_id
+    }
+
+    /// The part of the key that is no secret.
+    pub fn key_prefix(&self) -> &str {
+        &self.key_prefix
+    }
+
+    /// The role of the key.
+    pub fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Refuses where the role does not allow it.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`].
+    pub fn require(&self, capability: Capability) -> Result<(), Error> {
+        if self.role.may(capability) { Ok(()) } else { Err(Error::Forbidden { role: self.role, capability }) }
+    }
+}

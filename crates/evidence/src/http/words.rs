@@ -1,0 +1,38 @@
+//! Words of hosts and libraries, made fit for a message.
+
+use std::error::Error;
+
+use evidence_bundle::text::Printable;
+
+use crate::screen;
+
+/// How much of a host's message is kept: longer ones are not messages.
+const MESSAGE_LIMIT: usize = 500;
+
+/// A stranger's text on one bounded line, control characters escaped.
+///
+/// It is cut between words: half of a token that the host quotes would no longer be recognised as one, and be shown.
+/// What is one in several words is taken out before.
+pub fn one_line(text: &str) -> String {
+    if text.len() <= MESSAGE_LIMIT {
+        return Printable(text).to_string();
+    }
+    let text = screen::shared().redact(text);
+    let end = text.char_indices().map(|(at, _)| at).find(|at| *at >= MESSAGE_LIMIT);
+    let Some(kept) = end.and_then(|end| text.get(..end)) else { return Printable(&text).to_string() };
+    let words = kept.rsplit_once(char::is_whitespace).map_or("", |(words, _)| words);
+    format!("{}…", Printable(words))
+}
+
+/// What caused an error of the HTTP library: the last of its causes, in one line.
+pub(super) fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    if error.source().is_none() {
+        "the request could not be sent".to_string()
+    } else {
+        one_line(&cause.to_string())
+    }
+}

@@ -1,0 +1,70 @@
+//! The structure of the crates: no modules that import each other in a circle.
+//!
+//! An import counts towards the module that defines the item, whatever re-exports it. A module and its direct children may
+//! use each other. The check reads the sources of every crate of the workspace, without what only tests compile.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
+
+mod circles;
+mod sources;
+
+use std::path::PathBuf;
+
+use sources::Crate;
+
+fn crates() -> Vec<Crate> {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut crates: Vec<Crate> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("src/lib.rs").exists())
+        .map(|path| Crate::read(&path.file_name().unwrap().to_string_lossy(), &path.join("src/lib.rs")))
+        .collect();
+    crates.sort_by(|one, other| one.name.cmp(&other.name));
+    crates
+}
+
+#[test]
+fn no_modules_import_each_other_in_a_circle() {
+    let mut found = Vec::new();
+    for this in crates() {
+        let imports = this.imports();
+        println!("{}: {} modules, {} imports", this.name, this.modules.len(), imports.len());
+        for circle in circles::circles(&imports) {
+            let mut text = format!("{}: {} modules: {}", this.name, circle.len(), circle.join(", "));
+            for (from, to) in imports.iter().filter(|(from, to)| circle.contains(from) && circle.contains(to))
+            {
+                text.push_str(&format!("\n    {from} -> {to}"));
+            }
+            found.push(text);
+        }
+    }
+    assert!(found.is_empty(), "{} circles\n{}", found.len(), found.join("\n"));
+}
+
+/// The check itself: it finds a circle through a re-export and through a path in an expression, and none between a module
+/// and its children.
+#[test]
+fn a_circle_is_found() {
+    let made = |files: &[(&str, &str)]| Crate::of("made-up", files);
+    let straight = made(&[
+        ("", "mod one; mod two; pub use one::Item;"),
+        ("one", "mod below; pub struct Item; use self::below::Part;"),
+        ("one::below", "use super::Item; pub struct Part;"),
+        ("two", "use crate::Item;"),
+    ]);
+    assert_eq!(circles::circles(&straight.imports()), Vec::<Vec<String>>::new());
+    assert!(straight.imports().contains(&("two".to_string(), "one".to_string())));
+    let round = made(&[
+        ("", "mod one; mod two; pub use one::Item;"),
+        ("one", "pub struct Item; fn call() { format!(\"{}\", crate::two::called()); }"),
+        ("two", "use crate::Item; pub fn called() {}"),
+    ]);
+    assert_eq!(circles::circles(&round.imports()), [["one", "two"]]);
+    let by_tests = made(&[
+        ("", "mod one; mod two;"),
+        ("one", "pub struct Item; #[cfg(test)] mod tests { use crate::two::called; }"),
+        ("two", "use crate::one::Item; pub fn called() {}"),
+    ]);
+    assert_eq!(circles::circles(&by_tests.imports()), Vec::<Vec<String>>::new());
+}
