@@ -12,7 +12,7 @@ mod hostile;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use evidence::screen::Screen;
+use evidence::screen::{RULES, Screen};
 
 use form::Form;
 
@@ -45,6 +45,14 @@ fn hostile(bencher: Bencher, form: &Form) {
 #[divan::bench]
 fn new(bencher: Bencher) {
     bencher.bench(|| Screen::new(black_box(OWN)));
+}
+
+/// What the first key words of every rule cost: their patterns are compiled then.
+#[divan::bench(sample_count = 20)]
+fn every_pattern_compiled(bencher: Bencher) {
+    let keywords = RULES.iter().flat_map(|rule| rule.keywords);
+    let text: String = keywords.map(|word| format!("{word}01234567 {word}=\n")).collect();
+    bencher.with_inputs(|| Screen::new(OWN)).bench_values(|screen| screen.check(black_box(text.as_bytes())));
 }
 
 #[divan::bench]

@@ -1,6 +1,216 @@
-//! Whether what a pattern matched can be a secret at all: entropy, and the placeholders people write instead.
+//! Whether what a pattern matched can be a secret at all: entropy, what the value is, the placeholders people write
+//! instead, and what stands around a key word.
 //!
-//! Pure functions over the varying part of a match, and over what stands around a key word. They never keep it.
+//! Pure functions over the varying part of a match and its surroundings. They never keep it.
+
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+
+use super::names;
+use super::patterns::{Confidence, Context, Rule, Value};
+
+/// Base64 as people paste it: padded or not, and cut anywhere.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Whether the varying part of a match, which the text `before` precedes, can be a secret.
+pub(super) fn is_credible(rule: &Rule, before: &[u8], value: &[u8]) -> bool {
+    let guess = rule.confidence == Confidence::Low;
+    let possible = match rule.value {
+        Value::Any => !is_placeholder(value),
+        Value::Random => !is_placeholder(value) && !names::is_name(value),
+        Value::Opaque => is_opaque(value),
+        Value::Password => is_password(value),
+        Value::Basic => is_basic(value),
+        Value::Key => has_body(value),
+        Value::EncodedKey => is_encoded_key(value),
+    };
+    possible
+        && entropy(value) >= rule.minimum_entropy
+        && (!rule.mixed_case || is_mixed_case(value))
+        && !(guess && (is_dull(value) || is_harmless_name(before)))
+}
+
+/// Whether a key word can belong to a match where it stands.
+pub(super) fn can_stand(context: Context, before: &[u8], behind: &[u8]) -> bool {
+    match context {
+        Context::Anywhere => true,
+        Context::WordStart => is_word_start(before),
+        Context::Hex => are_hex(behind) && is_word_start(before),
+        Context::SignBeforeHex => are_hex(behind),
+        Context::AfterHex => {
+            before.last_chunk::<8>().is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        }
+        Context::DottedToken => {
+            behind.get(6) == Some(&b'.')
+                && before.last_chunk::<23>().is_some_and(|part| part.iter().all(|byte| is_url_safe(*byte)))
+        }
+        Context::NamedValue => can_name_value(behind),
+        Context::UrlAuthority => can_end_credentials(before, behind),
+    }
+}
+
+fn is_word_start(before: &[u8]) -> bool {
+    !before.last().is_some_and(u8::is_ascii_alphanumeric) || ends_escape(before)
+}
+
+fn are_hex(behind: &[u8]) -> bool {
+    behind.first_chunk::<8>().is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+fn is_url_safe(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
+}
+
+/// Whether the letter or digit at the end is part of an escape of JSON or of a URL.
+fn ends_escape(text: &[u8]) -> bool {
+    let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+    let is_percent = |end: &[u8; 3]| matches!(end, [b'%', digits @ ..] if hex(digits));
+    let is_unicode = |end: &[u8; 6]| matches!(end, [b'\\', b'u', digits @ ..] if hex(digits));
+    matches!(text, [.., b'\\', b'n' | b'r' | b't'])
+        || text.last_chunk().is_some_and(is_percent)
+        || text.last_chunk().is_some_and(is_unicode)
+}
+
+/// Whether a value that only its place makes a token looks like one.
+fn is_opaque(value: &[u8]) -> bool {
+    let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
+    let varied = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+        || value.len() >= 20 && is_mixed_case(value) && entropy(value) >= 3.5;
+    varied
+        && !is_placeholder(value)
+        && !is_sequence(value)
+        && !names::is_name(value)
+        && !names::is_stand_in(value)
+}
+
+/// Whether a value can be a password that somebody chose.
+fn is_password(value: &[u8]) -> bool {
+    !is_placeholder(value) && !names::is_stand_in(value) && !is_port(value)
+}
+
+/// `host:8443@team` in a comment is a port, not a password.
+fn is_port(value: &[u8]) -> bool {
+    std::str::from_utf8(value).is_ok_and(|text| text.parse::<u16>().is_ok())
+}
+
+/// Whether the value decodes to a user and a password.
+fn is_basic(value: &[u8]) -> bool {
+    let Ok(plain) = LENIENT.decode(value) else { return false };
+    let Some(colon) = plain.iter().position(|byte| *byte == b':') else { return false };
+    let password = plain.get(colon + 1..).unwrap_or_default();
+    std::str::from_utf8(&plain).is_ok_and(|text| !text.contains(char::is_control))
+        && password.len() >= 4
+        && is_password(password)
+}
+
+/// How many letters and digits of a key's body are looked at, and how many it must have.
+const BODY: usize = 64;
+const SHORTEST_BODY: usize = 24;
+
+/// A shorter word before a space is one of a sentence: the lines of a key are longer.
+const SHORTEST_LINE: usize = 16;
+
+/// So is a word of so many small letters at the end of a line.
+const SHORTEST_WORD: usize = 4;
+
+/// Whether what follows the first line of a private key is the body of one, and not the rest of a sentence: the kind of
+/// its characters changes all the time, where that of words does not.
+fn has_body(text: &[u8]) -> bool {
+    let (mut count, mut changes, mut word, mut at) = (0, 0, 0, 0);
+    let (mut last, mut upper, mut lower, mut digit) = (None, false, false, false);
+    let mut is_plain = true;
+    while let Some(byte) = text.get(at).filter(|_| count < BODY) {
+        at += match text.get(at..) {
+            Some([b'\\', b'u', b'{', rest @ ..]) => {
+                3 + rest.iter().position(|byte| *byte == b'}').map_or(0, |end| end + 1)
+            }
+            Some([b'\\', ..]) => 2,
+            _ => 1,
+        };
+        let Some(kind) = kind(*byte) else {
+            let short = (1..SHORTEST_LINE).contains(&word);
+            let plain = word >= SHORTEST_WORD && is_plain && byte.is_ascii_whitespace();
+            if short && (*byte == b' ' || plain) {
+                break;
+            }
+            if !matches!(byte, b'+' | b'/') {
+                (word, is_plain) = (0, true);
+            }
+            continue;
+        };
+        (count, word) = (count + 1, word + 1);
+        is_plain &= kind == Kind::Lower;
+        upper |= kind == Kind::Upper;
+        lower |= kind == Kind::Lower;
+        digit |= kind == Kind::Digit;
+        // A capital begins a word.
+        changes +=
+            usize::from(last.is_some_and(|last| last != kind && (last, kind) != (Kind::Upper, Kind::Lower)));
+        last = Some(kind);
+    }
+    count >= SHORTEST_BODY && changes * if is_path(text) { 3 } else { 6 } >= count && upper && lower && digit
+}
+
+/// Whether the text begins with a path: its names change more often than a sentence does.
+fn is_path(text: &[u8]) -> bool {
+    let Some(rest) = text.trim_ascii_start().strip_prefix(b"/") else { return false };
+    let first = rest.iter().position(|byte| !byte.is_ascii_lowercase());
+    first.is_some_and(|end| end > 1 && rest.get(end) == Some(&b'/'))
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Upper,
+    Lower,
+    Digit,
+}
+
+fn kind(byte: u8) -> Option<Kind> {
+    match byte {
+        b'A'..=b'Z' => Some(Kind::Upper),
+        b'a'..=b'z' => Some(Kind::Lower),
+        b'0'..=b'9' => Some(Kind::Digit),
+        _ => None,
+    }
+}
+
+/// Whether the value decodes to a private key, wherever in it the encoding begins.
+fn is_encoded_key(value: &[u8]) -> bool {
+    let standard = |byte: &u8| match byte {
+        b'-' => b'+',
+        b'_' => b'/',
+        other => *other,
+    };
+    let letters: Vec<u8> = value.iter().map(standard).take_while(|byte| *byte != b'=').collect();
+    (0..4).any(|phase| {
+        let groups = letters.get(phase..).unwrap_or_default();
+        let whole = groups.get(..groups.len() / 4 * 4).unwrap_or_default();
+        let plain = LENIENT.decode(whole).unwrap_or_default();
+        let header = b"PRIVATE KEY";
+        let at = plain.windows(header.len()).position(|window| window == header);
+        at.is_some_and(|at| {
+            let rest = plain.get(at + header.len()..).unwrap_or_default();
+            let mut lines = rest.split(|byte| *byte == b'\n');
+            let first = lines.next().unwrap_or_default();
+            let body: Vec<&[u8]> = lines.filter(|line| !contains(line, ": ")).collect();
+            has_body(first) || !first.iter().any(u8::is_ascii_lowercase) && has_body(&body.join(&b'\n'))
+        })
+    })
+}
+
+/// Whether the characters count up, as those of made-up values do: `abcdefgh`, `0123456789abcdef`.
+fn is_sequence(value: &[u8]) -> bool {
+    let steps =
+        value.windows(2).filter(|pair| matches!(pair, [a, b] if a.checked_add(1) == Some(*b))).count();
+    2 * steps >= value.len()
+}
 
 /// Shannon entropy in bits per byte: 0 for one repeated byte, 8 at most.
 pub(super) fn entropy(value: &[u8]) -> f32 {
@@ -16,12 +226,12 @@ pub(super) fn entropy(value: &[u8]) -> f32 {
 }
 
 /// Whether the value has letters of both cases.
-pub(super) fn is_mixed_case(value: &[u8]) -> bool {
+fn is_mixed_case(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_lowercase) && value.iter().any(u8::is_ascii_uppercase)
 }
 
 /// Whether the value stands for a secret without being one: a variable, a template, a mask, a word like "example".
-pub(super) fn is_placeholder(value: &[u8]) -> bool {
+fn is_placeholder(value: &[u8]) -> bool {
     let masked = value.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'-' | b'_' | b'0'));
     let repeated = value.iter().all(|byte| Some(byte) == value.first());
     let variable = [&b"$"[..], b"<", b"{", b"[", b"%{", b"@"].iter().any(|sign| value.starts_with(sign))
@@ -33,7 +243,7 @@ const PLACEHOLDERS: &[&str] =
     &["example", "placeholder", "changeme", "redacted", "your_", "your-", "${", "{{"];
 
 /// Whether a value beside a key word is something else than a random one: a path, a name made of words, the alphabet.
-pub(super) fn is_dull(value: &[u8]) -> bool {
+fn is_dull(value: &[u8]) -> bool {
     let path = [&b"/"[..], b"./", b"~/"].iter().any(|start| value.starts_with(start));
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = value.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
@@ -41,7 +251,7 @@ pub(super) fn is_dull(value: &[u8]) -> bool {
 }
 
 /// Whether the identifier that ends where a key word begins makes it a harmless one, such as `csrf_token`.
-pub(super) fn is_harmless_name(before: &[u8]) -> bool {
+fn is_harmless_name(before: &[u8]) -> bool {
     let name = before.strip_suffix(b"_").or_else(|| before.strip_suffix(b"-")).unwrap_or(before);
     HARMLESS.iter().any(|word| {
         name.len()
@@ -54,7 +264,7 @@ pub(super) fn is_harmless_name(before: &[u8]) -> bool {
 const HARMLESS: &[&str] = &["public", "csrf", "xsrf", "page", "next", "sync", "continuation", "cancellation"];
 
 /// Whether a password in a URL can end before an `@`: a host follows, and the authority began at a slash.
-pub(super) fn can_end_credentials(before: &[u8], behind: &[u8]) -> bool {
+fn can_end_credentials(before: &[u8], behind: &[u8]) -> bool {
     let begins_host = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'[';
     behind.first().is_some_and(begins_host)
         && before.iter().rev().find(|byte| ends_authority(**byte)) == Some(&b'/')
@@ -83,7 +293,7 @@ fn ends_authority(byte: u8) -> bool {
 }
 
 /// Whether what stands behind a key word makes it the name of a value: quotes, spaces, then an equals sign or a colon.
-pub(super) fn can_name_value(behind: &[u8]) -> bool {
+fn can_name_value(behind: &[u8]) -> bool {
     let after =
         |text: &[u8], skipped: fn(&u8) -> bool| text.iter().take(4).take_while(|byte| skipped(byte)).count();
     let behind = behind.get(after(behind, |byte| matches!(byte, b'"' | b'\'' | b'\\'))..).unwrap_or_default();
@@ -191,5 +401,77 @@ mod tests {
         for name in ["", "_", "my_", "x"] {
             assert!(!is_harmless_name(name.as_bytes()), "{name}");
         }
+    }
+
+    #[test]
+    fn opaque_values() {
+        for value in ["0a1b2c3d4e5f6a7b", "7Kq2vM9xW4zP", "AbCdXyZtQwErLmNoPiUv"] {
+            assert!(is_opaque(value.as_bytes()), "{value}");
+        }
+        for value in
+            ["abcdefgh", "12345678", "0123456789abcdef", "the-token-of-2026", "DEPLOY_TOKEN", "deadbeef"]
+        {
+            assert!(!is_opaque(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn passwords() {
+        for value in ["hunter2", "correct-horse", "70000", "7Kq2vM9x"] {
+            assert!(is_password(value.as_bytes()), "{value}");
+        }
+        for value in ["password", "3000", "$PASSWORD", "your-password", "DB_PASSWORD"] {
+            assert!(!is_password(value.as_bytes()), "{value}");
+        }
+        // "deploy:7Kq2vM9xW4zP", "user:password", "Aladdin:open sesame", no colon, and no base64.
+        assert!(is_basic(b"ZGVwbG95OjdLcTJ2TTl4VzR6UA=="));
+        assert!(is_basic(b"ZGVwbG95OjdLcTJ2TTl4VzR6UA"));
+        for value in
+            ["dXNlcjpwYXNzd29yZA==", "QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "authentication", "user:7Kq2vM9xW4zP"]
+        {
+            assert!(!is_basic(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn bodies_of_private_keys() {
+        for body in [
+            "\nMC4CAQAwBQYDK2VwBCIEINTuxq927NNf8UPKp4H2\n",
+            "\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\\n",
+            "\\u{a}b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ\\u{a}",
+            "\n# MC4CAQAwBQYD\n# K2VwBCIEINTuxq927NNf8UPKp4H2",
+        ] {
+            assert!(has_body(body.as_bytes()), "{body}");
+        }
+        for text in [
+            "",
+            " blocks of any kind are refused by the hook",
+            "\n...\n",
+            "\n/src/PaymentGatewayV2Client/UserServiceV2 @acme/all",
+            " is digest 3f786850e387550fdaa9a2d1b3a7e4c1f0b5d2a8",
+            "\n3f786850e387550fdaa9a2d1b3a7e4c1f0b5d2a8",
+            " blocks\n/apps/mobile/ios/Keychain2Tokens/KeyV2/TokenV3.swift",
+        ] {
+            assert!(!has_body(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
+    fn where_key_words_can_stand() {
+        let stands =
+            |context, before: &str, behind: &str| can_stand(context, before.as_bytes(), behind.as_bytes());
+        for before in ["", " ", "_", "=", "\\n", "\\u000a", "%0A", "\u{e9}"] {
+            assert!(stands(Context::WordStart, before, ""), "{before}");
+        }
+        for before in ["a", "B", "0", "\\x", "u000a", "%zz"] {
+            assert!(!stands(Context::WordStart, before, ""), "{before}");
+        }
+        assert!(stands(Context::Hex, "", "0123abcdX") && !stands(Context::Hex, "", "0123abc"));
+        assert!(stands(Context::AfterHex, "X0123abcd", "") && !stands(Context::AfterHex, "123abcd", ""));
+        let first = "MTk4NjIyNDgzNDcxOTI1MjQ4";
+        assert!(stands(Context::DottedToken, first, "Cl2FMQ.x"));
+        assert!(
+            !stands(Context::DottedToken, first, "Cl2FM.x") && !stands(Context::DottedToken, "x", "Cl2FMQ.x")
+        );
     }
 }

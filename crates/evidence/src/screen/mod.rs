@@ -9,6 +9,7 @@
 //! text, whatever it holds.
 
 mod credible;
+mod names;
 mod own;
 mod patterns;
 mod views;
@@ -20,11 +21,12 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
+use memchr::memchr_iter;
 use regex::bytes::{Regex, RegexBuilder};
 
 use own::Own;
 pub use own::is_sought;
-pub use patterns::{Confidence, RULES, Rule};
+pub use patterns::{Confidence, Context, RULES, Rule, Value};
 use views::View;
 use words::{Hit, Keys, Words};
 
@@ -62,6 +64,9 @@ struct Inner {
     rules: Vec<Compiled>,
     /// The rule and the text of each key word; as it is written here, unless the rule's pattern ignores case.
     keywords: Vec<(usize, &'static str)>,
+    /// The rules whose key word is one sign. Texts have too many of them for the table of the prefilter, which is slow
+    /// where it finds something.
+    signs: Vec<(usize, u8)>,
     /// The collector's own secrets, some of which come into being during the run.
     own: RwLock<Own>,
     /// Finds all key words in one pass. Without it every rule is tried everywhere: slower, and the same findings.
@@ -117,14 +122,14 @@ impl Screen {
     /// Compiles the rules, and learns the secrets in use.
     pub fn new(own_secrets: &[&str]) -> Screen {
         let rules = RULES.iter().map(Compiled::new).collect();
-        let keywords: Vec<(usize, &'static str)> = RULES
-            .iter()
-            .enumerate()
-            .flat_map(|(index, rule)| rule.keywords.iter().map(move |keyword| (index, *keyword)))
-            .collect();
+        let all = RULES.iter().enumerate();
+        let all = all.flat_map(|(index, rule)| rule.keywords.iter().map(move |keyword| (index, *keyword)));
+        let (signs, keywords): (Vec<_>, Vec<_>) = all.partition(|(_, keyword)| keyword.len() == 1);
+        let signs =
+            signs.iter().filter_map(|(index, sign)| Some((*index, *sign.as_bytes().first()?))).collect();
         let texts: Vec<&[u8]> = keywords.iter().map(|(_, keyword)| keyword.as_bytes()).collect();
         let prefilter = Words::new(&texts);
-        let screen = Screen(Arc::new(Inner { rules, keywords, own: RwLock::default(), prefilter }));
+        let screen = Screen(Arc::new(Inner { rules, keywords, signs, own: RwLock::default(), prefilter }));
         screen.learn(own_secrets);
         screen
     }
@@ -268,23 +273,30 @@ impl Inner {
         };
         let wanted = |hit: &Hit| {
             found(hit).is_some_and(|(_, word, compiled)| {
-                let rule = compiled.rule;
                 let exact = compiled.ignores_case || text.get(hit.range.clone()) == Some(word.as_bytes());
-                let before = text.get(..hit.range.start).unwrap_or_default();
-                let behind = text.get(hit.range.end..).unwrap_or_default();
-                exact && reading.wants(rule) && (rule.may_stand)(before, behind)
+                exact && compiled.may_match(text, &hit.range, reading)
             })
         };
-        prefilter.each(text, wanted, |hit| {
-            let Some((index, _, rule)) = found(&hit) else { return };
+        let mut take = |index: usize, rule: &Compiled, range: Range<usize>, sight: &mut Sight| {
             if areas.is_empty() {
                 areas.resize(self.rules.len(), Area::default());
             }
             if let Some(area) = areas.get_mut(index) {
-                area.widen(hit.range.start, hit.range.end, rule, text, &mut sight.findings);
+                area.widen(range.start, range.end, rule, text, &mut sight.findings);
             }
-            sight.words.iter_mut().for_each(|words| words.push(hit.range.clone()));
+            sight.words.iter_mut().for_each(|words| words.push(range.clone()));
+        };
+        prefilter.each(text, wanted, |hit| {
+            let Some((index, _, rule)) = found(&hit) else { return };
+            take(index, rule, hit.range, sight);
         });
+        for (index, sign) in &self.signs {
+            let Some(rule) = self.rules.get(*index) else { continue };
+            let places = memchr_iter(*sign, text).map(|at| at..at + 1);
+            places
+                .filter(|place| rule.may_match(text, place, reading))
+                .for_each(|place| take(*index, rule, place, sight));
+        }
         for (area, rule) in areas.iter().zip(&self.rules) {
             if area.end > 0 {
                 rule.search(text, area.start, area.end, &mut sight.findings);
@@ -340,6 +352,13 @@ impl Compiled {
         Compiled { rule, ignores_case: rule.pattern.starts_with("(?i)"), regex: OnceLock::new() }
     }
 
+    /// Whether a match can have the key word that stands here.
+    fn may_match(&self, text: &[u8], keyword: &Range<usize>, reading: Reading) -> bool {
+        let before = text.get(..keyword.start).unwrap_or_default();
+        let behind = text.get(keyword.end..).unwrap_or_default();
+        reading.wants(self.rule) && credible::can_stand(self.rule.context, before, behind)
+    }
+
     fn regex(&self) -> Option<&Regex> {
         self.regex.get_or_init(|| compile(self.rule)).as_ref()
     }
@@ -360,22 +379,16 @@ impl Compiled {
             }
             let secret = captures.name("span").unwrap_or(whole);
             let before = text.get(..whole.start()).unwrap_or_default();
-            if captures.name("value").is_none_or(|value| self.is_credible(before, value.as_bytes())) {
+            if captures
+                .name("value")
+                .is_none_or(|value| credible::is_credible(self.rule, before, value.as_bytes()))
+            {
                 let Rule { id, confidence, .. } = *self.rule;
                 findings.push(Finding { rule: id, confidence, start: secret.start(), end: secret.end() });
             }
             start = secret.end().max(whole.start() + 1);
         }
         start
-    }
-
-    /// Whether the varying part of a match, which the text `before` precedes, can be a secret.
-    fn is_credible(&self, before: &[u8], value: &[u8]) -> bool {
-        let guess = self.rule.confidence == Confidence::Low;
-        credible::entropy(value) >= self.rule.minimum_entropy
-            && !credible::is_placeholder(value)
-            && (!self.rule.mixed_case || credible::is_mixed_case(value))
-            && !(guess && (credible::is_dull(value) || credible::is_harmless_name(before)))
     }
 }
 

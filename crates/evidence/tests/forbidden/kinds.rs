@@ -256,7 +256,7 @@ pub(crate) static KINDS: &[Kind] = &[
     }),
     kind!("payment, live", "payment-key", |r| Secret::plain(format!("sk{}_{}", "_live", alnum(r, 24)))),
     kind!("payment, restricted", "payment-key", |r| Secret::plain(format!("rk{}_{}", "_live", alnum(r, 99)))),
-    kind!("payment, test", "payment-key", |r| Secret::plain(format!("sk{}_aB{}", "_test", alnum(r, 8)))),
+    kind!("payment, test", "payment-key", |r| Secret::plain(format!("sk{}_aB{}", "_test", alnum(r, 22)))),
     kind!("payment, access token", "payment-access-token", |r| {
         Secret::plain(format!("sq0{}-{}", "atp", word(r, 22)))
     }),

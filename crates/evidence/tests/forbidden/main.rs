@@ -25,10 +25,13 @@ mod estate;
 mod fields;
 mod forms;
 mod kinds;
+mod list;
+mod ordinary;
 mod own;
 mod planted;
 mod search;
 mod tap;
+mod template;
 
 /// Whether the whole table is wanted.
 fn full() -> bool {

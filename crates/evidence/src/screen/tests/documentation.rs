@@ -3,20 +3,24 @@
 use super::*;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/forbidden-data.md");
-const START: &str = "<!-- rules: written by a test from the code; UPDATE_DOCS=1 rewrites -->\n";
+const START: &str = "<!-- rules: written by a test from the list; UPDATE_DOCS=1 rewrites -->\n";
 const END: &str = "<!-- end of rules -->\n";
 
 fn table() -> String {
-    let mut table = String::from("| rule | what it finds | confidence |\n|---|---|---|\n");
+    let mut table = String::from("| rule | what it finds | confidence | form |\n|---|---|---|---|\n");
     table.push_str(&format!(
-        "| `{OWN_CREDENTIAL}` | The collector's own credentials, in any of the forms above | high |\n"
+        "| `{OWN_CREDENTIAL}` | The collector's own credentials, in any of the forms above | high | |\n"
     ));
     for rule in RULES {
         let confidence = match rule.confidence {
             Confidence::High => "high",
             Confidence::Low => "low",
         };
-        table.push_str(&format!("| `{}` | {} | {confidence} |\n", rule.id, rule.title));
+        let page = rule.page.strip_prefix("docs/").unwrap_or(rule.page);
+        table.push_str(&format!(
+            "| `{}` | {} | {confidence} | [documented]({page}) |\n",
+            rule.id, rule.description
+        ));
     }
     table
 }

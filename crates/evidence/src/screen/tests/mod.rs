@@ -2,8 +2,12 @@ mod clean;
 mod disguises;
 mod documentation;
 mod secrets;
+#[path = "../../../tests/forbidden/template.rs"]
+mod template;
 
 use std::sync::OnceLock;
+
+use fastrand::Rng;
 
 use super::*;
 
@@ -34,4 +38,10 @@ fn certain(text: &str) -> Vec<Finding> {
 
 fn found_by(rule: &str, text: &str) -> bool {
     screen().check(text.as_bytes()).iter().any(|finding| finding.rule == rule)
+}
+
+/// What the list of patterns writes of a rule, with the same random characters in every run.
+fn filled(rule: &Rule, templates: &[&str]) -> Vec<String> {
+    let mut random = Rng::with_seed(rule.id.bytes().map(u64::from).sum());
+    templates.iter().map(|template| template::fill(template, &mut random)).collect()
 }

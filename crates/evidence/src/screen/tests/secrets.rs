@@ -14,50 +14,76 @@ fn every_rule_is_sound() {
     let count = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), count, "two rules of one name");
+    let ids: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
     for rule in RULES {
         let id = rule.id;
         assert!(compile(rule).is_some(), "{id} does not compile");
-        assert!(id.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{id}");
-        assert!(!rule.examples.is_empty() && !rule.counter_examples.is_empty(), "{id}");
-        assert!(!rule.keywords.is_empty() && !rule.title.is_empty(), "{id}");
+        assert!(
+            id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'),
+            "{id}"
+        );
+        assert!(!rule.examples.is_empty() && !rule.lookalikes.is_empty(), "{id}");
+        assert!(!rule.keywords.is_empty() && !rule.description.is_empty(), "{id}");
+        assert!(
+            rule.page.starts_with("https://") || rule.page == "docs/platform-api.md",
+            "{id}: {}",
+            rule.page
+        );
+        assert!(rule.overlaps.iter().all(|other| ids.contains(other)), "{id}");
         assert!((0.0..8.0).contains(&rule.minimum_entropy), "{id}");
     }
 }
 
+/// And by no other, unless the list says so.
 #[test]
 fn every_example_is_found_by_its_rule() {
+    let mut wrong = Vec::new();
     for rule in RULES {
-        for example in rule.examples {
+        for example in filled(rule, rule.examples) {
             let findings = screen().check(example.as_bytes());
-            let found = findings.iter().find(|finding| finding.rule == rule.id);
-            let found = found.unwrap_or_else(|| panic!("{} does not find {example}", rule.id));
-            assert_eq!(found.confidence, rule.confidence);
-            assert!(found.start < found.end && found.end <= example.len());
-            let has_keyword = |keyword: &&str| example.to_lowercase().contains(&keyword.to_lowercase());
-            assert!(rule.keywords.iter().any(has_keyword), "{}: {example}", rule.id);
+            let found = findings.iter().any(|finding| {
+                finding.rule == rule.id
+                    && finding.confidence == rule.confidence
+                    && finding.start < finding.end
+                    && finding.end <= example.len()
+            });
+            let others = findings.iter().filter(|finding| finding.confidence == rule.confidence);
+            let alone =
+                others.into_iter().all(|other| other.rule == rule.id || rule.overlaps.contains(&other.rule));
+            if !found || !alone {
+                wrong.push(format!("{} {example}: {findings:?}", rule.id));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
 fn every_keyword_is_in_an_example() {
+    let mut unseen = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.confidence == Confidence::High) {
-        for keyword in rule.keywords {
-            let seen =
-                rule.examples.iter().any(|example| example.to_lowercase().contains(&keyword.to_lowercase()));
-            assert!(seen, "{}: {keyword}", rule.id);
-        }
+        let examples = filled(rule, rule.examples).join("\n").to_lowercase();
+        let mut keywords = rule.keywords.iter();
+        unseen.extend(keywords.find(|keyword| !examples.contains(&keyword.to_lowercase())).map(|_| rule.id));
     }
+    assert_eq!(unseen, [] as [&str; 0]);
 }
 
 #[test]
-fn no_counter_example_is_found() {
+fn no_lookalike_is_found() {
+    let mut wrong = Vec::new();
     for rule in RULES {
-        for example in rule.counter_examples {
-            assert!(!found_by(rule.id, example), "{} finds {example}", rule.id);
-            assert_eq!(certain(example), [], "{} {example}", rule.id);
+        for lookalike in filled(rule, rule.lookalikes) {
+            let findings = screen().check(lookalike.as_bytes());
+            if findings
+                .iter()
+                .any(|finding| finding.rule == rule.id || finding.confidence == Confidence::High)
+            {
+                wrong.push(format!("{} {lookalike}: {findings:?}", rule.id));
+            }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 /// An example in everything that can stand around it in evidence or output.
@@ -90,18 +116,19 @@ fn surroundings(example: &str) -> Vec<String> {
 
 #[test]
 fn every_secret_is_found_wherever_it_stands() {
+    let mut wrong = Vec::new();
     for rule in RULES.iter().filter(|rule| rule.confidence == Confidence::High) {
-        for example in rule.examples {
-            for text in surroundings(example) {
-                assert!(found_by(rule.id, &text), "{}: {text}", rule.id);
+        for example in filled(rule, rule.examples) {
+            for text in surroundings(&example) {
                 let redacted = screen().redact(&text);
-                assert!(
-                    redacted.contains(&format!("[redacted: {}", rule.id)) || redacted.contains("[redacted: ")
-                );
-                assert!(!found_by(rule.id, &redacted), "{}: {redacted}", rule.id);
+                let found = found_by(rule.id, &text) && redacted.contains("[redacted: ");
+                if !found || found_by(rule.id, &redacted) {
+                    wrong.push(format!("{}: {text}: {redacted}", rule.id));
+                }
             }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -130,14 +157,21 @@ fn long_matches_are_followed_to_their_end() {
     assert_eq!(screen().redact(&text), "a\n[redacted: private-key]\nb");
 }
 
-/// The first line of a private key is a finding whatever follows it.
+/// The body of a private key is a finding whatever its headers say; its first line alone holds nothing.
 #[test]
 fn a_private_key_is_never_a_placeholder() {
-    let text = format!(
-        "{}\nComment: https://example.com, your_key\n\nxxxx",
-        concat!("-----BEGIN PGP ", "PRIVATE KEY BLOCK-----")
-    );
-    assert!(found_by("private-key", &text));
+    let header = concat!("-----BEGIN PGP ", "PRIVATE KEY BLOCK-----");
+    let body = "lQOYBGb1x8QBCADKq9v2L0Zt7yPn3wXhR5mJkT8dVfA4";
+    for headers in
+        ["", "Comment: https://example.com, your_key\n", "Version: X v2.0 (GNU/Linux)\nComment: a\n"]
+    {
+        assert!(found_by("private-key", &format!("{header}\n{headers}\n{body}")), "{headers}");
+    }
+    for sentence in
+        ["", "\n\nxxxx", " blocks are refused", "\n# and so on\n/src/KeyHandlingV2 @acme/security\n"]
+    {
+        assert!(!found_by("private-key", &format!("never commit {header}{sentence}")), "{sentence}");
+    }
 }
 
 #[test]
@@ -234,8 +268,7 @@ fn hostile_texts_take_linear_time() {
     .to_vec();
     for rule in RULES {
         samples.extend(rule.keywords.iter().map(|keyword| keyword.to_string()));
-        samples.extend(rule.examples.iter().map(|example| example.to_string()));
-        samples.extend(rule.counter_examples.iter().map(|example| example.to_string()));
+        samples.extend(filled(rule, rule.examples));
     }
     samples.push(concat!("-----BEGIN ", "PRIVATE KEY-----").to_string());
     for sample in samples {
@@ -268,7 +301,7 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
     .map(str::to_string)
     .to_vec();
-    parts.extend(RULES.iter().flat_map(|rule| rule.examples).map(|example| example.to_string()));
+    parts.extend(RULES.iter().flat_map(|rule| filled(rule, rule.examples)));
     parts.extend(RULES.iter().flat_map(|rule| rule.keywords).map(|keyword| keyword.to_string()));
     parts.push(OWN_SECRET.to_string());
     proptest::collection::vec(proptest::sample::select(parts), 0..12).prop_map(|parts| parts.concat())
@@ -292,7 +325,7 @@ proptest! {
 
     #[test]
     fn never_panics_on_bytes(text in proptest::collection::vec(any::<u8>(), 0..400), at in 0usize..400, which in 0usize..1_000) {
-        let examples: Vec<&str> = RULES.iter().flat_map(|rule| rule.examples).copied().collect();
+        let examples: Vec<String> = RULES.iter().flat_map(|rule| filled(rule, rule.examples)).collect();
         let mut text = text;
         let at = at.min(text.len());
         text.splice(at..at, examples[which % examples.len()].bytes());
