@@ -28,7 +28,7 @@ pub(crate) const FORMS: &[Form] = &[
     clean("prose", prose),
     clean("emoji with joiners", emoji),
     clean("key=41", equals_signs),
-    clean("capitals as in base32", capitals),
+    clean("identifiers in capitals", capitals),
     clean("backslashes of paths and patterns", backslashes),
     clean("tabs and blank lines", tabs),
 ];
@@ -198,8 +198,9 @@ fn equals_signs() -> String {
 
 fn capitals() -> String {
     repeat(|number| {
-        let letters = noise(number).to_string().replace(['0', '1', '8', '9'], "Q");
-        format!("SERVICEPAYMENTSGATEWAYEUROPE{letters} @acme/team-{number}\n")
+        format!(
+            "SERVICE_PAYMENTS_GATEWAY_{number}=INFRASTRUCTURE_EUROPE_WEST @ACME/TEAM-{number} # OWNED BY ALL\n"
+        )
     })
 }
 

@@ -32,6 +32,8 @@ pub(crate) const FORMS: &[Form] = &[
     hostile("base64 three times, in lines of 60", || nested(3, 60)),
     hostile("base64 three times, in lines of 8", || nested(3, 8)),
     hostile("lines, base64 and percent in turn", mixed),
+    hostile("words of capitals as in base32, one a line", capitals),
+    hostile("every disguise in every line", disguised),
 ];
 
 const fn hostile(name: &'static str, make: fn() -> String) -> Form {
@@ -61,4 +63,19 @@ fn mixed() -> String {
     let text = in_lines(&STANDARD.encode(text(SIZE / 4)), 24);
     let text: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
     in_lines(&STANDARD.encode(text), 24)
+}
+
+fn capitals() -> String {
+    repeat(|number| {
+        let letters = noise(number).to_string().replace(['0', '1', '8', '9'], "Q");
+        format!("SERVICEPAYMENTSGATEWAYEUROPE{letters} @acme/team-{number}\n")
+    })
+}
+
+fn disguised() -> String {
+    repeat(|number| {
+        format!(
+            "a{number}\\141=41%41\u{200b}b{number}\tc{number}=\n\nMEQHA3DBNFXCA5DFPB2CA33GEBZW63LFEBWGK3THORUA{number}\n"
+        )
+    })
 }
