@@ -67,9 +67,30 @@ pub fn parts(number: u32) -> Parts {
 /// The bundle of these parts, made to fit each other, with a manifest that fits and is then changed.
 pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut Manifest)) -> Vec<u8> {
     let created_at = CREATED_AT + i64::from(number) * 60;
+    let (run, hints, normalized) = fitting(parts, parts.artifacts.len());
+    let mut files = vec![
+        (RUN.to_owned(), json(&run)),
+        (HINTS.to_owned(), json(&hints)),
+        (NORMALIZED.to_owned(), json(&normalized)),
+    ];
+    files.extend(parts.artifacts.clone());
+    let mut manifest = manifest(number, created_at, &files, key);
+    manifest.controls = controls(&normalized);
+    manifest.artifacts.iter_mut().for_each(|artifact| artifact.controls.clone_from(&manifest.controls));
+    change(&mut manifest);
+    let manifest = json(&manifest);
+    files.insert(0, (MANIFEST.to_owned(), manifest));
+    let unsigned = UnsignedBundle::new(created_at, files.iter().map(entry).collect()).unwrap();
+    let mut out = Vec::new();
+    unsigned.sign(key).unwrap().write(&mut out, None, |entry| contents(&files, entry)).unwrap();
+    out
+}
+
+/// The documents of these parts, made to fit each other and so many artifacts.
+fn fitting(parts: &Parts, artifacts: usize) -> (RunRecord, serde_json::Value, Normalized) {
     let mut run = parts.run.clone();
     for source in &mut run.sources {
-        source.collected = parts.artifacts.len() as u64;
+        source.collected = artifacts as u64;
         source.requested = source.collected + source.not_found + source.denied + source.failed;
     }
     let mut normalized = parts.normalized.clone();
@@ -85,22 +106,11 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
     }
     let mut hints = parts.hints.clone();
     hints["hints"][0]["control"] = serde_json::json!(normalized.controls[0].id);
-    let mut files = vec![
-        (RUN.to_owned(), json(&run)),
-        (HINTS.to_owned(), json(&hints)),
-        (NORMALIZED.to_owned(), json(&normalized)),
-    ];
-    files.extend(parts.artifacts.clone());
-    let mut manifest = manifest(number, created_at, &files, key);
-    manifest.controls = normalized.controls.iter().map(|control| control.id.clone()).collect();
-    manifest.artifacts.iter_mut().for_each(|artifact| artifact.controls.clone_from(&manifest.controls));
-    change(&mut manifest);
-    let manifest = json(&manifest);
-    files.insert(0, (MANIFEST.to_owned(), manifest));
-    let unsigned = UnsignedBundle::new(created_at, files.iter().map(entry).collect()).unwrap();
-    let mut out = Vec::new();
-    unsigned.sign(key).unwrap().write(&mut out, None, |entry| contents(&files, entry)).unwrap();
-    out
+    (run, hints, normalized)
+}
+
+fn controls(normalized: &Normalized) -> Vec<String> {
+    normalized.controls.iter().map(|control| control.id.clone()).collect()
 }
 
 /// A bundle that inflates to this many times 64 MiB of zeros.
@@ -109,13 +119,16 @@ pub fn zeros(number: u32, times: usize) -> Vec<u8> {
     let (parts, key) = (parts(number), key());
     let created_at = CREATED_AT + i64::from(number) * 60;
     let name = |n: usize| format!("sources/codehost/zeros_{n:03}.json");
+    let (run, hints, normalized) = fitting(&parts, times);
     let mut files = vec![
-        (RUN.to_owned(), json(&parts.run)),
-        (HINTS.to_owned(), json(&parts.hints)),
-        (NORMALIZED.to_owned(), json(&parts.normalized)),
+        (RUN.to_owned(), json(&run)),
+        (HINTS.to_owned(), json(&hints)),
+        (NORMALIZED.to_owned(), json(&normalized)),
         (name(0), zeros),
     ];
     let mut manifest = manifest(number, created_at, &files, &key);
+    manifest.controls = controls(&normalized);
+    manifest.artifacts[0].controls.clone_from(&manifest.controls);
     let mut entries: Vec<_> = files.iter().map(entry).collect();
     let (artifact, file, zeros) =
         (manifest.artifacts[0].clone(), manifest.files[3].clone(), entries[3].clone());

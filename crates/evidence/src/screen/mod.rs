@@ -145,7 +145,8 @@ impl Screen {
     pub fn check(&self, text: &[u8]) -> Vec<Finding> {
         let mut sight = Sight::default();
         self.0.search(text, Reading::Plain, &mut sight);
-        self.0.search_views(text, LAYERS, &mut sight);
+        self.0.search_own(text, &mut sight);
+        self.0.search_views(text, false, LAYERS, &mut sight);
         let mut findings = sight.findings;
         findings.sort_by_key(|finding| {
             (finding.start, Reverse(finding.confidence), Reverse(finding.end), finding.rule)
@@ -221,32 +222,39 @@ impl Inner {
             Some(prefilter) => self.search_near(prefilter, text, reading, sight),
             None => self.search_everywhere(text, reading, sight),
         }
-        // Of lines that were put together the plain text shows as much: what stands between them does not count.
-        if reading != Reading::Joined {
-            let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
-            own.each(text, |place| sight.findings.push(own_finding(place)));
-        }
     }
 
-    /// Adds what the text hides in up to `layers` layers and is not found already.
-    fn search_views(&self, text: &[u8], layers: usize, sight: &mut Sight) {
+    /// The collector's own secrets in the text.
+    fn search_own(&self, text: &[u8], sight: &mut Sight) {
+        let own = self.own.read().unwrap_or_else(PoisonError::into_inner);
+        own.each(text, |place| sight.findings.push(own_finding(place)));
+    }
+
+    /// Adds what the text hides in up to `layers` layers and is not found already. `joined`: the text holds lines that
+    /// were put together, and so does what is only unescaped in it.
+    fn search_views(&self, text: &[u8], joined: bool, layers: usize, sight: &mut Sight) {
         let Some(below) = layers.checked_sub(1) else { return };
         for view in View::of(text) {
-            let words = self.search_view(&view, below, sight);
+            let words = self.search_view(&view, joined, below, sight);
             if let Some(pairs) = view.pairs(text, &words) {
-                self.search_view(&pairs, below, sight);
+                self.search_view(&pairs, joined, below, sight);
             }
         }
     }
 
     /// Adds what one view shows. Gives where in the text key words are written, in order, if lines were put together
     /// in the view or it is wanted.
-    fn search_view(&self, view: &View, below: usize, sight: &mut Sight) -> Vec<Range<usize>> {
+    fn search_view(&self, view: &View, joined: bool, below: usize, sight: &mut Sight) -> Vec<Range<usize>> {
         let wanted = view.joined || sight.words.is_some();
+        let joined = view.joined || (joined && !view.encoded);
         let mut hidden = Sight { words: wanted.then(Vec::new), ..Sight::default() };
-        let reading = if view.joined { Reading::Joined } else { Reading::Decoded };
+        let reading = if joined { Reading::Joined } else { Reading::Decoded };
         self.search(&view.bytes, reading, &mut hidden);
-        self.search_views(&view.bytes, below, &mut hidden);
+        // Of lines that were put together the plain text shows as much: what stands between them does not count.
+        if !view.joined {
+            self.search_own(&view.bytes, &mut hidden);
+        }
+        self.search_views(&view.bytes, joined, below, &mut hidden);
         for finding in hidden.findings.iter().filter(|finding| finding.confidence == Confidence::High) {
             let (start, end) = view.back(finding.start, finding.end);
             let known = |known: &Finding| {

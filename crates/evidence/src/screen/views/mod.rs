@@ -20,6 +20,8 @@ pub(super) struct View {
     pub(super) bytes: Vec<u8>,
     /// Whether the view holds lines that were put together, which makes words that nobody wrote.
     pub(super) joined: bool,
+    /// Whether the view holds what was encoded as a whole, so that its lines are those of another text.
+    pub(super) encoded: bool,
     /// Whether something was taken away between the lines that can have belonged to the words.
     ambiguous: bool,
     /// Where each stretch of the bytes comes from, in order.
@@ -42,9 +44,15 @@ const BETWEEN: &[u8] = b"\"\n\"";
 impl View {
     /// Every view of the text that shows something.
     pub(super) fn of(text: &[u8]) -> impl Iterator<Item = View> {
-        let makers: [fn(&[u8]) -> View; 5] =
-            [escapes::view, quoted::view, lines::chains, base64::view, base32::view];
-        makers.into_iter().map(|make| make(text)).filter(|view| !view.bytes.is_empty())
+        let makers: [(fn(&[u8]) -> View, bool); 5] = [
+            (escapes::view, false),
+            (quoted::view, false),
+            (lines::chains, false),
+            (base64::view, true),
+            (base32::view, true),
+        ];
+        let views = makers.into_iter().map(|(make, encoded)| View { encoded, ..make(text) });
+        views.filter(|view| !view.bytes.is_empty())
     }
 
     /// The view of every two lines of the `text` by themselves where this view, of whole chains, showed something: at
