@@ -38,6 +38,7 @@ pub(super) fn is_credible(rule: &Rule, before: &[u8], value: &[u8]) -> bool {
 }
 
 /// Whether a key word can belong to a match where it stands.
+#[inline]
 pub(super) fn can_stand(context: Context, before: &[u8], behind: &[u8]) -> bool {
     match context {
         Context::Anywhere => true,

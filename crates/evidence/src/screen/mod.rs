@@ -17,6 +17,7 @@ mod words;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
@@ -64,9 +65,9 @@ struct Inner {
     rules: Vec<Compiled>,
     /// The rule and the text of each key word; as it is written here, unless the rule's pattern ignores case.
     keywords: Vec<(usize, &'static str)>,
-    /// The rules whose key word is one sign. Texts have too many of them for the table of the prefilter, which is slow
-    /// where it finds something.
-    signs: Vec<(usize, u8)>,
+    /// Key words that are one sign, and the rules of each. Texts have too many of them for the table of the prefilter,
+    /// which is slow where it finds something.
+    signs: BTreeMap<u8, Vec<usize>>,
     /// The collector's own secrets, some of which come into being during the run.
     own: RwLock<Own>,
     /// Finds all key words in one pass. Without it every rule is tried everywhere: slower, and the same findings.
@@ -124,9 +125,13 @@ impl Screen {
         let rules = RULES.iter().map(Compiled::new).collect();
         let all = RULES.iter().enumerate();
         let all = all.flat_map(|(index, rule)| rule.keywords.iter().map(move |keyword| (index, *keyword)));
-        let (signs, keywords): (Vec<_>, Vec<_>) = all.partition(|(_, keyword)| keyword.len() == 1);
-        let signs =
-            signs.iter().filter_map(|(index, sign)| Some((*index, *sign.as_bytes().first()?))).collect();
+        let (single, keywords): (Vec<_>, Vec<_>) = all.partition(|(_, keyword)| keyword.len() == 1);
+        let mut signs: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+        for (index, sign) in
+            single.iter().flat_map(|(index, keyword)| keyword.bytes().map(move |sign| (index, sign)))
+        {
+            signs.entry(sign).or_default().push(*index);
+        }
         let texts: Vec<&[u8]> = keywords.iter().map(|(_, keyword)| keyword.as_bytes()).collect();
         let prefilter = Words::new(&texts);
         let screen = Screen(Arc::new(Inner { rules, keywords, signs, own: RwLock::default(), prefilter }));
@@ -146,7 +151,7 @@ impl Screen {
         let mut sight = Sight::default();
         self.0.search(text, Reading::Plain, &mut sight);
         self.0.search_own(text, &mut sight);
-        self.0.search_views(text, false, LAYERS, &mut sight);
+        self.0.search_views(text, Reading::Plain, LAYERS, &mut sight);
         let mut findings = sight.findings;
         findings.sort_by_key(|finding| {
             (finding.start, Reverse(finding.confidence), Reverse(finding.end), finding.rule)
@@ -230,31 +235,31 @@ impl Inner {
         own.each(text, |place| sight.findings.push(own_finding(place)));
     }
 
-    /// Adds what the text hides in up to `layers` layers and is not found already. `joined`: the text holds lines that
-    /// were put together, and so does what is only unescaped in it.
-    fn search_views(&self, text: &[u8], joined: bool, layers: usize, sight: &mut Sight) {
+    /// Adds what the text hides in up to `layers` layers and is not found already.
+    fn search_views(&self, text: &[u8], above: Reading, layers: usize, sight: &mut Sight) {
         let Some(below) = layers.checked_sub(1) else { return };
         for view in View::of(text) {
-            let words = self.search_view(&view, joined, below, sight);
+            let words = self.search_view(&view, above, below, sight);
             if let Some(pairs) = view.pairs(text, &words) {
-                self.search_view(&pairs, joined, below, sight);
+                self.search_view(&pairs, above, below, sight);
             }
         }
     }
 
     /// Adds what one view shows. Gives where in the text key words are written, in order, if lines were put together
     /// in the view or it is wanted.
-    fn search_view(&self, view: &View, joined: bool, below: usize, sight: &mut Sight) -> Vec<Range<usize>> {
+    fn search_view(&self, view: &View, above: Reading, below: usize, sight: &mut Sight) -> Vec<Range<usize>> {
         let wanted = view.joined || sight.words.is_some();
-        let joined = view.joined || (joined && !view.encoded);
         let mut hidden = Sight { words: wanted.then(Vec::new), ..Sight::default() };
+        // Escapes in lines that were put together are joined too.
+        let joined = view.joined || (above == Reading::Joined && !view.encoded);
         let reading = if joined { Reading::Joined } else { Reading::Decoded };
         self.search(&view.bytes, reading, &mut hidden);
         // Of lines that were put together the plain text shows as much: what stands between them does not count.
         if !view.joined {
             self.search_own(&view.bytes, &mut hidden);
         }
-        self.search_views(&view.bytes, joined, below, &mut hidden);
+        self.search_views(&view.bytes, reading, below, &mut hidden);
         for finding in hidden.findings.iter().filter(|finding| finding.confidence == Confidence::High) {
             let (start, end) = view.back(finding.start, finding.end);
             let known = |known: &Finding| {
@@ -275,35 +280,36 @@ impl Inner {
 
     fn search_near(&self, prefilter: &Words<Keys>, text: &[u8], reading: Reading, sight: &mut Sight) {
         let mut areas: Vec<Area> = Vec::new();
-        let found = |hit: &Hit| {
-            let (index, word) = self.keywords.get(hit.word)?;
-            Some((*index, *word, self.rules.get(*index)?))
-        };
         let wanted = |hit: &Hit| {
-            found(hit).is_some_and(|(_, word, compiled)| {
-                let exact = compiled.ignores_case || text.get(hit.range.clone()) == Some(word.as_bytes());
-                exact && compiled.may_match(text, &hit.range, reading)
+            self.keywords.get(hit.word).is_some_and(|(index, word)| {
+                self.rules.get(*index).is_some_and(|rule| {
+                    let exact = rule.ignores_case || text.get(hit.range.clone()) == Some(word.as_bytes());
+                    exact && rule.may_match(text, &hit.range, reading)
+                })
             })
         };
-        let mut take = |index: usize, rule: &Compiled, range: Range<usize>, sight: &mut Sight| {
+        let mut take = |index: usize, keyword: Range<usize>| {
             if areas.is_empty() {
                 areas.resize(self.rules.len(), Area::default());
             }
-            if let Some(area) = areas.get_mut(index) {
-                area.widen(range.start, range.end, rule, text, &mut sight.findings);
+            if let (Some(area), Some(rule)) = (areas.get_mut(index), self.rules.get(index)) {
+                area.widen(keyword.start, keyword.end, rule, text, &mut sight.findings);
             }
-            sight.words.iter_mut().for_each(|words| words.push(range.clone()));
+            sight.words.iter_mut().for_each(|words| words.push(keyword.clone()));
         };
         prefilter.each(text, wanted, |hit| {
-            let Some((index, _, rule)) = found(&hit) else { return };
-            take(index, rule, hit.range, sight);
+            if let Some((index, _)) = self.keywords.get(hit.word) {
+                take(*index, hit.range);
+            }
         });
-        for (index, sign) in &self.signs {
-            let Some(rule) = self.rules.get(*index) else { continue };
-            let places = memchr_iter(*sign, text).map(|at| at..at + 1);
-            places
-                .filter(|place| rule.may_match(text, place, reading))
-                .for_each(|place| take(*index, rule, place, sight));
+        for (sign, rules) in &self.signs {
+            for at in memchr_iter(*sign, text) {
+                let place = at..at + 1;
+                let matching = rules.iter().filter(|index| {
+                    self.rules.get(**index).is_some_and(|rule| rule.may_match(text, &place, reading))
+                });
+                matching.for_each(|index| take(*index, place.clone()));
+            }
         }
         for (area, rule) in areas.iter().zip(&self.rules) {
             if area.end > 0 {

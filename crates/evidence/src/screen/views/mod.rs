@@ -20,7 +20,7 @@ pub(super) struct View {
     pub(super) bytes: Vec<u8>,
     /// Whether the view holds lines that were put together, which makes words that nobody wrote.
     pub(super) joined: bool,
-    /// Whether the view holds what was encoded as a whole, so that its lines are those of another text.
+    /// Whether the text says something else than the view, which is then read as a text of its own.
     pub(super) encoded: bool,
     /// Whether something was taken away between the lines that can have belonged to the words.
     ambiguous: bool,
@@ -44,14 +44,10 @@ const BETWEEN: &[u8] = b"\"\n\"";
 impl View {
     /// Every view of the text that shows something.
     pub(super) fn of(text: &[u8]) -> impl Iterator<Item = View> {
-        let makers: [(fn(&[u8]) -> View, bool); 5] = [
-            (escapes::view, false),
-            (quoted::view, false),
-            (lines::chains, false),
-            (base64::view, true),
-            (base32::view, true),
-        ];
-        let views = makers.into_iter().map(|(make, encoded)| View { encoded, ..make(text) });
+        let readable: [fn(&[u8]) -> View; 3] = [escapes::view, quoted::view, lines::chains];
+        let encoded: [fn(&[u8]) -> View; 2] = [base64::view, base32::view];
+        let encoded = encoded.into_iter().map(|make| View { encoded: true, ..make(text) });
+        let views = readable.into_iter().map(|make| make(text)).chain(encoded);
         views.filter(|view| !view.bytes.is_empty())
     }
 
