@@ -24,7 +24,7 @@ use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
 
 /// Flags of other programs that documents show.
-const FOREIGN_FLAGS: &[&str] = &["--format"];
+const FOREIGN_FLAGS: &[&str] = &["--format", "--user"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
