@@ -1,6 +1,6 @@
 //! What is counted, and how Prometheus reads it.
 //!
-//! Every label comes from a closed set: routes of the table, methods of [`known`], statuses that handlers answer with,
+//! Every label comes from a closed set: routes of the table, methods of `known`, statuses that handlers answer with,
 //! codes of problems. No request can add a label, and none holds the name of an organization or a bundle.
 
 use std::time::Duration;

@@ -113,7 +113,7 @@ pub trait Configured: fmt::Debug + Send + Sync {
         false
     }
 
-    /// For [`Config::source`].
+    /// For [`Config::source`](crate::config::Config::source).
     fn as_any(&self) -> &dyn Any;
 }
 
