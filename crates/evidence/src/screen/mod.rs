@@ -65,9 +65,9 @@ struct Inner {
     rules: Vec<Compiled>,
     /// The rule and the text of each key word; as it is written here, unless the rule's pattern ignores case.
     keywords: Vec<(usize, &'static str)>,
-    /// Key words that are one sign, and the rules of each. Texts have too many of them for the table of the prefilter,
-    /// which is slow where it finds something.
-    signs: BTreeMap<u8, Vec<usize>>,
+    /// Key words that are one sign, and the rules of each by their contexts. Texts have too many of them for the table
+    /// of the prefilter, which is slow where it finds something.
+    signs: BTreeMap<u8, Vec<(Context, Vec<usize>)>>,
     /// The collector's own secrets, some of which come into being during the run.
     own: RwLock<Own>,
     /// Finds all key words in one pass. Without it every rule is tried everywhere: slower, and the same findings.
@@ -126,12 +126,7 @@ impl Screen {
         let all = RULES.iter().enumerate();
         let all = all.flat_map(|(index, rule)| rule.keywords.iter().map(move |keyword| (index, *keyword)));
         let (single, keywords): (Vec<_>, Vec<_>) = all.partition(|(_, keyword)| keyword.len() == 1);
-        let mut signs: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
-        for (index, sign) in
-            single.iter().flat_map(|(index, keyword)| keyword.bytes().map(move |sign| (index, sign)))
-        {
-            signs.entry(sign).or_default().push(*index);
-        }
+        let signs = by_sign(&single);
         let texts: Vec<&[u8]> = keywords.iter().map(|(_, keyword)| keyword.as_bytes()).collect();
         let prefilter = Words::new(&texts);
         let screen = Screen(Arc::new(Inner { rules, keywords, signs, own: RwLock::default(), prefilter }));
@@ -302,13 +297,18 @@ impl Inner {
                 take(*index, hit.range);
             }
         });
-        for (sign, rules) in &self.signs {
-            for at in memchr_iter(*sign, text) {
-                let place = at..at + 1;
-                let matching = rules.iter().filter(|index| {
-                    self.rules.get(**index).is_some_and(|rule| rule.may_match(text, &place, reading))
-                });
-                matching.for_each(|index| take(*index, place.clone()));
+        let wants = |index: &&usize| self.rules.get(**index).is_some_and(|known| reading.wants(known.rule));
+        for (sign, contexts) in &self.signs {
+            let any_wanted = |(_, rules): &&(Context, Vec<usize>)| rules.iter().any(|index| wants(&index));
+            let contexts: Vec<_> = contexts.iter().filter(any_wanted).collect();
+            let places = if contexts.is_empty() { &[] } else { text };
+            for at in memchr_iter(*sign, places) {
+                let (before, behind) = (text.get(..at), text.get(at + 1..));
+                let (before, behind) = (before.unwrap_or_default(), behind.unwrap_or_default());
+                let possible =
+                    contexts.iter().filter(|(context, _)| credible::can_stand(*context, before, behind));
+                let rules = possible.flat_map(|(_, rules)| rules).filter(wants);
+                rules.for_each(|index| take(*index, at..at + 1));
             }
         }
         for (area, rule) in areas.iter().zip(&self.rules) {
@@ -326,6 +326,20 @@ impl Inner {
             words.push(0..text.len());
         }
     }
+}
+
+/// The rules of each sign that is a key word.
+fn by_sign(keywords: &[(usize, &'static str)]) -> BTreeMap<u8, Vec<(Context, Vec<usize>)>> {
+    let mut signs: BTreeMap<u8, Vec<(Context, Vec<usize>)>> = BTreeMap::new();
+    for (index, keyword) in keywords {
+        let (Some(rule), Some(sign)) = (RULES.get(*index), keyword.bytes().next()) else { continue };
+        let contexts = signs.entry(sign).or_default();
+        match contexts.iter_mut().find(|(context, _)| *context == rule.context) {
+            Some((_, rules)) => rules.push(*index),
+            None => contexts.push((rule.context, vec![*index])),
+        }
+    }
+    signs
 }
 
 /// The stretches in the order of the text, none inside another.
