@@ -3,7 +3,7 @@
 //! The first byte picks the call. The judgements are compared with the specification's sentences, written once more
 //! over the JSON that came (or, for XML, over the artifact that will be signed).
 
-use evidence::evaluate::{Evidence, check};
+use evidence::evaluate::{Evidence, checks};
 use evidence::observation::Seen;
 use evidence::rule::{Status, Verdict};
 use evidence::source::{Answer, Found, KINDS};
@@ -25,21 +25,14 @@ pub fn run(input: &[u8]) -> bool {
         format!("{:?}", padded.unwrap()),
         "the same answer with white space behind"
     );
-    let mut artifact = None;
     for found in found {
-        match found {
-            Found::Observed(observation, _) => {
-                if let Seen::Artifact { artifact: seen, .. } = &observation.seen {
-                    artifact = Some(json(seen.bytes()));
-                }
-                if let Some(check) = check(&observation, Evidence::None) {
-                    judged(check.rule.code, answer.call, bytes, artifact.as_ref(), &check.verdict);
-                }
-            }
-            Found::Asked(question) => {
-                judged(question.rule.code, answer.call, bytes, artifact.as_ref(), &question.facts.judge());
-            }
-            Found::Population { .. } | Found::Warned(_) => {}
+        let Found::Inspected(inspection) = found else { continue };
+        let artifact = inspection.observations.iter().find_map(|observation| match &observation.seen {
+            Seen::Artifact { artifact, .. } => Some(json(artifact.bytes())),
+            _ => None,
+        });
+        for check in checks(inspection, &Evidence::None) {
+            judged(check.rule.code, answer.call, bytes, artifact.as_ref(), &check.verdict);
         }
     }
     true

@@ -140,10 +140,10 @@ pub enum Format {
 pub struct Vocabulary {
     /// What one is called, such as `control`.
     pub noun: &'static str,
-    /// Every word there is.
-    pub known: &'static [&'static str],
-    /// The words that this key takes.
-    pub taken: &'static [&'static str],
+    /// Lists every word there is.
+    pub known: fn() -> Vec<&'static str>,
+    /// Lists the words that this key takes.
+    pub taken: fn() -> Vec<&'static str>,
     /// What cannot take the others, such as `this source cannot serve`.
     pub refusal: &'static str,
     /// What it can take, such as `it can serve`.

@@ -68,7 +68,7 @@ pub fn hint(format: Format) -> Option<String> {
     match format {
         Format::Choice(choices) => Some(format!("supported: {}", suggest::alternatives(choices))),
         Format::Word(vocabulary) => {
-            Some(format!("the {}s are {}", vocabulary.noun, suggest::list(vocabulary.taken)))
+            Some(format!("the {}s are {}", vocabulary.noun, suggest::list(&(vocabulary.taken)())))
         }
         Format::Custom(custom) => custom.hint.map(str::to_owned),
         Format::Url => Some("write it in full, for example `https://host.example/api`".to_owned()),
@@ -99,11 +99,12 @@ fn choice(choices: &[&str], text: &str) -> Result<(), Complaint> {
 
 fn word(vocabulary: &Vocabulary, text: &str) -> Result<(), Complaint> {
     let Vocabulary { noun, known, taken, refusal, offer } = vocabulary;
+    let taken = taken();
     if taken.contains(&text) {
         return Ok(());
     }
-    let listed = suggest::list(taken);
-    if known.contains(&text) {
+    let listed = suggest::list(&taken);
+    if known().contains(&text) {
         return Err(Complaint::new(format!("{refusal} {}", quote(text))).help(format!("{offer} {listed}")));
     }
     let complaint = Complaint::new(format!("there is no {noun} {}", quote(text)));

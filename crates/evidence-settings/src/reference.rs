@@ -64,7 +64,7 @@ fn of_shape(shape: &Shape) -> String {
 fn of_format(format: Format) -> String {
     match format {
         Format::Choice(choices) => suggest::alternatives(choices),
-        Format::Word(vocabulary) => suggest::alternatives(vocabulary.taken),
+        Format::Word(vocabulary) => suggest::alternatives(&(vocabulary.taken)()),
         Format::Variable => "variable name".to_owned(),
         Format::Path => "path".to_owned(),
         Format::Url => "URL".to_owned(),

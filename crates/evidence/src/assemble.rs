@@ -18,19 +18,19 @@ use sha2::{Digest as _, Sha256};
 
 use crate::collection::Collection;
 use crate::config::Config;
-use crate::control::Control;
 use crate::env::Env;
 use crate::evaluate::{Check, ControlResult, control_result};
+use crate::framework::{Control, Framework};
 use crate::hint;
+use crate::rule::Rule;
 use crate::spool::{Item, Reader, Spool, Text};
 
 /// The controls of the run: the configuration's, and those that only a source asks for.
-pub fn controls(config: &Config) -> Vec<Control> {
-    let own = config.sources.iter().flat_map(|source| source.controls());
-    let mut controls: Vec<Control> = config.controls.iter().chain(own).copied().collect();
-    controls.sort();
-    controls.dedup();
-    controls
+pub fn controls(config: &Config) -> Vec<&'static Control> {
+    let wanted: Vec<&Rule> = config.sources.iter().flat_map(|source| source.rules()).copied().collect();
+    let of_sources = config.framework.controls_of(&wanted);
+    let is_wanted = |control: &&Control| config.controls.contains(control) || of_sources.contains(control);
+    config.framework.controls.iter().filter(is_wanted).collect()
 }
 
 /// Judges every control.
@@ -50,10 +50,10 @@ pub fn normalized(
     collection.checks.iter().for_each(|check| summary.checks.add(check.verdict.status));
     add(spool, path::NORMALIZED, |out, reader| {
         let controls = results.iter().map(|result| {
-            let checks = || collection.checks.iter().filter(|check| check.control() == result.control);
+            let checks = || collection.checks.iter().filter(|check| result.control.rests_on(check.rule));
             NormalizedControl {
-                id: result.control.id().to_string(),
-                title: result.control.title().to_string(),
+                id: result.control.id.to_string(),
+                title: result.control.title.to_string(),
                 status: result.status,
                 reason: result.reason.code.to_string(),
                 evidence: Rows::new(unique(checks().flat_map(|check| check.evidence.numbers()), reader)),
@@ -62,7 +62,7 @@ pub fn normalized(
         });
         let document = Normalized {
             schema_version: SCHEMA_VERSION.to_string(),
-            framework: config.framework.id().to_string(),
+            framework: config.framework.id.to_string(),
             summary,
             controls: Rows::new(controls),
         };
@@ -108,14 +108,15 @@ fn unique<'a>(
 }
 
 /// `derived/hints.json`
-pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
+pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) -> io::Result<()> {
     let hints = hint::ordered(&collection.checks);
+    let control = |check: &Check<Text>| framework.control_of(check.rule).map_or("", |control| control.id);
     add(spool, path::HINTS, |out, reader| {
         // By a hash of the id, since a large organization has a hint for every repository: two ids that share one
         // are told apart as if they were the same.
         let mut seen: HashMap<u64, u32> = HashMap::new();
         let mut id = move |check: &Check<Text>| {
-            let id = format!("{}:{}:{}", check.control().id(), check.verdict.reason.code, check.subject);
+            let id = format!("{}:{}:{}", control(check), check.verdict.reason.code, check.subject);
             let mut hasher = DefaultHasher::new();
             id.hash(&mut hasher);
             let count = seen.entry(hasher.finish()).or_default();
@@ -125,7 +126,7 @@ pub fn hints(spool: &mut Spool, collection: &Collection) -> io::Result<()> {
         let rows = hints.iter().map(|(check, advice)| {
             io::Result::Ok(document::Hint {
                 id: id(check),
-                control: check.control().id().to_string(),
+                control: control(check).to_string(),
                 severity: advice.severity,
                 category: advice.category,
                 source: check.source.id().to_string(),
@@ -212,8 +213,8 @@ pub fn manifest(
             bundle_version: BUNDLE_VERSION.to_string(),
             tool_version: env!("CARGO_PKG_VERSION").to_string(),
             created_at: created,
-            framework: config.framework.id().to_string(),
-            controls: controls(config).iter().map(|control| control.id().to_string()).collect(),
+            framework: config.framework.id.to_string(),
+            controls: controls(config).iter().map(|control| control.id.to_string()).collect(),
             sources: collection.sources.iter().map(|source| source.name.clone()).collect(),
             artifacts: FallibleRows::<_>::new(artifacts),
             signer: SignerRecord::of(&key.public_key()),

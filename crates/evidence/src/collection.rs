@@ -4,7 +4,6 @@
 //! and what the manifest must say about things that are not in the bundle; each source's share is kept apart until all
 //! are done, so that the order of the documents does not depend on who was faster.
 
-use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
@@ -16,12 +15,13 @@ use futures_util::stream;
 
 use crate::env::Env;
 use crate::evaluate::{self, Check, Evidence};
-use crate::observation::{Artifact, Failed, Observation, Seen, SourceName};
+use crate::framework::Framework;
+use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
 use crate::report::format::counted;
 use crate::report::{Event, Outcome, Reporter, Tally};
-use crate::rule::reason;
+use crate::rule::{Verdict, reason};
 use crate::screen::{Confidence, Screen};
-use crate::source::{ConnectError, Found, Question, Scope, Session};
+use crate::source::{ConnectError, Found, Scope, Session};
 use crate::spool::{Spool, Text};
 
 /// What was collected, beside the spool.
@@ -85,6 +85,7 @@ pub enum Connected {
 /// Only the spool's: what goes wrong at a host is part of the collection.
 pub async fn gather(
     sources: &[Connected],
+    framework: &'static Framework,
     screen: &Screen,
     spool: &mut Spool,
     env: &Env,
@@ -96,7 +97,7 @@ pub async fn gather(
     let mut parts = Vec::new();
     let mut items = Vec::new();
     for (index, source) in sources.iter().enumerate() {
-        let mut gathering = Gathering::new(source.name(), screen, env, reporter);
+        let mut gathering = Gathering::new(source.name(), framework, screen, env, reporter);
         match source {
             Connected::Failed(scope, error) => gathering.unconnected(scope, error, spool)?,
             Connected::Session(session) => {
@@ -161,6 +162,7 @@ impl Connected {
 /// One source's share.
 struct Gathering<'a> {
     source: SourceName,
+    framework: &'static Framework,
     screen: &'a Screen,
     env: &'a Env,
     reporter: &'a dyn Reporter,
@@ -168,20 +170,21 @@ struct Gathering<'a> {
     tally: Tally,
     discovered: u64,
     in_scope: u64,
-    /// Where the artifacts are that a question will be about, and the rule by which those were left out that are
-    /// nowhere.
-    pending: HashMap<String, Result<u32, &'static str>>,
+    /// The subject that was screened last.
+    last_subject: Arc<str>,
 }
 
 impl<'a> Gathering<'a> {
     fn new(
         source: SourceName,
+        framework: &'static Framework,
         screen: &'a Screen,
         env: &'a Env,
         reporter: &'a dyn Reporter,
     ) -> Gathering<'a> {
         Gathering {
             source,
+            framework,
             screen,
             env,
             reporter,
@@ -189,7 +192,7 @@ impl<'a> Gathering<'a> {
             tally: Tally::default(),
             discovered: 0,
             in_scope: 0,
-            pending: HashMap::new(),
+            last_subject: "".into(),
         }
     }
 
@@ -200,8 +203,7 @@ impl<'a> Gathering<'a> {
                 self.reporter.event(Event::Population { source: self.source, expected, text: &text });
             }
             Found::Warned(warning) => self.warn(warning, true),
-            Found::Observed(observation, warnings) => self.observed(observation, warnings, spool)?,
-            Found::Asked(question) => self.asked(question, spool)?,
+            Found::Inspected(inspection) => self.inspected(inspection, spool)?,
         }
         Ok(())
     }
@@ -261,17 +263,9 @@ impl<'a> Gathering<'a> {
         let message = self.clean(&error.message);
         let subject: Arc<str> = self.clean(&scope.subject).into();
         for rule in &scope.rules {
-            let seen = Seen::Failed(Failed {
-                reason: &reason::CONNECTION_FAILED,
-                message: message.clone(),
-                status: None,
-                request_id: None,
-            });
-            let subject = Arc::clone(&subject);
-            let observation = Observation { source: self.source, rule, subject, exempt: None, seen };
-            if let Some(check) = evaluate::check(&observation, Evidence::None) {
-                self.kept(check, spool)?;
-            }
+            let verdict = Verdict::unknown(&reason::CONNECTION_FAILED, message.clone());
+            let (source, subject) = (self.source, Arc::clone(&subject));
+            self.kept(Check { rule, source, subject, verdict, evidence: Evidence::None }, spool)?;
         }
         let missing = u64::try_from(scope.rules.len()).unwrap_or(u64::MAX);
         self.part.unconnected = true;
@@ -317,69 +311,67 @@ impl<'a> Gathering<'a> {
         self.screen.redact(text).into_owned()
     }
 
-    fn observed(
-        &mut self,
-        mut observation: Observation,
-        warnings: Vec<Warning>,
-        spool: &mut Spool,
-    ) -> io::Result<()> {
-        let warned = !warnings.is_empty();
-        for warning in warnings {
-            self.warn(warning, true);
+    fn inspected(&mut self, mut inspection: Inspection, spool: &mut Spool) -> io::Result<()> {
+        let mut numbers = Vec::new();
+        for observation in &mut inspection.observations {
+            numbers.extend(self.observed(observation, spool)?);
         }
-        let subject = self.clean(&observation.subject);
-        if subject != *observation.subject {
-            observation.subject = subject.into();
-        }
-        let mut evidence = Evidence::None;
-        let mut place = None;
-        let mut asked_later = false;
-        if let Seen::Artifact { artifact, .. } = &observation.seen {
-            let path = artifact.path().to_string();
-            match self.forbidden(artifact, &observation.subject) {
-                Some(rule) => {
-                    let filename = self.clean(&path);
-                    asked_later = artifact.record().judge().is_none();
-                    if asked_later {
-                        self.pending.insert(path, Err(rule));
-                    }
-                    let warning = Warning {
-                        code: reason::EXCLUDED_BY_POLICY.code.to_string(),
-                        message: format!("{filename} was left out as forbidden data (rule {rule})"),
-                        source: Some(self.source.id().to_string()),
-                        subject: Some(observation.subject.to_string()),
-                    };
-                    // Told as what came of the look.
-                    self.warn(warning, false);
-                    let excluded = Excluded { filename: filename.clone(), rule: rule.to_string() };
-                    self.part.excluded.push(excluded);
-                    place = Some(filename);
-                    observation.seen = Seen::Withheld { rule };
-                }
-                None => {
-                    evidence = Evidence::One(self.spool(&observation, spool)?);
-                    place = Some(path);
-                }
-            }
-        }
-        let path = place.unwrap_or_default();
-        self.count(&observation, &path, warned);
-        if matches!(observation.seen, Seen::Withheld { .. }) && asked_later {
-            return Ok(());
-        }
-        let number = evidence.numbers().first().copied();
-        match (evaluate::check(&observation, evidence), number) {
-            (Some(check), _) => self.checked(check, spool)?,
-            // What it shows is asked later, together with others.
-            (None, Some(number)) => drop(self.pending.insert(path, Ok(number))),
-            (None, None) => {}
+        let evidence = match numbers.as_slice() {
+            [] => Evidence::None,
+            [number] => Evidence::One(*number),
+            _ => Evidence::Many(numbers.into()),
+        };
+        for mut check in evaluate::checks(inspection, &evidence) {
+            check.verdict.actual = check.verdict.actual.map(|actual| self.clean(&actual));
+            self.clean_subject(&mut check.subject);
+            self.kept(check, spool)?;
         }
         Ok(())
     }
 
-    fn checked(&mut self, mut check: Check, spool: &mut Spool) -> io::Result<()> {
-        check.verdict.actual = check.verdict.actual.map(|actual| self.clean(&actual));
-        self.kept(check, spool)
+    /// Screens what was seen, spools it and counts it; the number of its artifact, if there is one to keep.
+    fn observed(&mut self, observation: &mut Observation, spool: &mut Spool) -> io::Result<Option<u32>> {
+        let warnings = std::mem::take(&mut observation.warnings);
+        let warned = !warnings.is_empty();
+        for warning in warnings {
+            self.warn(warning, true);
+        }
+        self.clean_subject(&mut observation.subject);
+        let mut number = None;
+        let mut path = String::new();
+        if let Seen::Artifact { artifact, .. } = &observation.seen {
+            path = artifact.path().to_string();
+            match self.forbidden(artifact, &observation.subject) {
+                Some(rule) => {
+                    path = self.clean(&path);
+                    let warning = Warning {
+                        code: reason::EXCLUDED_BY_POLICY.code.to_string(),
+                        message: format!("{path} was left out as forbidden data (rule {rule})"),
+                        source: Some(self.source.id().to_string()),
+                        subject: Some(observation.subject.to_string()),
+                    };
+                    // Shown as the outcome of the look.
+                    self.warn(warning, false);
+                    self.part.excluded.push(Excluded { filename: path.clone(), rule: rule.to_string() });
+                    observation.seen = Seen::Withheld { rule };
+                }
+                None => number = Some(self.spool(observation, spool)?),
+            }
+        }
+        self.count(observation, &path, warned);
+        Ok(number)
+    }
+
+    /// A subject without what must not be in a bundle. Most checks have the subject of the observation before them.
+    fn clean_subject(&mut self, subject: &mut Arc<str>) {
+        if Arc::ptr_eq(subject, &self.last_subject) {
+            return;
+        }
+        let clean = self.clean(subject);
+        if clean != **subject {
+            *subject = clean.into();
+        }
+        self.last_subject = Arc::clone(subject);
     }
 
     /// The words of a check leave memory too: in a large organization they are the most of it.
@@ -388,32 +380,12 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// A check over artifacts that are in the spool already. If one of them was left out, what it showed is not used.
-    fn asked(&mut self, question: Question, spool: &mut Spool) -> io::Result<()> {
-        let Question { rule, subject, facts, evidence } = question;
-        let places: Vec<_> = evidence.iter().filter_map(|path| self.pending.get(path.as_str())).collect();
-        let verdict = match places.iter().find_map(|place| place.err()) {
-            Some(left_out_by) => evaluate::withheld(left_out_by),
-            None => facts.judge(),
-        };
-        let numbers: Vec<u32> = places.iter().filter_map(|place| place.ok()).collect();
-        let evidence = match numbers.as_slice() {
-            [] => Evidence::None,
-            [number] => Evidence::One(*number),
-            _ => Evidence::Many(numbers.into()),
-        };
-        let subject = self.clean(&subject).into();
-        self.checked(Check { rule, source: self.source, subject, verdict, evidence }, spool)
-    }
-
     /// The rule by which `artifact` must be left out. What is merely suspicious becomes a warning: leaving out
     /// evidence for a false alarm would be a loss that nobody can make good.
     fn forbidden(&mut self, artifact: &Artifact, subject: &str) -> Option<&'static str> {
         let mut findings = self.screen.check(artifact.path().as_str().as_bytes());
         findings.extend(self.screen.check(artifact.bytes()));
-        findings.extend(
-            artifact.record().decoded().map(|decoded| self.screen.check(decoded)).unwrap_or_default(),
-        );
+        findings.extend(artifact.decoded().map(|decoded| self.screen.check(decoded)).unwrap_or_default());
         if let Some(finding) = findings.iter().find(|finding| finding.confidence == Confidence::High) {
             return Some(finding.rule);
         }
@@ -438,9 +410,14 @@ impl<'a> Gathering<'a> {
         let row = ArtifactRecord {
             filename: artifact.path().to_string(),
             source: self.source.id().to_string(),
-            artifact_type: artifact.record().artifact_type().to_string(),
+            artifact_type: observation.kind.name.to_string(),
             collected_at: self.env.stamp_of(*at),
-            controls: vec![observation.rule.control.id().to_string()],
+            controls: self
+                .framework
+                .controls_of(observation.kind.rules)
+                .iter()
+                .map(|control| control.id.to_string())
+                .collect(),
             checksum: String::new(),
             size_bytes: 0,
             subject: observation.subject.to_string(),

@@ -1,13 +1,13 @@
 //! What a source saw: artifacts, absences, refusals and failures, all of them data.
 //!
-//! Nothing here is judged and nothing is invented. An [`Artifact`] is serialised once, from a [`Record`] that has
-//! room for the listed fields only, so that forbidden data has nowhere to land and what is judged is what is signed.
+//! Nothing is invented here. An [`Artifact`] is serialised once, from a record that has room for the listed fields
+//! only, so that forbidden data has nowhere to land and what is judged is what is signed.
 
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-use evidence_bundle::document::RequestRecord;
+use evidence_bundle::document::{RequestRecord, Warning, write_json};
 use evidence_bundle::path::{BundlePath, PathError};
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -31,19 +31,78 @@ impl SourceName {
     }
 }
 
-/// One thing a source looked at, for one rule.
+/// A kind of thing to look at, and the artifact it becomes.
+#[derive(Debug)]
+pub struct ArtifactKind {
+    /// `artifact_type` in the manifest.
+    pub name: &'static str,
+    /// The rules it is evidence for.
+    pub rules: &'static [&'static Rule],
+}
+
+/// One thing a source looked at.
 #[derive(Debug, Clone)]
 pub struct Observation {
     /// Who looked.
     pub source: SourceName,
-    /// For which rule.
-    pub rule: &'static Rule,
+    /// What kind of thing it is.
+    pub kind: &'static ArtifactKind,
     /// What was looked at: an organization, an account, or a part of it such as `owner/repository`.
     pub subject: Arc<str>,
-    /// Why checks do not apply to it, if they do not: an archived repository.
-    pub exempt: Option<&'static Reason>,
     /// What was seen.
     pub seen: Seen,
+    /// What the manifest must warn of.
+    pub warnings: Vec<Warning>,
+}
+
+/// Things that were looked at together, and what they show.
+///
+/// Every check of a setting that was read takes this one path: each judgement rests on all artifacts beside it.
+#[derive(Debug, Clone)]
+pub struct Inspection {
+    /// Why checks do not apply to the subject, if they do not: an archived repository.
+    pub exempt: Option<&'static Reason>,
+    /// What was looked at.
+    pub observations: Vec<Observation>,
+    /// What the rules say of it.
+    pub judgements: Vec<Judgement>,
+}
+
+/// What a rule says about a subject.
+#[derive(Debug, Clone)]
+pub struct Judgement {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// What it is about.
+    pub subject: Arc<str>,
+    /// The outcome, by the rule's own function.
+    pub verdict: Verdict,
+}
+
+impl Inspection {
+    /// An inspection that shows nothing yet.
+    pub fn of(observations: Vec<Observation>) -> Inspection {
+        Inspection { exempt: None, observations, judgements: Vec::new() }
+    }
+
+    /// The same with the verdict of `rule`, unless nothing was read: then the observations say why.
+    pub fn judged(
+        mut self,
+        rule: &'static Rule,
+        subject: impl Into<Arc<str>>,
+        verdict: Verdict,
+    ) -> Inspection {
+        if self.observations.iter().any(|observation| observation.seen.path().is_some()) {
+            self.judgements.push(Judgement { rule, subject: subject.into(), verdict });
+        }
+        self
+    }
+}
+
+impl From<Observation> for Inspection {
+    fn from(observation: Observation) -> Inspection {
+        Inspection::of(vec![observation])
+    }
 }
 
 /// What was seen.
@@ -83,8 +142,16 @@ pub enum Seen {
 
 impl Seen {
     /// The setting was read: the artifact of it, or the collection error that it cannot be made.
-    pub fn artifact(source: SourceName, filename: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
-        match Artifact::new(source, filename, record) {
+    ///
+    /// `decoded` is content that the JSON text hides behind an encoding, and that the screen must see in the clear.
+    pub fn artifact(
+        source: SourceName,
+        filename: &str,
+        record: &impl Serialize,
+        decoded: Option<Vec<u8>>,
+        meta: &Meta,
+    ) -> Seen {
+        match Artifact::new(source, filename, record, decoded) {
             Ok(artifact) => {
                 Seen::Artifact { artifact: Box::new(artifact), request: meta.record(), at: meta.received_at }
             }
@@ -188,41 +255,17 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
     }
 }
 
-/// The content of an artifact: a struct with exactly the fields that are needed, so that nothing else can be stored.
-pub trait Record: fmt::Debug + Send + Sync {
-    /// `artifact_type` in the manifest.
-    fn artifact_type(&self) -> &'static str;
-
-    /// Writes the JSON that will be signed.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written as JSON.
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()>;
-
-    /// Content that the JSON text hides behind an encoding, and that the screen must see in the clear.
-    fn decoded(&self) -> Option<&[u8]> {
-        None
-    }
-
-    /// Lets go of what only the written bytes need.
-    fn written(&mut self) {}
-
-    /// What the source's rule says about it; `None` if it is judged together with others, by a question that
-    /// follows it.
-    fn judge(&self) -> Option<Verdict>;
-}
-
-/// A record and the bytes that will be signed.
+/// The bytes that will be signed.
 #[derive(Debug, Clone)]
 pub struct Artifact {
     path: BundlePath,
-    record: Arc<dyn Record>,
     bytes: Vec<u8>,
+    decoded: Option<Vec<u8>>,
 }
 
 impl Artifact {
-    /// Serialises `record` for `sources/<source>/<filename>`: the only place where an artifact becomes bytes.
+    /// Serialises `record` for `sources/<source>/<filename>`: the only place where an artifact becomes bytes. A record
+    /// is a struct with exactly the fields that are needed, so that nothing else can be stored.
     ///
     /// # Errors
     ///
@@ -230,14 +273,14 @@ impl Artifact {
     pub fn new(
         source: SourceName,
         filename: &str,
-        mut record: impl Record + 'static,
+        record: &impl Serialize,
+        decoded: Option<Vec<u8>>,
     ) -> Result<Artifact, ArtifactError> {
         let path =
             BundlePath::new(&format!("sources/{}/{filename}", source.id())).map_err(ArtifactError::Name)?;
         let mut bytes = Vec::new();
-        record.write(&mut bytes).map_err(ArtifactError::Serialise)?;
-        record.written();
-        Ok(Artifact { path, record: Arc::new(record), bytes })
+        write_json(&mut bytes, record).map_err(ArtifactError::Serialise)?;
+        Ok(Artifact { path, bytes, decoded })
     }
 
     /// Path in the bundle.
@@ -245,14 +288,19 @@ impl Artifact {
         &self.path
     }
 
-    /// The content.
-    pub fn record(&self) -> &dyn Record {
-        &*self.record
-    }
-
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// What the bytes hide behind an encoding.
+    pub fn decoded(&self) -> Option<&[u8]> {
+        self.decoded.as_deref()
+    }
+
+    /// How many bytes it keeps in memory.
+    pub fn weight(&self) -> usize {
+        self.bytes.len().saturating_add(self.decoded.as_ref().map_or(0, Vec::len))
     }
 }
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 
-use evidence::evaluate::{Evidence, check};
+use evidence::evaluate::{Evidence, checks};
+use evidence::http::ParseError;
 use evidence::http::link;
 use evidence::http::retry::verdict;
 use evidence::screen::Screen;
@@ -97,18 +98,13 @@ fn judgements() -> Vec<Case> {
         let Some((call, bytes)) = bytes.split_first() else { continue };
         let read = answers[usize::from(*call) % answers.len()].read;
         for (index, found) in read(bytes).unwrap_or_default().into_iter().enumerate() {
-            let rule = match &found {
-                Found::Observed(observation, _) if check(observation, Evidence::None).is_some() => {
-                    observation.rule
-                }
-                Found::Asked(question) => question.rule,
-                _ => continue,
-            };
-            if known.insert(rule.code) {
+            let Found::Inspected(inspection) = found else { continue };
+            let Some(check) = checks(inspection, &Evidence::None).pop() else { continue };
+            if known.insert(check.rule.code) {
                 let bytes = bytes.to_vec();
-                cases.push(case(format!("judge, 1,000 times: {}", rule.code), move || {
-                    let found = read(&bytes).unwrap().into_iter().nth(index).unwrap();
-                    Box::new(move || (0..1_000).for_each(|_| judge(&found)))
+                cases.push(case(format!("read and judge, 1,000 times: {}", check.rule.code), move || {
+                    let bytes = bytes.clone();
+                    Box::new(move || (0..1_000).for_each(|_| read_and_judge(read, &bytes, index)))
                 }));
             }
         }
@@ -116,11 +112,9 @@ fn judgements() -> Vec<Case> {
     cases
 }
 
-fn judge(found: &Found) {
-    match found {
-        Found::Observed(observation, _) => drop(black_box(check(black_box(observation), Evidence::None))),
-        Found::Asked(question) => drop(black_box(question.facts.judge())),
-        Found::Population { .. } | Found::Warned(_) => {}
+fn read_and_judge(read: fn(&[u8]) -> Result<Vec<Found>, ParseError>, bytes: &[u8], index: usize) {
+    if let Some(Found::Inspected(inspection)) = read(black_box(bytes)).unwrap().into_iter().nth(index) {
+        drop(black_box(checks(inspection, &Evidence::None)));
     }
 }
 

@@ -114,7 +114,9 @@ impl Simulation {
             let source = config.connectable(&surroundings).remove(0);
             let session = source.connect(Arc::clone(&screen)).await.map_err(|error| format!("{error:?}"))?;
             let sources = connected.get_or_init(|| [Connected::Session(session)]);
-            collection::gather(sources, &screen, &mut spool, &env, &*reporter).await.map_err(text)
+            collection::gather(sources, config.framework, &screen, &mut spool, &env, &*reporter)
+                .await
+                .map_err(text)
         };
         // The connection test is one request.
         let sent = || session(connected.get()).map_or(1, |session| session.account().requests);

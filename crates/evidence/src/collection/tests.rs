@@ -2,80 +2,42 @@
 
 use std::time::Duration;
 
-use evidence_bundle::document::{RequestRecord, Status, write_json};
-use evidence_bundle::path::BundlePath;
+use evidence_bundle::document::Status;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use serde::Serialize;
 
 use super::*;
-use crate::control::Control;
-use crate::observation::Record;
+use crate::framework::{Control, Mapping};
+use crate::http::Meta;
+use crate::observation::ArtifactKind;
 use crate::report::Quiet;
-use crate::rule::{Facts, Rule, Verdict};
+use crate::rule::{Rule, Verdict};
 use crate::source::{Account, ConnectErrorKind, Plan};
 
 const TORTOISE: SourceName = SourceName::new("tortoise");
 const HARE: SourceName = SourceName::new("hare");
 const SECRET: &str = "a-credential-of-this-run";
 
-static RULE: Rule = Rule {
-    code: "made-up",
-    control: Control::Cc7_2,
-    expected: "something",
-    permission: "Grant it.",
-    improvement: None,
+static RULE: Rule =
+    Rule { code: "made-up", expected: "something", permission: "Grant it.", improvement: None, reasons: &[] };
+static NOTE: ArtifactKind = ArtifactKind { name: "note", rules: &[&RULE] };
+static FRAMEWORK: Framework = Framework {
+    id: "made_up",
+    controls: &[Control { id: "C1", title: "made up", rules: &[Mapping { rule: &RULE, criteria: &["C"] }] }],
 };
-
-/// A record that passes, or that is judged with others.
-#[derive(Debug, Serialize)]
-struct Note {
-    text: &'static str,
-    #[serde(skip)]
-    alone: bool,
-}
-
-impl Record for Note {
-    fn artifact_type(&self) -> &'static str {
-        "note"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        self.alone.then(|| Verdict::pass(self.text))
-    }
-}
-
-/// Facts that pass, so that only the engine can say otherwise.
-#[derive(Debug)]
-struct AllGood;
-
-impl Facts for AllGood {
-    fn judge(&self) -> Verdict {
-        Verdict::pass("all good")
-    }
-}
 
 #[derive(Clone, Copy)]
 enum Step {
-    /// Look at something: file name, text, whether it is judged alone.
-    Look(&'static str, &'static str, bool),
-    /// Ask about these files.
-    Ask(&'static str, &'static [&'static str]),
+    /// Look at files, a name and a text each, and judge each of these subjects by them: always as good, so that only
+    /// the engine can say otherwise.
+    Look(&'static [(&'static str, &'static str)], &'static [&'static str]),
     Pause,
 }
 
 struct Scripted {
     name: SourceName,
     steps: &'static [Step],
-}
-
-fn path(source: SourceName, file: &str) -> BundlePath {
-    BundlePath::new(&format!("sources/{}/{file}", source.id())).unwrap()
 }
 
 impl Session for Scripted {
@@ -108,23 +70,18 @@ impl Session for Scripted {
                         tokio::time::sleep(Duration::from_millis(20)).await;
                         None
                     }
-                    Step::Look(file, text, alone) => {
-                        let artifact = Artifact::new(name, file, Note { text, alone }).unwrap();
-                        let request =
-                            RequestRecord { path: file.into(), status: 200, etag: None, request_id: None };
-                        let at = jiff::Timestamp::UNIX_EPOCH;
-                        let seen = Seen::Artifact { artifact: Box::new(artifact), request, at };
-                        let subject = file.into();
-                        let observation =
-                            Observation { source: name, rule: &RULE, subject, exempt: None, seen };
-                        Some(Found::Observed(observation, Vec::new()))
+                    Step::Look(files, subjects) => {
+                        let observations = files.iter().map(|(file, text)| {
+                            let meta = Meta { path: (*file).into(), status: 200, ..Meta::default() };
+                            let seen = Seen::artifact(name, file, text, None, &meta);
+                            let (source, subject) = (name, (*file).into());
+                            Observation { source, kind: &NOTE, subject, seen, warnings: Vec::new() }
+                        });
+                        let inspection = Inspection::of(observations.collect());
+                        Some(Found::Inspected(subjects.iter().fold(inspection, |inspection, subject| {
+                            inspection.judged(&RULE, *subject, Verdict::pass("all good"))
+                        })))
                     }
-                    Step::Ask(subject, files) => Some(Found::Asked(Question {
-                        rule: &RULE,
-                        subject: subject.into(),
-                        facts: Box::new(AllGood),
-                        evidence: files.iter().map(|file| path(name, file)).collect(),
-                    })),
                 }
             })
             .boxed()
@@ -157,7 +114,8 @@ fn collected(sources: &[Connected]) -> (Collection, Vec<String>) {
     let env = Env::new::<&str, &str>([], clock);
     let screen = Screen::new(&[SECRET]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let gathered = runtime.block_on(gather(sources, &screen, &mut spool, &env, &Quiet::default())).unwrap();
+    let gathered =
+        runtime.block_on(gather(sources, &FRAMEWORK, &screen, &mut spool, &env, &Quiet::default())).unwrap();
     let items = spool.items().iter().map(|item| item.path().to_string()).collect();
     (gathered, items)
 }
@@ -165,10 +123,10 @@ fn collected(sources: &[Connected]) -> (Collection, Vec<String>) {
 #[test]
 fn the_order_of_the_results_does_not_depend_on_who_is_faster() {
     use Step::{Look, Pause};
-    let sources = [
-        session(TORTOISE, &[Pause, Look("a.json", "slow", true), Pause, Look("b.json", "slow", true)]),
-        session(HARE, &[Look("c.json", "fast", true), Look("d.json", "fast", true)]),
-    ];
+    let slow: &[Step] =
+        &[Pause, Look(&[("a.json", "slow")], &["a.json"]), Pause, Look(&[("b.json", "slow")], &["b.json"])];
+    let fast: &[Step] = &[Look(&[("c.json", "fast")], &["c.json"]), Look(&[("d.json", "fast")], &["d.json"])];
+    let sources = [session(TORTOISE, slow), session(HARE, fast)];
     let (collection, spooled) = collected(&sources);
     let subjects: Vec<&str> = collection.checks.iter().map(|check| &*check.subject).collect();
     assert_eq!(subjects, ["a.json", "b.json", "c.json", "d.json"]);
@@ -185,18 +143,16 @@ fn the_order_of_the_results_does_not_depend_on_who_is_faster() {
 }
 
 #[test]
-fn a_question_rests_on_all_its_artifacts_and_on_none_that_was_left_out() {
-    use Step::{Ask, Look};
+fn a_judgement_rests_on_all_its_artifacts_and_on_none_that_was_left_out() {
+    use Step::Look;
     let steps: &[Step] = &[
-        Look("one.json", "first", false),
-        Look("two.json", "second", false),
-        Look("bad.json", SECRET, false),
-        Ask("both", &["one.json", "two.json"]),
-        Ask("tainted", &["one.json", "bad.json"]),
-        Ask("alone", &["two.json"]),
+        Look(&[("one.json", "first"), ("two.json", "second")], &["both", "each"]),
+        Look(&[("three.json", "third"), ("bad.json", SECRET)], &["tainted"]),
+        Look(&[("four.json", "fourth")], &["alone"]),
     ];
     let (collection, spooled) = collected(&[session(HARE, steps)]);
-    assert_eq!(spooled, ["sources/hare/one.json", "sources/hare/two.json"]);
+    let spooled: Vec<&str> = spooled.iter().map(|path| path.trim_start_matches("sources/hare/")).collect();
+    assert_eq!(spooled, ["one.json", "two.json", "three.json", "four.json"]);
     let seen: Vec<_> = collection
         .checks
         .iter()
@@ -204,12 +160,13 @@ fn a_question_rests_on_all_its_artifacts_and_on_none_that_was_left_out() {
         .collect();
     let expected = [
         ("both", Status::Pass, vec![0, 1]),
+        ("each", Status::Pass, vec![0, 1]),
         // What a part that is not in the bundle showed is not used.
-        ("tainted", Status::NotVerifiable, vec![0]),
-        ("alone", Status::Pass, vec![1]),
+        ("tainted", Status::NotVerifiable, vec![2]),
+        ("alone", Status::Pass, vec![3]),
     ];
     assert_eq!(seen, expected);
-    assert_eq!(*collection.checks[1].verdict.reason, reason::EXCLUDED_BY_POLICY);
+    assert_eq!(*collection.checks[2].verdict.reason, reason::EXCLUDED_BY_POLICY);
     assert_eq!(collection.excluded.len(), 1);
     assert!(!collection.is_complete());
 }
@@ -231,7 +188,8 @@ fn what_an_unconnected_source_would_have_shown_is_told_as_not_read() {
         requests: 2,
         retries: 1,
     };
-    let sources = [Connected::Failed(scope, error), session(HARE, &[Step::Look("a.json", "there", true)])];
+    let sources =
+        [Connected::Failed(scope, error), session(HARE, &[Step::Look(&[("a.json", "there")], &["a.json"])])];
     let (collection, spooled) = collected(&sources);
     assert_eq!(spooled, ["sources/hare/a.json"]);
     let [check, other] = collection.checks.as_slice() else { panic!("{:?}", collection.checks) };

@@ -85,7 +85,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         let connected = connect(sources, &screen, &*reporter).await?;
         let first = || connected.iter().find_map(Connected::session);
         let organization = organization.or_else(|| first().map(|session| session.organization().to_string()));
-        let gathered = collection::gather(&connected, &screen, &mut spool, env, &*reporter).await;
+        let gathered =
+            collection::gather(&connected, config.framework, &screen, &mut spool, env, &*reporter).await;
         Ok((gathered.map_err(failed)?, organization.unwrap_or_default(), connected))
     }));
     // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
@@ -110,7 +111,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         exit_code: exit.code(),
     };
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
-    assemble::hints(&mut spool, &collection).map_err(failed)?;
+    assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
     // What the documents say of them is written; the manifest says nothing of checks.
     drop(std::mem::take(&mut collection.checks));
@@ -261,6 +262,7 @@ async fn dry_run(
         return Err(Error::Connect(vec![error.clone()]));
     }
     reporter.event(Event::Planned {
+        framework: config.framework,
         plans: &plans,
         missing: &connected.iter().filter_map(Connected::scope).collect::<Vec<_>>(),
         max_size_bytes: config.bundle.max_size_bytes,

@@ -1,20 +1,32 @@
-//! Keys that hold controls.
+//! Keys that hold controls, and the rules that they want.
 
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 use evidence_settings::problem::Complaint;
 
-use crate::control::Control;
+use crate::framework::{self, Control};
+use crate::rule::Rule;
 
 /// The controls that one key takes.
-pub(crate) const fn controls_of(taken: &'static [&'static str]) -> Vocabulary {
+pub(crate) const fn controls_of(taken: fn() -> Vec<&'static str>) -> Vocabulary {
     Vocabulary {
         noun: "control",
-        known: Control::IDS,
+        known: all,
         taken,
         refusal: "this source cannot serve",
         offer: "it can serve",
     }
+}
+
+/// Every control.
+pub(crate) fn all() -> Vec<&'static str> {
+    framework::controls().map(|control| control.id).collect()
+}
+
+/// The controls that any of `rules` counts for.
+pub(crate) fn served_by(rules: &[&Rule]) -> Vec<&'static str> {
+    let served = |control: &&Control| rules.iter().any(|rule| control.rests_on(rule));
+    framework::controls().filter(served).map(|control| control.id).collect()
 }
 
 /// A list of controls, in the order documents list them.
@@ -22,29 +34,26 @@ pub(crate) fn controls(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     key: &'static Key,
-) -> Option<Vec<Control>> {
-    let mut controls: Vec<Control> =
-        decoder.list(fields, key)?.iter().filter_map(|text| Control::from_id(&text.value)).collect();
-    controls.sort_unstable();
-    Some(controls)
+) -> Option<Vec<&'static Control>> {
+    let named = decoder.list(fields, key)?;
+    let is_named = |control: &&Control| named.iter().any(|text| text.value == control.id);
+    Some(framework::controls().filter(is_named).collect())
 }
 
-/// The controls of one source: its own list, or the top-level one as far as it serves it.
-pub(crate) fn of_source(
+/// The rules of one source that are wanted: those of the controls in its own list, or of the top-level one.
+pub(crate) fn wanted(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
     key: &'static Key,
-    served: &[Control],
-    top_level: Option<&[Control]>,
-) -> Option<Vec<Control>> {
+    rules: &[&'static Rule],
+    top_level: Option<&[&'static Control]>,
+) -> Option<Vec<&'static Rule>> {
     let own = controls(decoder, fields, key);
-    if fields.has(key) {
-        return own;
-    }
-    let controls: Vec<Control> =
-        top_level?.iter().copied().filter(|control| served.contains(control)).collect();
-    if controls.is_empty() {
-        let served = served.iter().map(|control| control.id()).collect::<Vec<_>>().join(", ");
+    let controls = if fields.has(key) { own? } else { top_level?.to_vec() };
+    let is_wanted = |rule: &&&Rule| controls.iter().any(|control| control.rests_on(rule));
+    let wanted: Vec<&'static Rule> = rules.iter().filter(is_wanted).copied().collect();
+    if wanted.is_empty() && !fields.has(key) {
+        let served = served_by(rules).join(", ");
         let complaint = Complaint::new(
             "none of the top-level `controls` is served by this source, which would collect nothing",
         )
@@ -52,5 +61,5 @@ pub(crate) fn of_source(
         decoder.problems.add(fields.place(), fields.path(), complaint);
         return None;
     }
-    Some(controls)
+    Some(wanted)
 }

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use evidence_settings::declare::{Document, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields};
 
-use super::controls::{controls, controls_of};
+use super::controls::{all, controls, controls_of};
 use super::{BundleConfig, Config, UploadConfig, bundle, sources, upload};
-use crate::control::{Control, Framework};
+use crate::framework::{self, Control, Framework};
 use crate::report::format::shell_path;
 use crate::source::Configured;
 
 static FRAMEWORK: Key = Key {
     name: "framework",
     presence: Presence::Required,
-    shape: Shape::Text(Format::Choice(&[Framework::Soc2Type1.id()])),
+    shape: Shape::Text(Format::Choice(framework::IDS)),
     summary: "The compliance framework.",
     rule: "",
     example: "soc2_type1",
@@ -63,7 +63,7 @@ static UPLOAD: Key = Key {
 };
 
 /// Every control.
-static ALL_CONTROLS: Vocabulary = controls_of(Control::IDS);
+static ALL_CONTROLS: Vocabulary = controls_of(all);
 
 /// `evidence.yaml`
 pub(crate) static DOCUMENT: Document = Document {
@@ -99,8 +99,8 @@ static SECTION: Section = Section {
 
 /// The parts of a configuration that come from the text of the file.
 struct Parts {
-    framework: Framework,
-    controls: Vec<Control>,
+    framework: &'static Framework,
+    controls: Vec<&'static Control>,
     sources: Vec<Arc<dyn Configured>>,
     bundle: BundleConfig,
     upload: Option<UploadConfig>,

@@ -23,8 +23,8 @@ use url::Url;
 pub use evidence_settings::problem::{Complaint, ConfigError, MAX_PROBLEMS, Problem};
 pub use evidence_settings::read::MAX_FILE_BYTES;
 
-use crate::control::{Control, Framework};
 use crate::env::Env;
+use crate::framework::{Control, Framework};
 use crate::input;
 use crate::source::{Configured, Source, Surroundings};
 
@@ -36,9 +36,9 @@ pub struct Config {
     /// SHA-256 of the file's bytes, lower-case hex, for `run.json`.
     pub sha256: String,
     /// `framework`
-    pub framework: Framework,
-    /// `controls`: at least one, unique, in the order of [`Control::ALL`].
-    pub controls: Vec<Control>,
+    pub framework: &'static Framework,
+    /// `controls`: at least one, unique, in the framework's order.
+    pub controls: Vec<&'static Control>,
     /// `sources`: at least one, in the order of [`KINDS`](crate::source::KINDS).
     pub sources: Vec<Arc<dyn Configured>>,
     /// `bundle`

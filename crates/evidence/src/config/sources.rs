@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::control::Control;
+use crate::framework::Control;
 use crate::source::{Configured, KEYS, KINDS};
 use evidence_settings::declare::Section;
 use evidence_settings::decode::{Decoder, Fields};
@@ -22,7 +22,7 @@ pub(crate) static SECTION: Section = Section {
 pub(crate) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[Control]>,
+    controls: Option<&[&'static Control]>,
 ) -> Option<Vec<Arc<dyn Configured>>> {
     let mut sources = Vec::new();
     for (kind, key) in KINDS.iter().zip(KEYS) {

@@ -18,8 +18,8 @@ pub use quiet::Quiet;
 pub use terminal::Terminal;
 pub use upload::{Found, Uploading};
 
-use crate::control::{Control, Framework};
 use crate::evaluate::ControlResult;
+use crate::framework::{Control, Framework};
 use crate::http::GivenUp;
 use crate::observation::SourceName;
 use crate::screen::Screen;
@@ -33,9 +33,9 @@ pub enum Event<'a> {
         /// The file.
         path: &'a Path,
         /// Its framework.
-        framework: Framework,
+        framework: &'static Framework,
         /// Its controls.
-        controls: &'a [Control],
+        controls: &'a [&'static Control],
     },
     /// A line for `--verbose`.
     Debug(&'a str),
@@ -135,7 +135,7 @@ pub enum Event<'a> {
         /// Artifacts in it.
         artifacts: u64,
         /// The controls.
-        controls: &'a [Control],
+        controls: &'a [&'static Control],
         /// Nothing is missing.
         complete: bool,
         /// The command that verifies it.
@@ -145,6 +145,8 @@ pub enum Event<'a> {
     },
     /// What a collection would take.
     Planned {
+        /// The framework of the rules.
+        framework: &'static Framework,
         /// Each source and its plan, or why there is none.
         plans: &'a [(SourceName, Result<Plan, ConnectError>)],
         /// What would be missing of the sources that could not be connected.

@@ -15,10 +15,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::format::{bytes, counted, duration, thousands};
 use super::{Event, Outcome, Reporter, Tally, WaitReason};
-use crate::control::Control;
 use crate::evaluate::ControlResult;
+use crate::framework::{Control, Framework};
 use crate::http::GivenUp;
 use crate::observation::SourceName;
+use crate::rule::Rule;
 use crate::screen::Screen;
 use crate::source::{ConnectError, Plan, Scope};
 
@@ -262,13 +263,16 @@ impl Terminal {
     }
 
     /// What a bundle would lack of a source that has no plan.
-    fn not_planned(&self, error: &ConnectError, scope: Option<&Scope>) -> String {
+    fn not_planned(&self, framework: &Framework, error: &ConnectError, scope: Option<&Scope>) -> String {
         let source = error.source.id();
         let message = self.safe(&error.message);
         let mut text = format!("  {source:<9} {RED}{:<14}{RED:#} {message}\n", "not connected");
         let rules = scope.map(|scope| scope.rules.as_slice()).unwrap_or_default();
-        let missing: Vec<String> =
-            rules.iter().map(|rule| format!("{} {}", rule.control.id(), rule.code)).collect();
+        let named = |rule: &&'static Rule| {
+            let control = framework.control_of(rule).map_or("", |control| control.id);
+            format!("{control} {}", rule.code)
+        };
+        let missing: Vec<String> = rules.iter().map(named).collect();
         if !missing.is_empty() {
             let line = format!("  {:<9} {:<14} {}, all not_verifiable\n", "", "missing", missing.join(", "));
             text.push_str(&line);
@@ -376,8 +380,7 @@ impl Terminal {
             let detail = if parts.is_empty() { result.reason.code.to_string() } else { parts.join(", ") };
             let line = format!(
                 "  {:<6} {style}{word:<14}{style:#}  {:<32} {DIM}{detail}{DIM:#}",
-                result.control.id(),
-                result.control.title()
+                result.control.id, result.control.title
             );
             self.line(&state, &line);
         }
@@ -389,12 +392,12 @@ impl Terminal {
         path: &str,
         size: u64,
         artifacts: u64,
-        controls: &[Control],
+        controls: &[&'static Control],
         complete: bool,
         next: (String, String),
     ) {
         let mut out = anstream::stdout();
-        let controls = controls.iter().map(|control| control.id()).collect::<Vec<_>>().join(" ");
+        let controls = controls.iter().map(|control| control.id).collect::<Vec<_>>().join(" ");
         let missing = if complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
         // A closed pipe is the reader's business.
         let _ = writeln!(
@@ -414,6 +417,7 @@ impl Terminal {
 
     fn planned(
         &self,
+        framework: &Framework,
         plans: &[(SourceName, Result<Plan, ConnectError>)],
         missing: &[&Scope],
         max_size_bytes: u64,
@@ -427,7 +431,7 @@ impl Terminal {
                 Ok(plan) => plan,
                 Err(error) => {
                     let scope = missing.iter().find(|scope| scope.source == *source);
-                    text.push_str(&self.not_planned(error, scope.copied()));
+                    text.push_str(&self.not_planned(framework, error, scope.copied()));
                     continue;
                 }
             };
@@ -579,9 +583,9 @@ impl Reporter for Terminal {
         match event {
             Event::Configured { path, framework, controls } => {
                 let mut state = self.state();
-                let controls = controls.iter().map(|control| control.id()).collect::<Vec<_>>().join(" ");
+                let controls = controls.iter().map(|control| control.id).collect::<Vec<_>>().join(" ");
                 let version = env!("CARGO_PKG_VERSION");
-                self.line(&state, &format!("{BOLD}evidence {version}{BOLD:#}  {framework}  {controls}"));
+                self.line(&state, &format!("{BOLD}evidence {version}{BOLD:#}  {}  {controls}", framework.id));
                 if self.verbose {
                     self.item(
                         &mut state,
@@ -642,8 +646,8 @@ impl Reporter for Terminal {
                 let next = (self.safe(verify), self.safe(upload));
                 self.delivered(&path, bytes, artifacts, controls, complete, next);
             }
-            Event::Planned { plans, missing, max_size_bytes, now } => {
-                self.planned(plans, missing, max_size_bytes, now);
+            Event::Planned { framework, plans, missing, max_size_bytes, now } => {
+                self.planned(framework, plans, missing, max_size_bytes, now);
             }
             Event::Upload(event) => self.uploading(&event),
         }

@@ -1,30 +1,27 @@
 //! A rule, what it says about a setting, and why.
 //!
-//! Rules are declared beside the source whose evidence they judge; the engine that applies them is
-//! [`evaluate`](crate::evaluate). Nothing here knows a host, an observation or a document's order.
+//! A rule is a file beside the source whose evidence it judges: the [`Rule`], its reasons, and a pure function from
+//! what was read to a [`Verdict`]. Which control it counts for is said by the [frameworks](crate::framework). Nothing
+//! here knows a host, an observation or a control.
 
 pub mod reason;
 
-use std::fmt;
-
 pub use evidence_bundle::document::{Counts, Status};
 pub use reason::{Advice, Reason};
-
-use crate::control::Control;
 
 /// What a check applies; one heading each in `docs/controls.md`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
     /// The code in documents.
     pub code: &'static str,
-    /// The control it belongs to.
-    pub control: Control,
     /// What the rule wants, in words.
     pub expected: &'static str,
     /// What to grant so that it can be judged: the advice when the credentials may not see it.
     pub permission: &'static str,
     /// What is recommended beyond passing, if anything.
     pub improvement: Option<Advice>,
+    /// The reasons that only its checks have.
+    pub reasons: &'static [&'static Reason],
 }
 
 impl PartialEq for Rule {
@@ -73,10 +70,4 @@ impl Verdict {
     pub fn not_applicable(reason: &'static Reason, actual: impl Into<String>) -> Verdict {
         Verdict::new(Status::NotApplicable, reason, actual)
     }
-}
-
-/// What several artifacts show together. Judged by a pure function.
-pub trait Facts: fmt::Debug + Send {
-    /// What the rule says about them.
-    fn judge(&self) -> Verdict;
 }

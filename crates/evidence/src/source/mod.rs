@@ -23,18 +23,17 @@ use std::fmt;
 use std::sync::Arc;
 
 use evidence_bundle::document::{Identity, RateLimitRecord, Warning};
-use evidence_bundle::path::BundlePath;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use jiff::Timestamp;
 use url::Url;
 
-use crate::control::Control;
 use crate::env::Env;
+use crate::framework::Control;
 use crate::http::{GivenUp, ParseError};
-use crate::observation::{Observation, Seen, SourceName};
+use crate::observation::{Inspection, Observation, Seen, SourceName};
 use crate::report::Reporter;
-use crate::rule::{Facts, Reason, Rule, reason};
+use crate::rule::{Reason, Rule, reason};
 use crate::screen::Screen;
 use evidence_settings::declare::Key;
 use evidence_settings::decode::{Decoder, Fields};
@@ -56,22 +55,20 @@ kinds![codehost, cloud, altcloud];
 pub struct Kind {
     /// Its name.
     pub name: SourceName,
-    /// The controls it can serve.
-    pub served: &'static [Control],
-    /// Its rules, in the order of the controls.
+    /// Its rules, in the order of documents.
     pub rules: &'static [&'static Rule],
-    /// The reasons that only its checks have.
+    /// The reasons that any of its checks can have.
     pub reasons: &'static [&'static Reason],
     /// The answers that it reads.
     pub answers: &'static [Answer],
-    /// Reads its section of the configuration; the list is the top-level `controls`, if it is good.
+    /// Reads its section of the configuration; the list is the rules that the top-level `controls` want, if it is good.
     pub(crate) decode: Decode,
 }
 
 impl Kind {
-    /// Its rules for `controls`.
-    pub fn rules_for(&self, controls: &[Control]) -> Vec<&'static Rule> {
-        self.rules.iter().copied().filter(|rule| controls.contains(&rule.control)).collect()
+    /// Every reason that only its checks have: those of its rules, then those that any of them can have.
+    pub fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
+        self.rules.iter().flat_map(|rule| rule.reasons).chain(self.reasons).copied()
     }
 }
 
@@ -85,7 +82,8 @@ pub struct Answer {
 }
 
 /// See [`Kind::decode`].
-pub(crate) type Decode = fn(&mut Decoder<'_, '_>, &Fields, Option<&[Control]>) -> Option<Arc<dyn Configured>>;
+pub(crate) type Decode =
+    fn(&mut Decoder<'_, '_>, &Fields, Option<&[&'static Control]>) -> Option<Arc<dyn Configured>>;
 
 /// Every rule of every source.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
@@ -94,7 +92,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 
 /// Every reason, the shared ones first.
 pub fn reasons() -> impl Iterator<Item = &'static Reason> {
-    reason::SHARED.iter().copied().chain(KINDS.iter().flat_map(|kind| kind.reasons.iter().copied()))
+    reason::SHARED.iter().copied().chain(KINDS.iter().flat_map(|kind| kind.reasons()))
 }
 
 /// The section of one source in a valid configuration.
@@ -102,8 +100,8 @@ pub trait Configured: fmt::Debug + Send + Sync {
     /// Which source.
     fn kind(&self) -> &'static Kind;
 
-    /// The controls it is collected for.
-    fn controls(&self) -> &[Control];
+    /// The rules it is collected for.
+    fn rules(&self) -> &[&'static Rule];
 
     /// The source.
     fn source(&self, surroundings: &Surroundings) -> Box<dyn Source>;
@@ -199,35 +197,28 @@ pub enum Found {
         text: String,
     },
     /// Something was looked at.
-    Observed(Observation, Vec<Warning>),
-    /// What several artifacts show together, or one of several things that one artifact shows. All of them were
-    /// observed before.
-    Asked(Question),
+    Inspected(Inspection),
     /// Something worth saying that is no observation.
     Warned(Warning),
 }
 
-/// A check over artifacts that were observed before.
-#[derive(Debug)]
-pub struct Question {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// What it is about.
-    pub subject: Arc<str>,
-    /// What the artifacts show.
-    pub facts: Box<dyn Facts>,
-    /// Where they are in the bundle.
-    pub evidence: Vec<BundlePath>,
-}
-
 impl Found {
+    /// How many things were looked at.
+    pub fn looks(&self) -> u64 {
+        match self {
+            Found::Inspected(inspection) => u64::try_from(inspection.observations.len()).unwrap_or(u64::MAX),
+            Found::Population { .. } | Found::Warned(_) => 0,
+        }
+    }
+
     /// Roughly how many bytes it keeps in memory; only large artifacts matter.
     pub fn weight(&self) -> u64 {
-        let Found::Observed(Observation { seen: Seen::Artifact { artifact, .. }, .. }, _) = self else {
-            return 0;
+        let Found::Inspected(inspection) = self else { return 0 };
+        let weight = |observation: &Observation| match &observation.seen {
+            Seen::Artifact { artifact, .. } => artifact.weight(),
+            Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } | Seen::Failed(_) => 0,
         };
-        let decoded = artifact.record().decoded().map_or(0, <[u8]>::len);
-        u64::try_from(artifact.bytes().len().saturating_add(decoded)).unwrap_or(u64::MAX)
+        u64::try_from(inspection.observations.iter().map(weight).sum::<usize>()).unwrap_or(u64::MAX)
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, Once};
 
 use evidence::config::Config;
 use evidence::env::{Clock, Env};
-use evidence::evaluate::{Evidence, check};
+use evidence::evaluate::{Check, Evidence, checks};
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
 use evidence::screen::Screen;
@@ -191,33 +191,33 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
 
 impl Collected {
     fn take(&mut self, item: Found) {
-        let (rule, subject, verdict) = match item {
+        let inspection = match item {
             Found::Population { text, .. } => {
                 self.population = text;
                 return;
             }
-            Found::Asked(question) => (question.rule, question.subject, question.facts.judge()),
-            Found::Observed(observation, _) => {
-                match &observation.seen {
-                    Seen::Artifact { artifact, request, .. } => {
-                        let name = artifact.path().as_str().rsplit('/').next().unwrap().to_string();
-                        let content = serde_json::from_slice(artifact.bytes()).unwrap();
-                        assert!(self.artifacts.insert(name.clone(), content).is_none(), "{name} twice");
-                        self.requests.insert(name, request.path.clone());
-                    }
-                    Seen::Failed(failed) => self.errors.push(failed.message.clone()),
-                    Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } => {}
-                }
-                let Some(check) = check(&observation, Evidence::None) else { return };
-                (check.rule, check.subject, check.verdict)
-            }
+            Found::Inspected(inspection) => inspection,
             Found::Warned(warning) => panic!("{warning:?}"),
         };
-        let status = serde_json::to_value(verdict.status).unwrap();
-        let status = status.as_str().unwrap();
-        self.checks.push(format!("{} {subject} {status} {}", rule.code, verdict.reason.code));
-        let key = format!("{} {subject}", rule.code);
-        self.actual.entry(key).or_default().push_str(&verdict.actual.unwrap_or_default());
+        for observation in &inspection.observations {
+            match &observation.seen {
+                Seen::Artifact { artifact, request, .. } => {
+                    let name = artifact.path().as_str().rsplit('/').next().unwrap().to_string();
+                    let content = serde_json::from_slice(artifact.bytes()).unwrap();
+                    assert!(self.artifacts.insert(name.clone(), content).is_none(), "{name} twice");
+                    self.requests.insert(name, request.path.clone());
+                }
+                Seen::Failed(failed) => self.errors.push(failed.message.clone()),
+                Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } => {}
+            }
+        }
+        for Check { rule, subject, verdict, .. } in checks(inspection, &Evidence::None) {
+            let status = serde_json::to_value(verdict.status).unwrap();
+            let status = status.as_str().unwrap();
+            self.checks.push(format!("{} {subject} {status} {}", rule.code, verdict.reason.code));
+            let key = format!("{} {subject}", rule.code);
+            self.actual.entry(key).or_default().push_str(&verdict.actual.unwrap_or_default());
+        }
     }
 }
 

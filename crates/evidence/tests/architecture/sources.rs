@@ -166,6 +166,10 @@ impl Module {
         while at < tokens.len() {
             match &tokens[at] {
                 TokenTree::Group(group) => self.scan(group.stream()),
+                // `pub(in some::module)` says who may use it, and uses nothing.
+                TokenTree::Ident(word) if word == "pub" => {
+                    at += usize::from(matches!(tokens.get(at + 1), Some(TokenTree::Group(_))));
+                }
                 TokenTree::Ident(first) => {
                     let mut path = vec![first.to_string()];
                     while let Some(TokenTree::Ident(next)) = tokens.get(at + 3)

@@ -196,35 +196,29 @@ impl Collected {
                 self.population = Some((discovered, in_scope, expected, text));
             }
             Found::Warned(warning) => self.warnings.push((warning.code, warning.message)),
-            Found::Observed(observation, warnings) => {
-                self.observed += 1;
-                self.warnings.extend(warnings.into_iter().map(|w| (w.code, w.message)));
-                let subject = observation.subject.to_string();
-                match &observation.seen {
-                    Seen::Artifact { artifact, .. } => {
-                        let name =
-                            artifact.path().as_str().strip_prefix("sources/cloud/").unwrap().to_string();
-                        let value = serde_json::from_slice(artifact.bytes()).unwrap();
-                        assert!(self.artifacts.insert(name, value).is_none(), "{}", artifact.path());
+            Found::Inspected(inspection) => {
+                for observation in &inspection.observations {
+                    self.observed += 1;
+                    self.warnings
+                        .extend(observation.warnings.iter().map(|w| (w.code.clone(), w.message.clone())));
+                    let subject = observation.subject.to_string();
+                    match &observation.seen {
+                        Seen::Artifact { artifact, .. } => {
+                            let path = artifact.path();
+                            let name = path.as_str().strip_prefix("sources/cloud/").unwrap().to_string();
+                            let value = serde_json::from_slice(artifact.bytes()).unwrap();
+                            assert!(self.artifacts.insert(name, value).is_none(), "{path}");
+                        }
+                        Seen::Failed(failed) => {
+                            let reason = failed.reason.code.to_string();
+                            self.failed.push((subject, reason, failed.message.clone()));
+                        }
+                        _ => {}
                     }
-                    Seen::Failed(failed) => {
-                        self.failed.push((subject, failed.reason.code.to_string(), failed.message.clone()));
-                    }
-                    _ => {}
                 }
-                if let Some(check) = evaluate::check(&observation, Evidence::None) {
+                for check in evaluate::checks(inspection, &Evidence::None) {
                     self.check(check.rule.code, &check.subject, &check.verdict);
                 }
-            }
-            Found::Asked(question) => {
-                for path in &question.evidence {
-                    let name = path.as_str().strip_prefix("sources/cloud/").unwrap();
-                    assert!(
-                        self.artifacts.contains_key(name),
-                        "{path} is asked about before it was observed"
-                    );
-                }
-                self.check(question.rule.code, &question.subject, &question.facts.judge());
             }
         }
     }

@@ -206,12 +206,12 @@ fn requests_start_and_results_appear_in_the_specifications_order() {
     let order: Vec<String> = collected
         .observations
         .iter()
-        .map(|observation| format!("{} {}", observation.rule.control, observation.subject))
+        .map(|observation| format!("{} {}", observation.kind.name, observation.subject))
         .collect();
     let name = |number: usize| format!("acme/service-{number:02}");
-    let expected: Vec<String> = std::iter::once("CC6.1 acme".to_string())
-        .chain((0..REPOSITORIES).map(|number| format!("CC7.2 {}", name(number))))
-        .chain((0..REPOSITORIES).map(|number| format!("CC6.6 {}", name(number))))
+    let expected: Vec<String> = std::iter::once("org_settings acme".to_string())
+        .chain((0..REPOSITORIES).map(|number| format!("branch_protection {}", name(number))))
+        .chain((0..REPOSITORIES).map(|number| format!("codeowners {}", name(number))))
         .collect();
     assert_eq!(order, expected);
     let asked: Vec<String> = server.requests().iter().map(|request| request.path().to_string()).collect();

@@ -102,8 +102,8 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
         let mut observations = Vec::new();
         let mut items = session.collect();
         while let Some(item) = items.next().await {
-            if let Found::Observed(observation, _) = item {
-                observations.push(observation);
+            if let Found::Inspected(inspection) = item {
+                observations.extend(inspection.observations);
             }
         }
         drop(items);

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use evidence::config::{Config, ConfigError, KeySource};
-use evidence::control::{Control, Framework};
 use evidence::env::{Clock, Env};
 use evidence::source::codehost::config::{CodeHostConfig, Repositories};
 
@@ -16,18 +15,26 @@ fn with_env(variables: &[(&str, &str)], text: &str) -> Result<Config, ConfigErro
     Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env)
 }
 
+fn controls(config: &Config) -> Vec<&str> {
+    config.controls.iter().map(|control| control.id).collect()
+}
+
+fn rules(host: &CodeHostConfig) -> Vec<&str> {
+    host.rules.iter().map(|rule| rule.code).collect()
+}
+
 #[test]
 fn what_is_left_out_has_the_documented_default() {
     let config = accept(MINIMAL);
-    assert_eq!(config.framework, Framework::Soc2Type1);
-    assert_eq!(config.controls, Control::ALL);
+    assert_eq!(config.framework.id, "soc2_type1");
+    assert_eq!(controls(&config), ["CC6.1", "CC6.6", "CC7.2"]);
     assert_eq!(config.path, Path::new("evidence.yaml"));
     assert_eq!(config.sha256.len(), 64);
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.token_env, "CODEHOST_TOKEN");
     assert_eq!(host.repos, Repositories::All);
     assert_eq!(host.branch, "main");
-    assert_eq!(host.controls, Control::ALL);
+    assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule", "branch-protection"]);
     assert!(host.rate_limit_pause);
     assert_eq!(host.timeout, Duration::from_secs(60));
     assert_eq!(host.api_url.as_str(), "https://api.github.com/");
@@ -59,13 +66,13 @@ fn what_is_left_out_has_the_documented_default() {
 #[test]
 fn what_is_given_is_taken() {
     let config = accept(include_str!("valid/complete.yaml"));
-    assert_eq!(config.controls, [Control::Cc6_1, Control::Cc7_2]);
+    assert_eq!(controls(&config), ["CC6.1", "CC7.2"]);
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.token_env, "ACME_TOKEN");
     assert_eq!(host.org, "Acme");
     assert_eq!(host.repos, Repositories::Listed(vec!["web".to_owned(), "api.v2".to_owned()]));
     assert_eq!(host.branch, "release/2026");
-    assert_eq!(host.controls, [Control::Cc6_1, Control::Cc6_6]);
+    assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule"]);
     assert!(!host.rate_limit_pause);
     assert_eq!(host.timeout, Duration::from_millis(2500));
     assert_eq!(host.api_url.as_str(), "https://code.example.com/api/v3");
@@ -96,7 +103,7 @@ fn anchors_aliases_and_merges_are_read() {
     let config = accept(include_str!("valid/anchors.yaml"));
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.branch, "trunk");
-    assert_eq!(host.controls, Control::ALL);
+    assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule", "branch-protection"]);
     assert_eq!(config.bundle.signing.key, KeySource::File(PathBuf::from("acme")));
 }
 
@@ -104,8 +111,8 @@ fn anchors_aliases_and_merges_are_read() {
 fn a_source_may_collect_a_control_the_top_level_does_not_name() {
     let text = with_host_line("controls: [CC7.2]").replace("[CC6.1, CC6.6, CC7.2]", "[CC6.1]");
     let config = accept(text);
-    assert_eq!(config.controls, [Control::Cc6_1]);
-    assert_eq!(config.source::<CodeHostConfig>().cloned().unwrap().controls, [Control::Cc7_2]);
+    assert_eq!(controls(&config), ["CC6.1"]);
+    assert_eq!(rules(config.source().unwrap()), ["branch-protection"]);
 }
 
 #[test]

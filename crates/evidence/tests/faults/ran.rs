@@ -217,9 +217,16 @@ pub(crate) fn run_on(
         let source = config.connectable(&surroundings).remove(0);
         let screen = Arc::clone(&SCREEN);
         let session = Connected::Session(source.connect(Arc::clone(&screen)).await?);
-        let gathered = collection::gather(std::slice::from_ref(&session), &screen, &mut spool, &env, &Silent)
-            .await
-            .unwrap();
+        let gathered = collection::gather(
+            std::slice::from_ref(&session),
+            config.framework,
+            &screen,
+            &mut spool,
+            &env,
+            &Silent,
+        )
+        .await
+        .unwrap();
         session.session().filter(|_| !course.killed).inspect(|session| session.delivered());
         Ok(gathered)
     });
@@ -227,7 +234,7 @@ pub(crate) fn run_on(
     let collection = collection?;
     let results = assemble::judge(&config, &collection);
     assemble::normalized(&mut spool, &config, &collection, &results).unwrap();
-    assemble::hints(&mut spool, &collection).unwrap();
+    assemble::hints(&mut spool, config.framework, &collection).unwrap();
     let reader = spool.reader().unwrap();
     let mut files = BTreeMap::new();
     for item in reader.items() {

@@ -70,7 +70,7 @@ fn delegation(config: &AltCloudConfig, account: &ServiceAccount) -> Vec<String> 
          delegation, Add new"
             .to_string(),
         format!("client id: {client_id}"),
-        format!("scopes: {}", joined(&Scope::needed(&config.controls), ",")),
+        format!("scopes: {}", joined(&Scope::needed(&config.rules), ",")),
         "it can take some minutes, at most a day, until this is in force".to_string(),
     ]
 }
@@ -109,7 +109,7 @@ pub(super) fn api_error(
         ],
         Class::Forbidden(_) => vec![
             format!("{} must be an administrator who may read this:", config.admin_email),
-            Scope::needed(&config.controls).iter().map(|scope| scope.privilege()).collect::<Vec<_>>().join("; "),
+            Scope::needed(&config.rules).iter().map(|scope| scope.privilege()).collect::<Vec<_>>().join("; "),
         ],
         Class::NotFound => vec![not_the_customers(config, what)],
         _ => vec![format!("is {} the address of the API?", config.api_url)],

@@ -1,56 +1,15 @@
-//! The records as artifacts: what each is called, how it is written, and by which rule it is judged.
+//! The kinds of artifacts, and the rules each is evidence for.
 
-use super::record::{AdminRoles, TwoStepVerification, UserLifecycle};
-use super::rules::{administrators, lifecycle};
-use crate::observation::Record;
-use crate::rule::Verdict;
-use evidence_bundle::document::write_json;
-use std::io;
+use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use crate::observation::ArtifactKind;
 
-impl Record for TwoStepVerification {
-    fn artifact_type(&self) -> &'static str {
-        "two_step_verification"
-    }
+/// `two_step_verification.json`
+pub(super) static TWO_STEP: ArtifactKind =
+    ArtifactKind { name: "two_step_verification", rules: &[&TWO_STEP_VERIFICATION] };
 
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
+/// `admin_roles.json`
+pub(super) static ADMIN_ROLES: ArtifactKind = ArtifactKind { name: "admin_roles", rules: &[&ADMINISTRATORS] };
 
-    /// The questions have counted the users already.
-    fn written(&mut self) {
-        self.users = Vec::new();
-    }
-
-    /// Each domain has a check of its own.
-    fn judge(&self) -> Option<Verdict> {
-        None
-    }
-}
-
-impl Record for AdminRoles {
-    fn artifact_type(&self) -> &'static str {
-        "admin_roles"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        administrators::judge(self)
-    }
-}
-
-impl Record for UserLifecycle {
-    fn artifact_type(&self) -> &'static str {
-        "user_lifecycle"
-    }
-
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
-
-    fn judge(&self) -> Option<Verdict> {
-        lifecycle::judge(self)
-    }
-}
+/// `user_lifecycle.json`
+pub(super) static USER_LIFECYCLE: ArtifactKind =
+    ArtifactKind { name: "user_lifecycle", rules: &[&USER_LIFECYCLE_LOG] };

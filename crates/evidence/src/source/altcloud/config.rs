@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::config::controls::{self, controls_of};
-use crate::control::Control;
+use super::rules;
+use crate::config::controls::{self, controls_of, served_by};
+use crate::framework::Control;
+use crate::rule::Rule;
 use crate::source::{Configured, Kind, Source, Surroundings};
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
@@ -16,10 +18,7 @@ use evidence_settings::problem::Complaint;
 use evidence_settings::secret::quote;
 
 /// The controls this source can serve.
-pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6];
-
-/// The same, by name.
-static SERVED_IDS: Vocabulary = controls_of(&[Control::Cc6_1.id(), Control::Cc6_6.id()]);
+static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
 
 /// The provider's word for the customer to whom the administrator belongs.
 const MY_CUSTOMER: &str = "my_customer";
@@ -41,8 +40,8 @@ pub struct AltCloudConfig {
     pub admin_email: String,
     /// `domains`, in lower case; empty for the whole customer.
     pub domains: Vec<String>,
-    /// `controls` of this source, or the top-level list as far as this source serves it.
-    pub controls: Vec<Control>,
+    /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
+    pub rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
     pub timeout: Duration,
     /// `api_url`: base of the API, https (or loopback), no trailing slash.
@@ -59,13 +58,20 @@ impl AltCloudConfig {
     }
 }
 
+impl AltCloudConfig {
+    /// Whether `rule` is wanted.
+    pub(super) fn wants(&self, rule: &'static Rule) -> bool {
+        self.rules.contains(&rule)
+    }
+}
+
 impl Configured for AltCloudConfig {
     fn kind(&self) -> &'static Kind {
         &super::KIND
     }
 
-    fn controls(&self) -> &[Control] {
-        &self.controls
+    fn rules(&self) -> &[&'static Rule] {
+        &self.rules
     }
 
     fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
@@ -141,7 +147,7 @@ static DOMAINS: Key = Key {
 static CONTROLS: Key = Key {
     name: "controls",
     presence: Presence::Derived("the top-level `controls`, as far as this source serves them"),
-    shape: Shape::List { of: Format::Word(&SERVED_IDS), may_be_empty: false },
+    shape: Shape::List { of: Format::Word(&SERVED), may_be_empty: false },
     summary: "The controls to collect from this source; replaces the top-level list here.",
     rule: "at least one, each once; may name controls the top-level list does not",
     example: "[CC6.1]",
@@ -191,7 +197,7 @@ static SECTION: Section = Section {
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[Control]>,
+    controls: Option<&[&'static Control]>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
@@ -206,7 +212,7 @@ pub(super) fn decode(
     });
     let domains = decoder.list(fields, &DOMAINS);
     let domains = domains.and_then(|domains| lower_case(decoder, domains));
-    let controls = controls::of_source(decoder, fields, &CONTROLS, SERVED, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL).and_then(|text| format::url(&text.value).ok());
     mode?;
@@ -215,7 +221,7 @@ pub(super) fn decode(
         customer_id: customer_id?,
         admin_email: admin_email?,
         domains: domains?,
-        controls: controls?,
+        rules: rules?,
         timeout: timeout?,
         api_url: api_url?,
     }))

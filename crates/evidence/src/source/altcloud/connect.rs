@@ -71,7 +71,7 @@ pub(super) async fn connect(
         error.after(requests, retries)
     })?;
     warnings.extend(access.warning());
-    let scopes = Scope::needed(&config.controls);
+    let scopes = Scope::needed(&config.rules);
     let scopes = scopes.into_iter().filter(|scope| !refused.iter().any(|(of, _)| of == scope)).collect();
     Ok(AltCloudSession { config, access, scopes, refused, firsts, period, warnings })
 }
@@ -138,7 +138,7 @@ async fn tokens(
     config: &AltCloudConfig,
     access: &Access,
 ) -> Result<(Vec<Scope>, Vec<(Scope, String)>), ConnectError> {
-    let needed = Scope::needed(&config.controls);
+    let needed = Scope::needed(&config.rules);
     let problem = match access.ask(&needed).await {
         Ok(token) => return started(config, access, needed, token, Vec::new()).await,
         Err(problem) => problem,

@@ -10,19 +10,21 @@ use std::sync::Arc;
 use super::NAME;
 use super::access::Problem;
 use super::api::{Listing, Period, Whose};
+use super::artifact::{ADMIN_ROLES, TWO_STEP, USER_LIFECYCLE};
 use super::dialect::API_DISABLED;
 use super::record::{
     AdminRoles, Administrator, Assignment, AssignmentRecord, Event, EventListing, Parameters, Role,
     TwoStepVerification, User, UserLifecycle, UserListing,
 };
+use super::rules::lifecycle as lifecycle_log;
 use super::rules::two_step::TwoStepFacts;
-use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators};
 use super::wire::Activity;
 use crate::http::Refused;
 use crate::http::retry::{Class, Refusal};
-use crate::observation::{Failed, Observation, Seen};
-use crate::rule::{Rule, reason};
-use crate::source::{Found, Question};
+use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
+use crate::rule::reason;
+use crate::source::Found;
 
 /// What a listing of the roles is called.
 pub(super) const ROLES: &str = "administrator roles";
@@ -154,59 +156,50 @@ fn users_of(whose: &Whose) -> String {
     format!("users of {}", whose.name())
 }
 
-/// CC6.1: the users, a question for each domain, and what is missing.
+/// The users, what each domain shows, and what is missing.
 pub(super) fn two_step(organization: &str, users: &Users) -> Vec<Found> {
-    let mut found = Vec::new();
     let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref());
-    let mut evidence = Vec::new();
-    if let Some(meta) = meta {
+    let mut inspection = meta.map(|meta| {
         let record = TwoStepVerification { listings: users.listings(), users: cloned(users.all()) };
-        let seen = Seen::artifact(NAME, "two_step_verification.json", record, meta);
-        if let Seen::Artifact { artifact, .. } = &seen {
-            evidence.push(artifact.path().clone());
-        }
-        found.push(observed(&TWO_STEP_VERIFICATION, organization, seen));
-    }
+        let seen = Seen::artifact(NAME, "two_step_verification.json", &record, None, meta);
+        Inspection::from(observation(&TWO_STEP, organization, seen))
+    });
+    let mut missing = Vec::new();
     for (whose, listing) in &users.parts {
         let mut facts = TwoStepFacts::default();
         distinct_users(&listing.items).into_iter().for_each(|user| facts.add(user));
         let gap = gap(&users_of(whose), listing);
         // A part alone can fail, and nothing else.
-        if !evidence.is_empty() && (gap.is_none() || facts.fails()) {
-            let (rule, subject) = (&TWO_STEP_VERIFICATION, whose.name().into());
-            found.push(Found::Asked(Question {
-                rule,
-                subject,
-                facts: Box::new(facts),
-                evidence: evidence.clone(),
-            }));
+        if gap.is_none() || facts.fails() {
+            let judged = |read: Inspection| read.judged(&TWO_STEP_VERIFICATION, whose.name(), facts.judge());
+            inspection = inspection.map(judged);
         }
         let unread = seen(gap.into_iter().collect());
-        found.extend(unread.into_iter().map(|seen| observed(&TWO_STEP_VERIFICATION, whose.name(), seen)));
+        missing.extend(unread.into_iter().map(|seen| found(&TWO_STEP, whose.name(), seen)));
     }
-    found
+    inspection.map(Found::Inspected).into_iter().chain(missing).collect()
 }
 
-/// CC6.6: roles and who has them, and what is missing of them and of the users.
+/// Roles and who has them, and what is missing of them and of the users.
 pub(super) fn admin_roles(
     organization: &str,
     users: &Users,
     roles: &Listing<Role>,
     assignments: &Listing<Assignment>,
 ) -> Vec<Found> {
-    let mut found = Vec::new();
-    if let Some(meta) = roles.meta.as_ref().or(assignments.meta.as_ref()) {
+    let read = roles.meta.as_ref().or(assignments.meta.as_ref()).map(|meta| {
         let record = admin_record(users, roles, assignments);
-        found.push(observed(
-            &ADMINISTRATORS,
-            organization,
-            Seen::artifact(NAME, "admin_roles.json", record, meta),
-        ));
-    }
+        let seen = Seen::artifact(NAME, "admin_roles.json", &record, None, meta);
+        let inspection = Inspection::from(observation(&ADMIN_ROLES, organization, seen));
+        Found::Inspected(match administrators::judge(&record) {
+            Some(verdict) => inspection.judged(&ADMINISTRATORS, organization, verdict),
+            None => inspection,
+        })
+    });
     let of_roles = [gap(ROLES, roles), gap(ASSIGNMENTS, assignments)];
     let gaps = of_roles.into_iter().flatten().chain(users.gaps()).collect();
-    found.extend(seen(gaps).into_iter().map(|seen| observed(&ADMINISTRATORS, organization, seen)));
-    found
+    let missing = seen(gaps).into_iter().map(|seen| found(&ADMIN_ROLES, organization, seen));
+    read.into_iter().chain(missing).collect()
 }
 
 fn admin_record(users: &Users, roles: &Listing<Role>, assignments: &Listing<Assignment>) -> AdminRoles {
@@ -247,7 +240,7 @@ fn admin_record(users: &Users, roles: &Listing<Role>, assignments: &Listing<Assi
     }
 }
 
-/// CC6.6: what happened to accounts, and what is missing of it.
+/// What happened to accounts, and what is missing of it.
 pub(super) fn lifecycle(
     organization: &str,
     period: Period,
@@ -255,14 +248,18 @@ pub(super) fn lifecycle(
 ) -> Vec<Found> {
     let meta = parts.iter().find_map(|(_, listing)| listing.meta.clone());
     let gaps = parts.iter().filter_map(|(name, listing)| gap(&events_of(name), listing)).collect();
-    let unread = seen(gaps);
-    let mut found = Vec::new();
-    if let Some(meta) = meta {
-        let seen = Seen::artifact(NAME, "user_lifecycle.json", lifecycle_record(period, parts), &meta);
-        found.push(observed(&USER_LIFECYCLE_LOG, organization, seen));
-    }
-    found.extend(unread.into_iter().map(|seen| observed(&USER_LIFECYCLE_LOG, organization, seen)));
-    found
+    let missing = seen(gaps);
+    let read = meta.map(|meta| {
+        let record = lifecycle_record(period, parts);
+        let seen = Seen::artifact(NAME, "user_lifecycle.json", &record, None, &meta);
+        let inspection = Inspection::from(observation(&USER_LIFECYCLE, organization, seen));
+        Found::Inspected(match lifecycle_log::judge(&record) {
+            Some(verdict) => inspection.judged(&USER_LIFECYCLE_LOG, organization, verdict),
+            None => inspection,
+        })
+    });
+    let missing = missing.into_iter().map(|seen| found(&USER_LIFECYCLE, organization, seen));
+    read.into_iter().chain(missing).collect()
 }
 
 fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)>) -> UserLifecycle {
@@ -311,9 +308,12 @@ fn of(name: &'static str, activity: &Activity) -> Vec<Event> {
         .collect()
 }
 
-fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
-    let subject: Arc<str> = subject.into();
-    Found::Observed(Observation { source: NAME, rule, subject, exempt: None, seen }, Vec::new())
+fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observation {
+    Observation { source: NAME, kind, subject: Arc::from(subject), seen, warnings: Vec::new() }
+}
+
+fn found(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Found {
+    Found::Inspected(observation(kind, subject, seen).into())
 }
 
 /// Why something was not read: not shown, or not to be had.

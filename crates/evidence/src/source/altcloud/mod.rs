@@ -24,7 +24,7 @@ mod wire;
 use std::sync::Arc;
 
 use evidence_bundle::document::{Identity, Warning};
-use futures_util::future::{BoxFuture, join_all, join3, join4};
+use futures_util::future::{BoxFuture, join, join_all, join3};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use url::Url;
@@ -35,10 +35,10 @@ use self::config::AltCloudConfig;
 use self::connect::Firsts;
 use self::look::Users;
 use self::record::{Assignment, Role};
+use self::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use self::scope::Scope;
 use self::wire::Activity;
 use super::{Account, ConnectError, Found, Kind, Plan, Session, Source, Surroundings};
-use crate::control::Control;
 use crate::observation::SourceName;
 use crate::report::format::counted;
 use crate::screen::Screen;
@@ -47,14 +47,8 @@ use crate::screen::Screen;
 pub const NAME: SourceName = SourceName::new("altcloud");
 
 /// This source.
-pub static KIND: Kind = Kind {
-    name: NAME,
-    served: config::SERVED,
-    rules: rules::RULES,
-    reasons: rules::REASONS,
-    answers: alone::ANSWERS,
-    decode: config::decode,
-};
+pub static KIND: Kind =
+    Kind { name: NAME, rules: rules::ALL, reasons: &[], answers: alone::ANSWERS, decode: config::decode };
 
 /// Compressed bytes of one user in the artifacts: twice what generated directories have, whose names are regular.
 const ESTIMATED_USER_BYTES: u64 = 40;
@@ -85,7 +79,7 @@ impl Source for AltCloud {
             organization: Some(self.config.organization().to_string()),
             subject: self.config.organization().to_string(),
             api_url: api_url(&self.config),
-            rules: KIND.rules_for(&self.config.controls),
+            rules: self.config.rules.clone(),
         }
     }
 
@@ -124,20 +118,15 @@ pub struct AltCloudSession {
     warnings: Vec<Warning>,
 }
 
-/// What only CC6.6 needs.
-struct Removal {
-    roles: Listing<Role>,
-    assignments: Listing<Assignment>,
-    events: Vec<(&'static str, Listing<Activity>)>,
-}
+/// The roles, and who has them.
+type Administrators = (Listing<Role>, Listing<Assignment>);
+
+/// The log of each event.
+type Events = Vec<(&'static str, Listing<Activity>)>;
 
 impl AltCloudSession {
     fn api(&self) -> Api<'_> {
         Api { access: &self.access, base: &self.config.api_url, customer: &self.config.customer_id }
-    }
-
-    fn collects(&self, control: Control) -> bool {
-        self.config.controls.contains(&control)
     }
 
     /// What is there of a listing whose scope is not delegated; `None` if it is.
@@ -198,25 +187,35 @@ impl AltCloudSession {
         }
     }
 
-    /// Everything that the controls need, side by side.
-    async fn read(&self) -> (Users, Option<Removal>) {
-        if !self.collects(Control::Cc6_6) {
-            return (self.users().await, None);
+    async fn administrators(&self) -> Option<Administrators> {
+        if !self.config.wants(&ADMINISTRATORS) {
+            return None;
         }
-        let (users, roles, assignments, events) =
-            join4(self.users(), self.roles(), self.assignments(), self.events()).await;
-        (users, Some(Removal { roles, assignments, events }))
+        Some(join(self.roles(), self.assignments()).await)
+    }
+
+    /// Everything that the rules need, side by side.
+    async fn read(&self) -> (Users, Option<Administrators>, Option<Events>) {
+        let events = async {
+            if !self.config.wants(&USER_LIFECYCLE_LOG) {
+                return None;
+            }
+            Some(self.events().await)
+        };
+        join3(self.users(), self.administrators(), events).await
     }
 
     async fn found(&self) -> Vec<Found> {
-        let (users, rest) = self.read().await;
+        let (users, administrators, events) = self.read().await;
         let organization = self.config.organization();
         let mut found = Vec::new();
-        if self.collects(Control::Cc6_1) {
+        if self.config.wants(&TWO_STEP_VERIFICATION) {
             found.extend(look::two_step(organization, &users));
         }
-        if let Some(Removal { roles, assignments, events }) = rest {
+        if let Some((roles, assignments)) = administrators {
             found.extend(look::admin_roles(organization, &users, &roles, &assignments));
+        }
+        if let Some(events) = events {
             found.extend(look::lifecycle(organization, self.period, events));
         }
         let count = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
@@ -225,8 +224,7 @@ impl AltCloudSession {
             1 => self.config.domains.concat(),
             domains => format!("{domains} domains"),
         };
-        let expected = found.iter().filter(|item| matches!(item, Found::Observed(..))).count();
-        let expected = u64::try_from(expected).unwrap_or(u64::MAX);
+        let expected = found.iter().map(Found::looks).sum();
         let text = format!("{} of {whose}", counted(count, "user", "users"));
         let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
         found.insert(0, Found::Population { discovered, in_scope: count, expected, text });
@@ -257,28 +255,32 @@ impl Session for AltCloudSession {
             let mut plan = Plan { requests_per_minute: connect::REQUESTS_PER_MINUTE, ..Plan::default() };
             let users = self.users().await;
             plan.missing.extend(look::missing(users.gaps()));
-            if self.collects(Control::Cc6_1) {
+            if self.config.wants(&TWO_STEP_VERIFICATION) {
                 plan.artifacts.push(("two-step verification", 1));
             }
-            let mut longer = 0;
-            if self.collects(Control::Cc6_6) {
-                plan.artifacts.extend([("administrator roles", 1), ("user lifecycle", 1)]);
-                let firsts = async {
-                    let asked = EVENTS.iter().filter(|_| self.refused::<()>(Scope::Reports).is_none());
-                    join_all(asked.map(|event| async move { (*event, self.first_event(event).await) })).await
-                };
-                let (roles, assignments, firsts) = join3(self.roles(), self.assignments(), firsts).await;
+            let administrators = self.administrators();
+            let events = self.config.wants(&USER_LIFECYCLE_LOG);
+            let firsts = async {
+                let asked = EVENTS.iter().filter(|_| events && self.refused::<()>(Scope::Reports).is_none());
+                join_all(asked.map(|event| async move { (*event, self.first_event(event).await) })).await
+            };
+            let (administrators, firsts) = join(administrators, firsts).await;
+            if let Some((roles, assignments)) = administrators {
+                plan.artifacts.push(("administrator roles", 1));
                 let of_roles = [look::gap(look::ROLES, &roles), look::gap(look::ASSIGNMENTS, &assignments)];
                 plan.missing.extend(look::missing(of_roles.into_iter().flatten()));
-                let of_events = firsts
-                    .iter()
-                    .filter_map(|(event, first)| Some((look::events_of(event), first.as_ref().err()?)));
-                plan.missing.extend(look::missing(of_events));
-                let goes_on = |(_, first): &&(_, First<Activity>)| {
-                    first.as_ref().is_ok_and(|page| page.value.next.is_some())
-                };
-                longer = u64::try_from(firsts.iter().filter(goes_on).count()).unwrap_or(u64::MAX);
             }
+            if events {
+                plan.artifacts.push(("user lifecycle", 1));
+            }
+            let of_events = firsts
+                .iter()
+                .filter_map(|(event, first)| Some((look::events_of(event), first.as_ref().err()?)));
+            plan.missing.extend(look::missing(of_events));
+            let goes_on = |(_, first): &&(_, First<Activity>)| {
+                first.as_ref().is_ok_and(|page| page.value.next.is_some())
+            };
+            let longer = u64::try_from(firsts.iter().filter(goes_on).count()).unwrap_or(u64::MAX);
             // A collection makes the same requests again, and those for the rest of the log.
             let (requests, retries) = self.access.requests();
             let made = requests.saturating_sub(retries);

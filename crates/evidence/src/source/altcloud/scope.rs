@@ -3,7 +3,8 @@
 //!
 //! All of them end in `readonly`; there is no other here.
 
-use crate::control::Control;
+use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use crate::rule::Rule;
 
 /// A permission that is delegated to the service account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,18 +66,18 @@ impl Scope {
         }
     }
 
-    /// Whether `control` needs it.
-    fn serves(self, control: Control) -> bool {
-        match control {
-            Control::Cc6_1 => self == Scope::Users,
-            Control::Cc6_6 => true,
-            Control::Cc7_2 => false,
+    /// Whether `rule` needs it.
+    fn serves(self, rule: &Rule) -> bool {
+        match self {
+            Scope::Users => *rule == TWO_STEP_VERIFICATION || *rule == ADMINISTRATORS,
+            Scope::Roles => *rule == ADMINISTRATORS,
+            Scope::Reports => *rule == USER_LIFECYCLE_LOG,
         }
     }
 
-    /// The scopes that `controls` need: no other is asked for.
-    pub(super) fn needed(controls: &[Control]) -> Vec<Scope> {
-        let needed = |scope: &Scope| controls.iter().any(|control| scope.serves(*control));
+    /// The scopes that `rules` need: no other is asked for.
+    pub(super) fn needed(rules: &[&'static Rule]) -> Vec<Scope> {
+        let needed = |scope: &Scope| rules.iter().any(|rule| scope.serves(rule));
         Scope::ALL.iter().copied().filter(needed).collect()
     }
 }
@@ -96,15 +97,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_controls_need_is_asked_for_and_nothing_that_writes() {
-        let table: [(&[Control], &[Scope]); 4] = [
+    fn only_what_the_rules_need_is_asked_for_and_nothing_that_writes() {
+        let table: [(&[&Rule], &[Scope]); 5] = [
             (&[], &[]),
-            (&[Control::Cc6_1], &[Scope::Users]),
-            (&[Control::Cc6_6], Scope::ALL),
-            (&[Control::Cc6_6, Control::Cc6_1], Scope::ALL),
+            (&[&TWO_STEP_VERIFICATION], &[Scope::Users]),
+            (&[&ADMINISTRATORS], &[Scope::Users, Scope::Roles]),
+            (&[&USER_LIFECYCLE_LOG], &[Scope::Reports]),
+            (&[&ADMINISTRATORS, &USER_LIFECYCLE_LOG, &TWO_STEP_VERIFICATION], Scope::ALL),
         ];
-        for (controls, scopes) in table {
-            assert_eq!(Scope::needed(controls), scopes, "{controls:?}");
+        for (rules, scopes) in table {
+            assert_eq!(Scope::needed(rules), scopes, "{rules:?}");
         }
         for scope in Scope::ALL {
             assert!(scope.url().ends_with(".readonly"));

@@ -2,22 +2,23 @@
 //!
 //! Nothing here decides; the reading is in `wire`, the meaning in the rules.
 
-use evidence_bundle::path::BundlePath;
+use serde::Serialize;
 
 use super::NAME;
+use super::artifact::{AUDIT_TRAILS, LOG_GROUPS, PASSWORD_POLICY, TRAIL_STATUS};
 use super::collect::logging;
 use super::endpoint::Region;
-use super::found::observed;
+use super::found::observation;
 use super::record::{AuditTrailsRecord, LogGroupsRecord, PasswordPolicyRecord, RegionLogGroups};
+use super::rules::password;
 use super::rules::retention::Retention;
 use super::rules::trail::{AuditTrail, TrailFacts};
-use super::rules::{AUDIT_TRAIL, LOG_RETENTION, PASSWORD_POLICY};
 use super::trails;
 use super::wire::{self, Caller, LogGroupPage};
 use crate::http::{Meta, ParseError};
-use crate::observation::{Record, Seen};
-use crate::rule::{Facts, Rule};
-use crate::source::{Answer, Found, Question};
+use crate::observation::{ArtifactKind, Inspection, Seen};
+use crate::rule::Verdict;
+use crate::source::{Answer, Found};
 
 /// An account and a region that the answers are about.
 const ACCOUNT: &str = "111122223333";
@@ -42,7 +43,8 @@ fn role(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
 
 fn policy(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
     let record = PasswordPolicyRecord { policy: wire::password_policy(bytes)? };
-    Ok(vec![observed(&PASSWORD_POLICY, ACCOUNT, artifact("password_policy.json", record))])
+    let verdict = password::judge(&record.policy);
+    Ok(inspected(&PASSWORD_POLICY, "password_policy.json", &record, verdict))
 }
 
 /// The trails of a region, whose status nobody has asked for.
@@ -65,7 +67,7 @@ fn trails(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
             delivery_error: None,
         });
     }
-    Ok(together(&AUDIT_TRAIL, artifact("audit_trails.json", record), facts))
+    Ok(inspected(&AUDIT_TRAILS, "audit_trails.json", &record, facts.judge()))
 }
 
 fn status(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
@@ -77,7 +79,7 @@ fn status(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
         delivery_error: status.latest_delivery_error.value().cloned(),
     };
     let facts = AuditTrail { trails: vec![facts], unread: Vec::new() };
-    Ok(together(&AUDIT_TRAIL, artifact("trail_audit_status.json", status), facts))
+    Ok(inspected(&TRAIL_STATUS, "trail_audit_status.json", &status, facts.judge()))
 }
 
 fn groups(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
@@ -88,16 +90,21 @@ fn groups(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
         regions_read: vec![RegionLogGroups { region: REGION.to_string(), log_groups }],
         regions_not_read: Vec::new(),
     };
-    Ok(together(&LOG_RETENTION, artifact("log_groups.json", record), facts))
+    Ok(inspected(&LOG_GROUPS, "log_groups.json", &record, facts.judge()))
 }
 
-fn artifact(filename: &str, record: impl Record + 'static) -> Seen {
-    Seen::artifact(NAME, filename, record, &Meta::default())
-}
-
-/// An artifact, and the question about it.
-fn together(rule: &'static Rule, seen: Seen, facts: impl Facts + 'static) -> Vec<Found> {
-    let evidence: Vec<BundlePath> = seen.path().cloned().into_iter().collect();
-    let question = Question { rule, subject: ACCOUNT.into(), facts: Box::new(facts), evidence };
-    vec![observed(rule, ACCOUNT, seen), Found::Asked(question)]
+/// An artifact, and what it shows.
+fn inspected(
+    kind: &'static ArtifactKind,
+    filename: &str,
+    record: &impl Serialize,
+    verdict: Verdict,
+) -> Vec<Found> {
+    let seen = Seen::artifact(NAME, filename, record, None, &Meta::default());
+    let inspection = Inspection::from(observation(kind, ACCOUNT, seen));
+    let inspection = kind
+        .rules
+        .iter()
+        .fold(inspection, |inspection, rule| inspection.judged(rule, ACCOUNT, verdict.clone()));
+    vec![Found::Inspected(inspection)]
 }

@@ -1,45 +1,18 @@
-//! The records as artifacts: what each is called, how it is written, and by which rule it is judged.
+//! The kinds of artifacts, and the rules each is evidence for.
 
-use super::record::{AuditTrailsRecord, LogGroupsRecord, PasswordPolicyRecord, TrailStatus};
-use super::rules::password;
-use crate::observation::Record;
-use crate::rule::Verdict;
-use evidence_bundle::document::write_json;
-use std::io;
+use super::rules::{self, AUDIT_TRAIL};
+use crate::observation::ArtifactKind;
 
-impl Record for PasswordPolicyRecord {
-    fn artifact_type(&self) -> &'static str {
-        "password_policy"
-    }
+/// `password_policy.json`
+pub(super) static PASSWORD_POLICY: ArtifactKind =
+    ArtifactKind { name: "password_policy", rules: &[&rules::PASSWORD_POLICY] };
 
-    fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-        write_json(out, self)
-    }
+/// `audit_trails.json`
+pub(super) static AUDIT_TRAILS: ArtifactKind = ArtifactKind { name: "audit_trails", rules: &[&AUDIT_TRAIL] };
 
-    fn judge(&self) -> Option<Verdict> {
-        Some(password::judge(&self.policy))
-    }
-}
+/// `trail_{name}_status.json`
+pub(super) static TRAIL_STATUS: ArtifactKind = ArtifactKind { name: "trail_status", rules: &[&AUDIT_TRAIL] };
 
-/// An artifact that is judged together with others.
-macro_rules! part {
-    ($record:ty, $artifact_type:literal) => {
-        impl Record for $record {
-            fn artifact_type(&self) -> &'static str {
-                $artifact_type
-            }
-
-            fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-                write_json(out, self)
-            }
-
-            fn judge(&self) -> Option<Verdict> {
-                None
-            }
-        }
-    };
-}
-
-part!(AuditTrailsRecord, "audit_trails");
-part!(TrailStatus, "trail_status");
-part!(LogGroupsRecord, "log_groups");
+/// `log_groups.json`
+pub(super) static LOG_GROUPS: ArtifactKind =
+    ArtifactKind { name: "log_groups", rules: &[&rules::LOG_RETENTION] };

@@ -4,56 +4,53 @@
 //! What was not read of a region keeps its place: in the artifact's list of regions that were not read, in the checks
 //! that it leaves open, and, if nobody refused it but it failed, among the errors.
 
-use evidence_bundle::document::Warning;
-use evidence_bundle::path::BundlePath;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream};
 
 use super::api::GET_TRAIL_STATUS;
+use super::artifact::{AUDIT_TRAILS, PASSWORD_POLICY, TRAIL_STATUS};
 use super::connect::{RegionFirst, no_address, warning};
 use super::endpoint::{Region, Service};
-use super::found::{host_error, not_found, number, observation, observed};
+use super::found::{host_error, not_found, number, observation};
 use super::log_groups::RegionGroups;
 use super::look::{self, Look, Policy, Unread};
 use super::record::{AuditTrailsRecord, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
-use super::rules::reason::PASSWORD_POLICY_MISSING;
+use super::rules::password::{self, PASSWORD_POLICY_MISSING};
 use super::rules::trail::{AuditTrail, Logging, TrailFacts};
-use super::rules::{AUDIT_TRAIL, PASSWORD_POLICY};
+use super::rules::{self, AUDIT_TRAIL};
 use super::trails::{self, Known};
 use super::{CloudSession, NAME};
-use crate::control::Control;
 use crate::http::{Meta, one_line};
-use crate::observation::Seen;
+use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::reason;
-use crate::source::{Found, Question};
+use crate::source::Found;
 
 /// Everything but the status of the trails.
 struct Survey {
     population: Found,
-    /// About the password policy, if CC6.1 is collected.
+    /// About the password policy, if it is wanted.
     policy: Option<Found>,
     /// The trails in scope.
     known: Vec<Known>,
-    /// About the trails: what stands before their status.
-    head: Vec<Found>,
-    /// What will be asked about them, once their status is known.
-    question: Option<Open>,
+    /// About the trails, as far as it is known before their status.
+    trails: Trails,
     /// About the log groups.
-    tail: Vec<Found>,
+    log_groups: Vec<Found>,
 }
 
-/// The question about the trails, as far as it is known.
-struct Open {
+/// What is known about the trails.
+#[derive(Default)]
+struct Trails {
+    observations: Vec<Observation>,
     facts: AuditTrail,
-    evidence: Vec<BundlePath>,
 }
 
 impl CloudSession {
     /// Everything: first what there is to look at, then what was seen, in the order of the controls.
     pub(super) fn found(&self) -> BoxStream<'_, Found> {
-        if !self.config.controls.contains(&Control::Cc7_2) {
+        if !self.config.wants_regions() {
             let policy = self.policy_found();
             // The password policy is the account's own: nothing is listed, and nothing is in or out of scope.
             let population = Found::Population {
@@ -66,47 +63,46 @@ impl CloudSession {
         }
         stream::once(self.survey())
             .flat_map(move |survey| {
-                let Survey { population, policy, known, head, question, tail } = survey;
-                let head = std::iter::once(population).chain(policy).chain(head);
-                let statuses = stream::once(self.statuses(known, question)).flat_map(stream::iter);
-                stream::iter(head).chain(statuses).chain(stream::iter(tail))
+                let Survey { population, policy, known, trails, log_groups } = survey;
+                let head = std::iter::once(population).chain(policy);
+                let trails = stream::once(self.inspect_trails(known, trails));
+                stream::iter(head).chain(trails).chain(stream::iter(log_groups))
             })
             .boxed()
     }
 
     fn policy_found(&self) -> Option<Found> {
-        let seen = match self.first.policy.as_ref()? {
-            Ok((Policy::Set(policy), meta)) => Seen::artifact(
-                NAME,
-                "password_policy.json",
-                PasswordPolicyRecord { policy: policy.clone() },
-                meta,
-            ),
-            Ok((Policy::Missing(detail), _)) => {
-                Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() }
+        let account = self.caller.account.as_str();
+        let inspection = |seen| Inspection::from(observation(&PASSWORD_POLICY, account, seen));
+        Some(Found::Inspected(match self.first.policy.as_ref()? {
+            Ok((Policy::Set(policy), meta)) => {
+                let record = PasswordPolicyRecord { policy: policy.clone() };
+                let seen = Seen::artifact(NAME, "password_policy.json", &record, None, meta);
+                inspection(seen).judged(&rules::PASSWORD_POLICY, account, password::judge(policy))
             }
-            Err(unread) => unread.seen(),
-        };
-        Some(observed(&PASSWORD_POLICY, &self.caller.account, seen))
+            Ok((Policy::Missing(detail), _)) => {
+                inspection(Seen::Nothing { reason: &PASSWORD_POLICY_MISSING, detail: detail.clone() })
+            }
+            Err(unread) => inspection(unread.seen()),
+        }))
     }
 
     async fn survey(&self) -> Survey {
         let regions = self.all_log_groups().await;
         let all_trails = number(self.trails().len());
         let known = self.trails_in_scope();
-        let (head, question) = self.trails_found(&known);
+        let trails = self.trails_found(&known);
         let counts = regions.iter().map(RegionGroups::counts);
         let (groups_in_scope, groups) = counts.fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
         let unread = self.first.regions.iter().any(|first| first.trails.is_err())
             || regions.iter().any(|region| region.groups.is_err());
         let policy = self.policy_found();
-        let tail = self.log_groups_found(regions);
-        let looks =
-            |found: &[Found]| number(found.iter().filter(|f| matches!(f, Found::Observed(..))).count());
+        let log_groups = self.log_groups_found(regions);
+        let looks: u64 = policy.iter().chain(&log_groups).map(Found::looks).sum();
         let population = Found::Population {
             discovered: Some(all_trails + groups),
             in_scope: number(known.len()) + groups_in_scope,
-            expected: number(policy.iter().count()) + looks(&head) + looks(&tail) + number(known.len()),
+            expected: looks + number(trails.observations.len()) + number(known.len()),
             text: format!(
                 "{} and {} in scope in {}{}",
                 counted(number(known.len()), "trail", "trails"),
@@ -115,7 +111,7 @@ impl CloudSession {
                 if unread { ", of which not all could be read" } else { "" },
             ),
         };
-        Survey { population, policy, known, head, question, tail }
+        Survey { population, policy, known, trails, log_groups }
     }
 
     /// Every trail that the regions show.
@@ -137,7 +133,7 @@ impl CloudSession {
     }
 
     /// `audit_trails.json`, what could not be read, and what was not found.
-    fn trails_found(&self, known: &[Known]) -> (Vec<Found>, Option<Open>) {
+    fn trails_found(&self, known: &[Known]) -> Trails {
         let account = &self.caller.account;
         let regions = &self.first.regions;
         let read: Vec<(&Region, &Meta)> = regions
@@ -147,29 +143,27 @@ impl CloudSession {
                 Err(_) => None,
             })
             .collect();
-        let mut found = Vec::new();
-        for RegionFirst { region, trails, .. } in regions {
-            // One trail of all regions is enough, wherever its home is: a region that refuses leaves the question
-            // open only if no other shows such a trail. A fault is an error in any case.
-            let seen = trails.as_ref().err().map(Unread::seen);
-            let seen = seen.filter(|seen| read.is_empty() || matches!(seen, Seen::Failed(_)));
-            found.extend(seen.map(|seen| observed(&AUDIT_TRAIL, &format!("{account}/{region}"), seen)));
-        }
-        let Some((_, meta)) = read.first() else { return (found, None) };
-        let mut facts = AuditTrail::default();
+        let mut trails = Trails::default();
+        let Trails { observations, facts } = &mut trails;
         let mut not_read = Vec::new();
         for RegionFirst { region, trails, .. } in regions {
-            if let Some(reason) = trails.as_ref().err().map(Unread::reason) {
-                facts.unread.push((format!("the trails of {region}"), reason));
-                not_read.push(NotRead { region: region.to_string(), reason: reason.code });
+            let Some(unread) = trails.as_ref().err() else { continue };
+            // One trail of all regions is enough, wherever its home is: a region that refuses leaves the question
+            // open only if no other shows such a trail. A fault is an error in any case.
+            let seen = unread.seen();
+            if read.is_empty() || matches!(seen, Seen::Failed(_)) {
+                observations.push(observation(&AUDIT_TRAILS, &format!("{account}/{region}"), seen));
             }
+            let reason = unread.reason();
+            facts.unread.push((format!("the trails of {region}"), reason));
+            not_read.push(NotRead { region: region.to_string(), reason: reason.code });
         }
+        let Some((_, meta)) = read.first() else { return trails };
         if not_read.is_empty() {
-            for entry in
-                self.config.trails.iter().filter(|entry| !known.iter().any(|known| known.is_meant_by(entry)))
-            {
+            let is_found = |entry: &&String| known.iter().any(|known| known.is_meant_by(entry));
+            for entry in self.config.trails.iter().filter(|entry| !is_found(entry)) {
                 let text = format!("the trail {entry} was not found in {}", self.regions_in_words());
-                found.push(observed(&AUDIT_TRAIL, account, Seen::Failed(not_found(text))));
+                observations.push(observation(&AUDIT_TRAILS, account, Seen::Failed(not_found(text))));
                 facts.unread.push((format!("the trail {entry}"), &reason::NOT_FOUND));
             }
         }
@@ -179,61 +173,22 @@ impl CloudSession {
             regions_read: read.iter().map(|(region, _)| region.to_string()).collect(),
             regions_not_read: not_read,
         };
-        let seen = Seen::artifact(NAME, "audit_trails.json", record, meta);
-        let evidence = seen.path().cloned().into_iter().collect();
-        found.insert(0, observed(&AUDIT_TRAIL, account, seen));
-        (found, Some(Open { facts, evidence }))
+        let seen = Seen::artifact(NAME, "audit_trails.json", &record, None, meta);
+        observations.insert(0, observation(&AUDIT_TRAILS, account, seen));
+        trails
     }
 
-    /// The status of each trail, side by side and in their order, then what they show together.
-    async fn statuses(&self, known: Vec<Known>, question: Option<Open>) -> Vec<Found> {
-        let Some(mut open) = question else { return Vec::new() };
+    /// The status of each trail, side by side and in their order, and what they show together.
+    async fn inspect_trails(&self, known: Vec<Known>, trails: Trails) -> Found {
         let looks = join_all(known.iter().map(|known| self.status(known))).await;
-        let mut found = Vec::new();
+        let Trails { mut observations, mut facts } = trails;
         for ((known, name), look) in known.iter().zip(trails::file_names(&known)).zip(looks) {
-            let mut facts = TrailFacts {
-                name: known.name().to_string(),
-                multi_region: known.trail.is_multi_region_trail.value().copied(),
-                logging: Logging::NotTold,
-                delivery_error: None,
-            };
-            let subject = known.subject();
-            let mut warnings: Vec<Warning> = Vec::new();
-            let seen = match look {
-                Ok((status, meta)) => {
-                    facts.logging = logging(&status);
-                    let error = status.latest_delivery_error.value().filter(|error| !error.trim().is_empty());
-                    if let Some(error) = error {
-                        let text = format!(
-                            "the latest delivery of the trail {} failed: {}",
-                            one_line(known.name()),
-                            one_line(error)
-                        );
-                        warnings.push(warning("trail_delivery_failed", text, &subject));
-                        facts.delivery_error = Some(error.clone());
-                    }
-                    Seen::artifact(NAME, &name, status, &meta)
-                }
-                Err(unread) => {
-                    facts.logging = Logging::NotRead(unread.reason());
-                    unread.seen()
-                }
-            };
-            if let Seen::Failed(_) = seen {
-                // A status that cannot be stored is none.
-                facts.logging = Logging::NotRead(&reason::HOST_ERROR);
-            }
-            open.evidence.extend(seen.path().cloned());
-            open.facts.trails.push(facts);
-            found.push(Found::Observed(observation(&AUDIT_TRAIL, &subject, seen), warnings));
+            let (observation, of_trail) = inspect_status(known, &name, look);
+            observations.push(observation);
+            facts.trails.push(of_trail);
         }
-        found.push(Found::Asked(Question {
-            rule: &AUDIT_TRAIL,
-            subject: self.caller.account.as_str().into(),
-            facts: Box::new(open.facts),
-            evidence: open.evidence,
-        }));
-        found
+        let account = self.caller.account.as_str();
+        Found::Inspected(Inspection::of(observations).judged(&AUDIT_TRAIL, account, facts.judge()))
     }
 
     async fn status(&self, known: &Known) -> Look<TrailStatus> {
@@ -255,6 +210,40 @@ impl CloudSession {
     pub(super) fn regions_in_words(&self) -> String {
         self.config.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// What the status of a trail shows.
+fn inspect_status(known: &Known, name: &str, look: Look<TrailStatus>) -> (Observation, TrailFacts) {
+    let mut facts = TrailFacts {
+        name: known.name().to_string(),
+        multi_region: known.trail.is_multi_region_trail.value().copied(),
+        logging: Logging::NotTold,
+        delivery_error: None,
+    };
+    let subject = known.subject();
+    let mut warnings = Vec::new();
+    let seen = match look {
+        Ok((status, meta)) => {
+            facts.logging = logging(&status);
+            let error = status.latest_delivery_error.value().filter(|error| !error.trim().is_empty());
+            if let Some(error) = error {
+                let (trail, error) = (one_line(known.name()), one_line(error));
+                let text = format!("the latest delivery of the trail {trail} failed: {error}");
+                warnings.push(warning("trail_delivery_failed", text, &subject));
+            }
+            facts.delivery_error = error.cloned();
+            Seen::artifact(NAME, name, &status, None, &meta)
+        }
+        Err(unread) => {
+            facts.logging = Logging::NotRead(unread.reason());
+            unread.seen()
+        }
+    };
+    if let Seen::Failed(_) = seen {
+        // A status that cannot be stored is none.
+        facts.logging = Logging::NotRead(&reason::HOST_ERROR);
+    }
+    (Observation { warnings, ..observation(&TRAIL_STATUS, &subject, seen) }, facts)
 }
 
 /// Whether a trail with this status is logging.

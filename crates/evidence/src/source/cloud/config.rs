@@ -14,9 +14,11 @@ use self::keys::{
     SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV, TIMEOUT_SECONDS, TRAILS,
 };
 use super::endpoint::Region;
+use super::rules;
 use super::scope;
-use crate::config::controls::{self, controls_of};
-use crate::control::Control;
+use crate::config::controls::{self, controls_of, served_by};
+use crate::framework::Control;
+use crate::rule::Rule;
 use crate::source::{Configured, Kind, Source, Surroundings};
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
@@ -28,10 +30,7 @@ use evidence_settings::secret::quote;
 pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
 
 /// The controls this source can serve.
-pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc7_2];
-
-/// The same, by name.
-pub(super) static SERVED_IDS: Vocabulary = controls_of(&[Control::Cc6_1.id(), Control::Cc7_2.id()]);
+pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
 
 /// `sources.cloud`
 #[derive(Debug, Clone)]
@@ -49,8 +48,8 @@ pub struct CloudConfig {
     pub(super) trails: Vec<String>,
     /// `log_groups`: names, or beginnings of names with `*`; empty for all.
     pub(super) log_groups: Vec<String>,
-    /// `controls` of this source, or the top-level list as far as this source serves it.
-    pub(super) controls: Vec<Control>,
+    /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
+    pub(super) rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
     pub(super) timeout: Duration,
     /// `endpoint_url`: one address for all services.
@@ -76,13 +75,25 @@ pub(super) struct Variables {
     pub(super) session_token: String,
 }
 
+impl CloudConfig {
+    /// Whether `rule` is wanted.
+    pub(super) fn wants(&self, rule: &'static Rule) -> bool {
+        self.rules.contains(&rule)
+    }
+
+    /// Whether any rule is wanted that looks at regions.
+    pub(super) fn wants_regions(&self) -> bool {
+        self.wants(&rules::AUDIT_TRAIL) || self.wants(&rules::LOG_RETENTION)
+    }
+}
+
 impl Configured for CloudConfig {
     fn kind(&self) -> &'static Kind {
         &super::KIND
     }
 
-    fn controls(&self) -> &[Control] {
-        &self.controls
+    fn rules(&self) -> &[&'static Rule] {
+        &self.rules
     }
 
     fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
@@ -98,7 +109,7 @@ impl Configured for CloudConfig {
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[Control]>,
+    controls: Option<&[&'static Control]>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let role = role(decoder, fields, mode.as_ref().map(|mode| mode.value.as_str()));
@@ -108,7 +119,7 @@ pub(super) fn decode(
     let places = places(decoder, fields, endpoint_url.is_some() || bad_url);
     let trails = checked(decoder, fields, &TRAILS, scope::check_trail);
     let log_groups = checked(decoder, fields, &LOG_GROUPS, scope::check_log_group);
-    let controls = controls::of_source(decoder, fields, &CONTROLS, SERVED, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let access_key_id = decoder.text(fields, &ACCESS_KEY_ID_ENV);
     let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);
@@ -129,7 +140,7 @@ pub(super) fn decode(
         regions,
         trails: trails?,
         log_groups: log_groups?,
-        controls: controls?,
+        rules: rules?,
         timeout: timeout?,
         endpoint_url,
     }))

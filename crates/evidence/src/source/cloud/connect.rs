@@ -18,12 +18,12 @@ use super::fault::is_unknown_key;
 use super::found::host_error;
 use super::look::{self, Look, Policy, Unread, words};
 use super::record::Trail;
+use super::rules;
 use super::rules::reason::REGION_NOT_ENABLED;
 use super::scope::common_beginning;
 use super::sign::{CredentialError, Credentials};
 use super::wire::{Caller, LogGroupPage};
 use super::{CloudSession, NAME};
-use crate::control::Control;
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Failure, FailureKind, Place, Refused, Reply};
@@ -242,7 +242,7 @@ impl Test<'_> {
 /// Asks all that needs no other answer, every region side by side.
 async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> First {
     let policy = async {
-        if !config.controls.contains(&Control::Cc6_1) {
+        if !config.wants(&rules::PASSWORD_POLICY) {
             return None;
         }
         Some(match hosts.host(Service::Iam, home) {
@@ -250,7 +250,7 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> First {
             None => no_address(&GET_ACCOUNT_PASSWORD_POLICY, home),
         })
     };
-    let regions: &[Region] = if config.controls.contains(&Control::Cc7_2) { &config.regions } else { &[] };
+    let regions: &[Region] = if config.wants_regions() { &config.regions } else { &[] };
     let regions = join_all(regions.iter().map(|region| async move {
         let trails = async {
             match hosts.host(Service::CloudTrail, region) {

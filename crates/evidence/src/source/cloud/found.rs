@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use super::NAME;
 use crate::http::one_line;
-use crate::observation::{Failed, Observation, Seen};
-use crate::rule::{Reason, Rule, reason};
+use crate::observation::{ArtifactKind, Failed, Observation, Seen};
+use crate::rule::{Reason, reason};
 use crate::source::Found;
 
 /// An observation of this source.
-pub(super) fn observation(rule: &'static Rule, subject: &str, seen: Seen) -> Observation {
-    Observation { source: NAME, rule, subject: Arc::from(subject), exempt: None, seen }
+pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observation {
+    Observation { source: NAME, kind, subject: Arc::from(subject), seen, warnings: Vec::new() }
 }
 
-/// The same as an item of the collection, without warnings.
-pub(super) fn observed(rule: &'static Rule, subject: &str, seen: Seen) -> Found {
-    Found::Observed(observation(rule, subject, seen), Vec::new())
+/// Something that was not read, as an item of the collection.
+pub(super) fn unread(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Found {
+    Found::Inspected(observation(kind, subject, seen).into())
 }
 
 /// The provider did not give a usable answer.

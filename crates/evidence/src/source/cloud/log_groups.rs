@@ -5,15 +5,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use evidence_bundle::path::BundlePath;
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 
 use super::NAME;
 use super::api::DESCRIBE_LOG_GROUPS;
+use super::artifact::LOG_GROUPS;
 use super::connect::{RegionFirst, log_group_page};
 use super::endpoint::Region;
-use super::found::{host_error, not_found, number, observed};
+use super::found::{host_error, not_found, number, observation, unread};
 use super::look::{Look, Unread};
 use super::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use super::rules::LOG_RETENTION;
@@ -21,9 +21,9 @@ use super::rules::retention::Retention;
 use super::wire::LogGroupPage;
 use super::{CloudSession, scope};
 use crate::http::Meta;
-use crate::observation::Seen;
+use crate::observation::{Inspection, Seen};
 use crate::report::format::thousands;
-use crate::source::{Found, Question};
+use crate::source::Found;
 
 /// Pages of a region's log groups at most: what the most groups take, at the provider's 50 a page. Beyond, the listing
 /// is taken for one without an end.
@@ -59,7 +59,7 @@ impl RegionGroups {
 }
 
 impl CloudSession {
-    /// `log_groups.json`, a question for each region, what could not be read, and what was not found.
+    /// `log_groups.json`, what each region shows, what could not be read, and what was not found.
     pub(super) fn log_groups_found(&self, regions: Vec<RegionGroups>) -> Vec<Found> {
         let account = &self.caller.account;
         let mut record = LogGroupsRecord {
@@ -67,42 +67,38 @@ impl CloudSession {
             regions_read: vec![],
             regions_not_read: vec![],
         };
-        let (mut unread, mut questions, mut request): (_, _, Option<Meta>) = (Vec::new(), Vec::new(), None);
+        let (mut missing, mut shown, mut request): (_, _, Option<Meta>) = (Vec::new(), Vec::new(), None);
         for RegionGroups { region, groups, .. } in regions {
             let subject = format!("{account}/{region}");
             match groups {
                 Ok((Groups { in_scope: log_groups, .. }, meta)) => {
                     request.get_or_insert(meta);
-                    questions.push((subject, Retention::of(&log_groups)));
+                    shown.push((subject, Retention::of(&log_groups)));
                     record.regions_read.push(RegionLogGroups { region: region.to_string(), log_groups });
                 }
                 Err(why) => {
                     let reason = why.reason().code;
                     record.regions_not_read.push(NotRead { region: region.to_string(), reason });
-                    unread.push(observed(&LOG_RETENTION, &subject, why.seen()));
+                    missing.push(unread(&LOG_GROUPS, &subject, why.seen()));
                 }
             }
         }
-        let mut found = Vec::new();
-        if unread.is_empty() {
+        if missing.is_empty() {
             for entry in self.config.log_groups.iter().filter(|entry| !is_in(entry, &record)) {
                 let what =
                     if entry.ends_with('*') { "no log group begins with" } else { "there is no log group" };
                 let text = format!("{what} {} in {}", entry.trim_end_matches('*'), self.regions_in_words());
-                found.push(observed(&LOG_RETENTION, account, Seen::Failed(not_found(text))));
+                missing.push(unread(&LOG_GROUPS, account, Seen::Failed(not_found(text))));
             }
         }
-        if let Some(meta) = request {
-            let seen = Seen::artifact(NAME, "log_groups.json", record, &meta);
-            let evidence: Vec<BundlePath> = seen.path().cloned().into_iter().collect();
-            found.insert(0, observed(&LOG_RETENTION, account, seen));
-            found.extend(questions.into_iter().map(|(subject, facts)| {
-                let (rule, facts, evidence) = (&LOG_RETENTION, Box::new(facts), evidence.clone());
-                Found::Asked(Question { rule, subject: subject.into(), facts, evidence })
-            }));
-        }
-        found.extend(unread);
-        found
+        let read = request.map(|meta| {
+            let seen = Seen::artifact(NAME, "log_groups.json", &record, None, &meta);
+            let inspection = Inspection::from(observation(&LOG_GROUPS, account, seen));
+            Found::Inspected(shown.into_iter().fold(inspection, |inspection, (subject, facts)| {
+                inspection.judged(&LOG_RETENTION, subject, facts.judge())
+            }))
+        });
+        read.into_iter().chain(missing).collect()
     }
 
     /// The log groups of every region to the end, side by side.

@@ -44,7 +44,6 @@ use self::found::number;
 use self::look::{Look, Policy, Unread};
 use self::wire::Caller;
 use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
-use crate::control::Control;
 use crate::observation::SourceName;
 use crate::screen::Screen;
 
@@ -54,7 +53,6 @@ pub const NAME: SourceName = SourceName::new("cloud");
 /// What the tool must know of it.
 pub static KIND: Kind = Kind {
     name: NAME,
-    served: config::SERVED,
     rules: rules::ALL,
     reasons: rules::reason::ALL,
     answers: alone::ANSWERS,
@@ -97,7 +95,7 @@ impl Source for Cloud {
             subject: account.unwrap_or(NAME.id()).to_string(),
             api_url: endpoint
                 .map_or_else(String::new, |at| at.url.as_str().trim_end_matches('/').to_string()),
-            rules: KIND.rules_for(&self.config.controls),
+            rules: self.config.rules.clone(),
         }
     }
 
@@ -169,7 +167,7 @@ impl Session for CloudSession {
                     .push(("password policy", u64::from(matches!(policy, Ok((Policy::Set(_), _))))));
                 plan.missing.extend(failed(policy));
             }
-            if self.config.controls.contains(&Control::Cc7_2) {
+            if self.config.wants_regions() {
                 let read = self.first.regions.iter().any(|region| region.trails.is_ok());
                 plan.missing.extend(self.first.regions.iter().filter_map(|region| failed(&region.trails)));
                 let known = self.trails_in_scope();

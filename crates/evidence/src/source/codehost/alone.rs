@@ -2,12 +2,10 @@
 //!
 //! Nothing here decides; the reading is in `wire`, the meaning in `look`.
 
+use super::artifact;
 use super::look::{self, Target};
 use super::wire::{self, Contents, Organization};
-use super::{NAME, rules};
 use crate::http::{Meta, ParseError};
-use crate::observation::{Observation, Seen};
-use crate::rule::Rule;
 use crate::source::{Answer, Found};
 
 /// A repository that the answers are about.
@@ -22,7 +20,7 @@ pub(super) static ANSWERS: &[Answer] = &[
 
 fn organization(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
     let settings = Organization::parse(bytes)?.settings;
-    Ok(vec![observed(&rules::TWO_FACTOR_REQUIRED, look::organization(&settings, &Meta::default()))])
+    Ok(vec![Found::Inspected(look::organization("acme", &settings, &Meta::default()))])
 }
 
 fn repositories(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
@@ -32,20 +30,14 @@ fn repositories(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
 }
 
 fn protection(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
-    let seen = look::protection_shown(TARGET, wire::protection(bytes)?, &Meta::default()).seen;
-    Ok(vec![observed(&rules::BRANCH_PROTECTION, seen)])
+    let look = look::protection_shown(TARGET, wire::protection(bytes)?, &Meta::default());
+    Ok(vec![Found::Inspected(look.inspection(&artifact::PROTECTION, "acme/web".into()))])
 }
 
 /// Nothing where the file has to be read on its own, or is none.
 fn contents(bytes: &[u8]) -> Result<Vec<Found>, ParseError> {
     let Contents::File(file) = Contents::parse(bytes)? else { return Ok(Vec::new()) };
     let look = look::file_shown(TARGET, "CODEOWNERS", &file, &Meta::default());
-    Ok(look.map(|look| observed(&rules::CODEOWNERS_DEFAULT_RULE, look.seen)).into_iter().collect())
-}
-
-fn observed(rule: &'static Rule, seen: Seen) -> Found {
-    Found::Observed(
-        Observation { source: NAME, rule, subject: "acme/web".into(), exempt: None, seen },
-        Vec::new(),
-    )
+    let inspection = look.map(|look| look.inspection(&artifact::CODEOWNERS, "acme/web".into()));
+    Ok(inspection.map(Found::Inspected).into_iter().collect())
 }

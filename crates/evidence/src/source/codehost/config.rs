@@ -9,8 +9,10 @@ use std::time::Duration;
 use url::Url;
 
 use super::names;
-use crate::config::controls::{self, controls_of};
-use crate::control::Control;
+use super::rules;
+use crate::config::controls::{self, controls_of, served_by};
+use crate::framework::Control;
+use crate::rule::Rule;
 use crate::source::{Configured, Kind, Source, Surroundings};
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Everything, Fields, Placed};
@@ -22,10 +24,7 @@ use evidence_settings::secret::quote;
 const API_URL_VARIABLE: &str = "CODEHOST_API_URL";
 
 /// The controls this source can serve.
-pub(super) const SERVED: &[Control] = &[Control::Cc6_1, Control::Cc6_6, Control::Cc7_2];
-
-/// The same, by name.
-static SERVED_IDS: Vocabulary = controls_of(&[Control::Cc6_1.id(), Control::Cc6_6.id(), Control::Cc7_2.id()]);
+static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
 
 /// `sources.codehost`
 #[derive(Debug, Clone)]
@@ -38,8 +37,8 @@ pub struct CodeHostConfig {
     pub repos: Repositories,
     /// `branch`: the branch whose protection is read, in every repository.
     pub branch: String,
-    /// `controls` of this source, or the top-level list as far as this source serves it.
-    pub controls: Vec<Control>,
+    /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
+    pub rules: Vec<&'static Rule>,
     /// `rate_limit_pause`: wait for the reset when the limit is nearly used up.
     pub rate_limit_pause: bool,
     /// `timeout_seconds` of one request.
@@ -65,13 +64,20 @@ pub enum Repositories {
     Listed(Vec<String>),
 }
 
+impl CodeHostConfig {
+    /// Whether `rule` is wanted.
+    pub(super) fn wants(&self, rule: &'static Rule) -> bool {
+        self.rules.contains(&rule)
+    }
+}
+
 impl Configured for CodeHostConfig {
     fn kind(&self) -> &'static Kind {
         &super::KIND
     }
 
-    fn controls(&self) -> &[Control] {
-        &self.controls
+    fn rules(&self) -> &[&'static Rule] {
+        &self.rules
     }
 
     fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
@@ -151,7 +157,7 @@ static BRANCH: Key = Key {
 static CONTROLS: Key = Key {
     name: "controls",
     presence: Presence::Derived("the top-level `controls`"),
-    shape: Shape::List { of: Format::Word(&SERVED_IDS), may_be_empty: false },
+    shape: Shape::List { of: Format::Word(&SERVED), may_be_empty: false },
     summary: "The controls to collect from this source; replaces the top-level list here.",
     rule: "at least one, each once; may name controls the top-level list does not",
     example: "[CC6.1]",
@@ -257,7 +263,7 @@ static SECTION: Section = Section {
 pub(super) fn decode(
     decoder: &mut Decoder<'_, '_>,
     fields: &Fields,
-    controls: Option<&[Control]>,
+    controls: Option<&[&'static Control]>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
     let token_env = decoder.text(fields, &TOKEN_ENV);
@@ -265,7 +271,7 @@ pub(super) fn decode(
     let repos = decoder.everything_or_list(fields, &REPOS);
     let repos = repositories(decoder, org.as_ref(), repos);
     let branch = decoder.text(fields, &BRANCH);
-    let controls = controls::of_source(decoder, fields, &CONTROLS, SERVED, controls);
+    let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let api_url = decoder.text(fields, &API_URL);
@@ -280,7 +286,7 @@ pub(super) fn decode(
         org: org?.value,
         repos: repos?,
         branch: branch?.value,
-        controls: controls?,
+        rules: rules?,
         rate_limit_pause: rate_limit_pause?,
         timeout: timeout?,
         api_url: api_url?,

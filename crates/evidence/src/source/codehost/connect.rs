@@ -9,11 +9,11 @@ use jiff::Timestamp;
 use super::api::{Api, Problem};
 use super::config::{CodeHostConfig, Repositories};
 use super::dialect::CodeHostDialect;
+use super::rules::TWO_FACTOR_REQUIRED;
 use super::scopes::Scopes;
 use super::token::Token;
 use super::{CodeHostSession, NAME, wire};
 use crate::cache::{self, Cache, Owner, Purpose};
-use crate::control::Control;
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{
@@ -192,7 +192,7 @@ fn warnings(
         let text = format!("the host answers for {} where {} was asked for", one_line(login), config.org);
         warn("organization_name_differs", text);
     }
-    if config.controls.contains(&Control::Cc6_1) {
+    if config.wants(&TWO_FACTOR_REQUIRED) {
         let shown = match organization.settings.two_factor_requirement_enabled {
             Field::Value(_) => None,
             Field::Null => Some("the host shows it as null, as to members who are not owners"),
@@ -212,7 +212,7 @@ fn warnings(
         warn("scope_missing", text.to_string());
     }
     let whole_organization =
-        config.repos == Repositories::All && config.controls.iter().any(|control| *control != Control::Cc6_1);
+        config.repos == Repositories::All && config.rules.iter().any(|rule| **rule != TWO_FACTOR_REQUIRED);
     match scopes {
         Scopes::NotReported => warn(
             "scopes_not_reported",

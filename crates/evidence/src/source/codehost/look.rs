@@ -4,6 +4,8 @@
 //! both when there is nothing and when the token may not look; which of the two it is depends on whether any other
 //! answer has shown the repository (see [`Look::exists`]).
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
@@ -12,12 +14,12 @@ use super::api::Api;
 use super::codeowners::{self, CodeOwners};
 use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
 use super::wire::{Contents, File, NotAFile};
-use super::{NAME, rules};
+use super::{NAME, artifact, rules};
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply};
-use crate::observation::{Failed, Record, Seen};
+use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::report::format::counted;
-use crate::rule::reason;
+use crate::rule::{Rule, Verdict, reason};
 
 /// Where the file is looked for, in this order.
 const CODEOWNERS_PLACES: [&str; 2] = ["CODEOWNERS", ".github/CODEOWNERS"];
@@ -27,18 +29,31 @@ const CODEOWNERS_PLACES: [&str; 2] = ["CODEOWNERS", ".github/CODEOWNERS"];
 pub(super) struct Look {
     pub(super) seen: Seen,
     pub(super) warnings: Vec<Warning>,
+    /// What its rule says of the artifact, if there is one.
+    pub(super) verdict: Option<(&'static Rule, Verdict)>,
     /// The host's answers prove that the repository is there. Without that, "Not Found" may mean the repository.
     pub(super) exists: bool,
 }
 
 impl Look {
     fn new(seen: Seen) -> Look {
-        Look { seen, warnings: Vec::new(), exists: true }
+        Look { seen, warnings: Vec::new(), verdict: None, exists: true }
     }
 
     pub(super) fn failed(what: &str, failure: &Failure) -> Look {
         let failed = Failed::of(failure);
         Look::new(Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed }))
+    }
+
+    /// The look and what it shows, as an item of the collection.
+    pub(super) fn inspection(self, kind: &'static ArtifactKind, subject: Arc<str>) -> Inspection {
+        let Look { seen, warnings, verdict, .. } = self;
+        let observation = Observation { source: NAME, kind, subject: Arc::clone(&subject), seen, warnings };
+        let inspection = Inspection::from(observation);
+        match verdict {
+            Some((rule, verdict)) => inspection.judged(rule, subject, verdict),
+            None => inspection,
+        }
     }
 
     /// Whether this look proves that the repository is there. One that failed proves nothing.
@@ -72,16 +87,13 @@ impl Target<'_> {
             subject: Some(self.subject()),
         }
     }
-
-    /// The artifact, or the failure to make one.
-    fn artifact(self, kind: &str, record: impl Record + 'static, meta: &Meta) -> Seen {
-        Seen::artifact(NAME, &self.artifact_name(kind), record, meta)
-    }
 }
 
 /// The organization settings of the connection test's answer.
-pub(super) fn organization(settings: &OrganizationSettings, meta: &Meta) -> Seen {
-    Seen::artifact(NAME, "org_settings.json", settings.clone(), meta)
+pub(super) fn organization(name: &str, settings: &OrganizationSettings, meta: &Meta) -> Inspection {
+    let mut look = Look::new(Seen::artifact(NAME, "org_settings.json", settings, None, meta));
+    look.verdict = Some((&rules::TWO_FACTOR_REQUIRED, rules::two_factor::judge(settings)));
+    look.inspection(&artifact::ORGANIZATION_SETTINGS, name.into())
 }
 
 /// `/repos/{owner}/{repo}/branches/{branch}/protection`
@@ -99,8 +111,10 @@ pub(super) fn protection_shown(target: Target<'_>, value: BranchProtection, meta
         return look;
     }
     let warnings = moved(target, meta);
-    let seen = target.artifact("branch_protection", value, meta);
-    Look { seen, warnings, exists: true }
+    let name = target.artifact_name(artifact::PROTECTION.name);
+    let seen = Seen::artifact(NAME, &name, &value, None, meta);
+    let verdict = Some((&rules::BRANCH_PROTECTION, rules::branch_protection::judge(&value)));
+    Look { seen, warnings, verdict, exists: true }
 }
 
 fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Look {
@@ -116,10 +130,10 @@ fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Lo
         let missing = message.eq_ignore_ascii_case("Branch not found");
         if unprotected || missing {
             let (reason, warning) = if missing {
-                (&rules::reason::BRANCH_MISSING, format!("branch {branch} does not exist"))
+                (&rules::branch_protection::BRANCH_MISSING, format!("branch {branch} does not exist"))
             } else {
                 (
-                    &rules::reason::BRANCH_UNPROTECTED,
+                    &rules::branch_protection::BRANCH_UNPROTECTED,
                     format!("branch {branch} has no branch protection ({message})"),
                 )
             };
@@ -174,7 +188,10 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                 });
                 if empty {
                     let detail = "CODEOWNERS not found: the repository is empty".to_string();
-                    return Look::new(Seen::Nothing { reason: &rules::reason::CODEOWNERS_MISSING, detail });
+                    return Look::new(Seen::Nothing {
+                        reason: &rules::default_owners::CODEOWNERS_MISSING,
+                        detail,
+                    });
                 }
             }
             Ok(Reply::Refused(refused)) if refused.class == Class::Forbidden(Refusal::TooLarge) => {
@@ -187,15 +204,15 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
     }
     let seen = match other {
         Some((place, what)) => Seen::Nothing {
-            reason: &rules::reason::CODEOWNERS_NOT_A_FILE,
+            reason: &rules::default_owners::CODEOWNERS_NOT_A_FILE,
             detail: format!("{place} is {what}"),
         },
         None => Seen::Nothing {
-            reason: &rules::reason::CODEOWNERS_MISSING,
+            reason: &rules::default_owners::CODEOWNERS_MISSING,
             detail: "CODEOWNERS not found in the root or in .github/".to_string(),
         },
     };
-    Look { seen, warnings, exists }
+    Look { seen, warnings, verdict: None, exists }
 }
 
 async fn file_found(api: &Api<'_>, target: Target<'_>, place: &str, file: File, meta: &Meta) -> Look {
@@ -258,7 +275,7 @@ fn codeowners_artifact(
     decoded: Vec<u8>,
     meta: &Meta,
 ) -> Look {
-    let invalid = CodeOwners::parse(&decoded).invalid;
+    let owners = CodeOwners::parse(&decoded);
     let size = u64::try_from(decoded.len()).unwrap_or(u64::MAX);
     let record = CodeownersFile {
         name: file.and_then(|file| file.name.clone()).unwrap_or_else(|| "CODEOWNERS".to_string()),
@@ -266,22 +283,25 @@ fn codeowners_artifact(
         content: BASE64.encode(&decoded),
         encoding: "base64",
         size,
-        decoded,
     };
-    let mut look = Look::new(target.artifact("codeowners", record, meta));
+    let verdict = rules::default_owners::judge(&record.path, &owners);
+    let invalid = &owners.invalid;
+    let mut warnings = Vec::new();
     if let Some(first) = invalid.first() {
         let count = u64::try_from(invalid.len()).unwrap_or(u64::MAX);
         let lines = counted(count, "invalid line", "invalid lines");
         let text = format!("{place}: the host skips {lines}, the first is line {}", first.line);
-        look.warnings.push(target.warning("codeowners_invalid_lines", text));
+        warnings.push(target.warning("codeowners_invalid_lines", text));
     }
-    look
+    let name = target.artifact_name(artifact::CODEOWNERS.name);
+    let seen = Seen::artifact(NAME, &name, &record, Some(decoded), meta);
+    Look { seen, warnings, verdict: Some((&rules::CODEOWNERS_DEFAULT_RULE, verdict)), exists: true }
 }
 
 fn too_large(place: &str, size: Option<u64>) -> Look {
     let size = size.map_or_else(|| "more than 3 MB".to_string(), |size| format!("{size} bytes"));
     let detail = format!("{place}: {size}, and the host loads no CODEOWNERS file over 3 MB");
-    Look::new(Seen::Nothing { reason: &rules::reason::CODEOWNERS_TOO_LARGE, detail })
+    Look::new(Seen::Nothing { reason: &rules::default_owners::CODEOWNERS_TOO_LARGE, detail })
 }
 
 /// The refusals that mean the same on every call about a repository.

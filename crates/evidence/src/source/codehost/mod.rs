@@ -38,15 +38,15 @@ use self::backlog::Backlog;
 use self::config::{CodeHostConfig, Repositories};
 use self::look::{Look, Target};
 use self::record::OrganizationSettings;
+use self::rules::TWO_FACTOR_REQUIRED;
 use self::scopes::Scopes;
 use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
 use crate::cache::Cache;
-use crate::control::Control;
 use crate::http::retry::Class;
 use crate::http::{Answered, Client, Meta, Reply};
-use crate::observation::{Failed, Observation, Seen, SourceName};
+use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen, SourceName};
 use crate::report::format::counted;
-use crate::rule::{Rule, reason};
+use crate::rule::reason;
 use crate::screen::Screen;
 
 /// Its name.
@@ -55,21 +55,11 @@ pub const NAME: SourceName = SourceName::new("codehost");
 /// What the tool must know of it.
 pub static KIND: Kind = Kind {
     name: NAME,
-    served: config::SERVED,
     rules: rules::ALL,
     reasons: rules::reason::ALL,
     answers: alone::ANSWERS,
     decode: config::decode,
 };
-
-/// The rule by which the evidence for `control` is judged.
-fn rule(control: Control) -> &'static Rule {
-    match control {
-        Control::Cc6_1 => &rules::TWO_FACTOR_REQUIRED,
-        Control::Cc6_6 => &rules::CODEOWNERS_DEFAULT_RULE,
-        Control::Cc7_2 => &rules::BRANCH_PROTECTION,
-    }
-}
 
 /// How many looks may be prepared per request in flight. One slow answer holds back the results behind it, not the
 /// requests: with a window as large as the limit of requests it would hold back both.
@@ -104,7 +94,7 @@ impl Source for CodeHost {
             organization: Some(self.config.org.clone()),
             subject: self.config.org.clone(),
             api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
-            rules: KIND.rules_for(&self.config.controls),
+            rules: self.config.rules.clone(),
         }
     }
 
@@ -161,11 +151,63 @@ struct Witness {
     visible: OnceCell<Result<bool, Look>>,
 }
 
+/// What is looked at in every repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    /// The protection of the branch.
+    Protection,
+    /// The CODEOWNERS file.
+    Codeowners,
+}
+
+impl Topic {
+    /// Every topic, in the order of the collection.
+    const ALL: [Topic; 2] = [Topic::Protection, Topic::Codeowners];
+
+    fn kind(self) -> &'static ArtifactKind {
+        match self {
+            Topic::Protection => &artifact::PROTECTION,
+            Topic::Codeowners => &artifact::CODEOWNERS,
+        }
+    }
+
+    /// For people.
+    fn name(self) -> &'static str {
+        match self {
+            Topic::Protection => "branch protection",
+            Topic::Codeowners => "CODEOWNERS",
+        }
+    }
+
+    fn other(self) -> Topic {
+        match self {
+            Topic::Protection => Topic::Codeowners,
+            Topic::Codeowners => Topic::Protection,
+        }
+    }
+
+    /// Requests at most: a CODEOWNERS file may be in the second place, and so large that it is read once more.
+    fn most_requests(self) -> u64 {
+        match self {
+            Topic::Protection => 1,
+            Topic::Codeowners => 3,
+        }
+    }
+
+    /// What the cache calls its answers.
+    fn kept_as(self) -> u8 {
+        match self {
+            Topic::Protection => kept::PROTECTION.kind,
+            Topic::Codeowners => kept::CONTENTS.kind,
+        }
+    }
+}
+
 /// One look to make.
 #[derive(Debug, Clone)]
 struct Task {
     repository: Repository,
-    control: Control,
+    topic: Topic,
 }
 
 /// The repositories in scope, and what could not be found out about them.
@@ -185,18 +227,18 @@ impl CodeHostSession {
         format!("{}/{name}", self.config.org).into()
     }
 
-    fn collects(&self, control: Control) -> bool {
-        self.config.controls.contains(&control)
+    /// What is looked at in every repository.
+    fn topics(&self) -> impl Iterator<Item = Topic> + '_ {
+        Topic::ALL.into_iter().filter(|topic| self.wants(*topic))
     }
 
-    /// The controls that look at every repository, in the specification's order: protections, then CODEOWNERS.
-    fn repository_controls(&self) -> impl Iterator<Item = Control> + '_ {
-        [Control::Cc7_2, Control::Cc6_6].into_iter().filter(|control| self.collects(*control))
+    fn wants(&self, topic: Topic) -> bool {
+        topic.kind().rules.iter().any(|rule| self.config.wants(rule))
     }
 
-    fn observation(&self, control: Control, subject: Arc<str>, archived: bool, seen: Seen) -> Observation {
-        let exempt = archived.then_some(&rules::reason::ARCHIVED);
-        Observation { source: NAME, rule: rule(control), subject, exempt, seen }
+    fn unread(&self, kind: &'static ArtifactKind, seen: Seen) -> Found {
+        let subject = self.config.org.as_str().into();
+        Found::Inspected(Observation { source: NAME, kind, subject, seen, warnings: Vec::new() }.into())
     }
 
     fn warning(&self, code: &str, message: String) -> Warning {
@@ -210,7 +252,7 @@ impl CodeHostSession {
 
     /// The repositories in scope: those of the configuration, or what discovery lists.
     async fn population(&self) -> Population {
-        if self.repository_controls().next().is_none() {
+        if self.topics().next().is_none() {
             return Population { discovered: None, repositories: Vec::new(), found: Vec::new() };
         }
         match &self.config.repos {
@@ -327,49 +369,50 @@ impl CodeHostSession {
         Ok(name.into())
     }
 
-    /// A part of the population is unknown: for every control that looks at repositories, something was not read.
+    /// A part of the population is unknown: for everything that is looked at in repositories, something was not read.
     fn undiscovered(&self, found: &mut Vec<Found>, problem: &Failed) {
-        for control in self.repository_controls() {
-            let subject: Arc<str> = self.config.org.as_str().into();
-            let seen = Seen::Failed(problem.clone());
-            found.push(Found::Observed(self.observation(control, subject, false, seen), Vec::new()));
+        for topic in self.topics() {
+            found.push(self.unread(topic.kind(), Seen::Failed(problem.clone())));
         }
     }
 
     async fn look(&self, task: Task) -> Found {
-        let Task { repository, control } = task;
+        let Task { repository, topic } = task;
         let look = match &repository.witness {
-            None => self.fresh_look(&repository, control).await,
-            Some(witness) => self.witnessed_look(&repository, control, witness).await,
+            None => self.fresh_look(&repository, topic).await,
+            Some(witness) => self.witnessed_look(&repository, topic, witness).await,
         };
-        let subject = Arc::clone(&repository.subject);
-        let observation = self.observation(control, subject, repository.archived, look.seen);
-        Found::Observed(observation, look.warnings)
+        let exempt = repository.archived.then_some(&rules::reason::ARCHIVED);
+        let inspection = look.inspection(topic.kind(), repository.subject);
+        Found::Inspected(Inspection { exempt, ..inspection })
     }
 
-    async fn fresh_look(&self, repository: &Repository, control: Control) -> Look {
+    async fn fresh_look(&self, repository: &Repository, topic: Topic) -> Look {
         let (api, target) = (self.api(), repository.target());
-        match control {
-            Control::Cc7_2 => look::protection(&api, target, &self.config.branch).await,
-            _ => look::codeowners(&api, target).await,
+        match topic {
+            Topic::Protection => look::protection(&api, target, &self.config.branch).await,
+            Topic::Codeowners => look::codeowners(&api, target).await,
         }
     }
 
-    async fn look_once(&self, repository: &Repository, control: Control, witness: &Witness) -> Look {
-        let cell = if control == Control::Cc7_2 { &witness.protection } else { &witness.codeowners };
-        cell.get_or_init(|| self.fresh_look(repository, control)).await.clone()
+    async fn look_once(&self, repository: &Repository, topic: Topic, witness: &Witness) -> Look {
+        let cell = match topic {
+            Topic::Protection => &witness.protection,
+            Topic::Codeowners => &witness.codeowners,
+        };
+        cell.get_or_init(|| self.fresh_look(repository, topic)).await.clone()
     }
 
     /// A look at a repository that only the configuration names. "Not Found" is settled by the other answers about
     /// it: does any of them show that it is there?
-    async fn witnessed_look(&self, repository: &Repository, control: Control, witness: &Witness) -> Look {
-        let mut look = self.look_once(repository, control, witness).await;
+    async fn witnessed_look(&self, repository: &Repository, topic: Topic, witness: &Witness) -> Look {
+        let mut look = self.look_once(repository, topic, witness).await;
         if look.exists {
             return look;
         }
         // The other look will be made anyway, so it is asked first.
-        let other = if control == Control::Cc7_2 { Control::Cc6_6 } else { Control::Cc7_2 };
-        if self.collects(other) && self.look_once(repository, other, witness).await.shows_repository() {
+        let other = topic.other();
+        if self.wants(other) && self.look_once(repository, other, witness).await.shows_repository() {
             return look;
         }
         match witness.visible.get_or_init(|| self.visible(repository)).await {
@@ -381,8 +424,7 @@ impl CodeHostSession {
                 return look;
             }
         }
-        let what = if control == Control::Cc7_2 { "branch protection" } else { "CODEOWNERS" };
-        look.seen = Seen::Failed(look::repository_not_found(what));
+        look.seen = Seen::Failed(look::repository_not_found(topic.name()));
         look
     }
 
@@ -398,18 +440,17 @@ impl CodeHostSession {
     }
 
     fn organization_found(&self) -> Option<Found> {
-        self.collects(Control::Cc6_1).then(|| {
-            let seen = look::organization(&self.settings, &self.meta);
-            let subject: Arc<str> = self.config.org.as_str().into();
-            Found::Observed(self.observation(Control::Cc6_1, subject, false, seen), Vec::new())
+        self.config.wants(&TWO_FACTOR_REQUIRED).then(|| {
+            let inspection = look::organization(&self.config.org, &self.settings, &self.meta);
+            Found::Inspected(inspection)
         })
     }
 
     async fn collect_repositories(&self) -> impl stream::Stream<Item = Found> + Send + '_ {
         let Population { discovered, repositories, found } = self.population().await;
-        let controls: Vec<Control> = self.repository_controls().collect();
+        let topics: Vec<Topic> = self.topics().collect();
         let in_scope = u64::try_from(repositories.len()).unwrap_or(u64::MAX);
-        let per_repository = u64::try_from(controls.len()).unwrap_or(u64::MAX);
+        let per_repository = u64::try_from(topics.len()).unwrap_or(u64::MAX);
         let found_by =
             if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
         let population = Found::Population {
@@ -423,11 +464,11 @@ impl CodeHostSession {
             },
         };
         let repositories = Arc::new(repositories);
-        let tasks = controls.into_iter().flat_map(move |control| {
+        let tasks = topics.into_iter().flat_map(move |topic| {
             let repositories = Arc::clone(&repositories);
             (0..repositories.len())
                 .filter_map(move |index| repositories.get(index).cloned())
-                .map(move |repository| Task { repository, control })
+                .map(move |repository| Task { repository, topic })
         });
         let window = self.config.max_concurrency.get().saturating_mul(WINDOW_PER_REQUEST);
         let backlog = Arc::new(Backlog::new(self.config.max_concurrency.get()));
@@ -455,9 +496,8 @@ impl CodeHostSession {
         };
         add(kept::ORGANIZATION.kind, 1);
         add(kept::PAGE.kind, pages);
-        for control in self.repository_controls() {
-            let keeping = if control == Control::Cc7_2 { kept::PROTECTION.kind } else { kept::CONTENTS.kind };
-            add(keeping, repositories);
+        for topic in self.topics() {
+            add(topic.kept_as(), repositories);
         }
         plan.requests_minimum = plan.requests_minimum.saturating_sub(plan.taken_over);
         plan.requests_maximum = plan.requests_maximum.saturating_sub(plan.taken_over);
@@ -519,7 +559,7 @@ impl Session for CodeHostSession {
         async move {
             let mut plan = Plan { requests_per_minute: self.config.requests_per_minute, ..Plan::default() };
             let (mut repositories, mut pages) = (0, 0);
-            if self.repository_controls().next().is_some() {
+            if self.topics().next().is_some() {
                 (repositories, pages) = self.planned_repositories().await?;
             }
             if pages > 0 {
@@ -527,20 +567,17 @@ impl Session for CodeHostSession {
             }
             plan.requests_minimum = 1 + pages;
             plan.requests_maximum = 1 + pages;
-            if self.collects(Control::Cc6_1) {
+            if self.config.wants(&TWO_FACTOR_REQUIRED) {
                 plan.artifacts.push(("organization settings", 1));
             }
             // A repository that only the configuration names may have to be asked for itself.
             if matches!(self.config.repos, Repositories::Listed(_)) {
                 plan.requests_maximum += repositories;
             }
-            for control in self.repository_controls() {
-                // A CODEOWNERS file may be in the second place, and so large that it is read once more.
-                let (name, most) =
-                    if control == Control::Cc7_2 { ("branch protection", 1) } else { ("CODEOWNERS", 3) };
-                plan.artifacts.push((name, repositories));
+            for topic in self.topics() {
+                plan.artifacts.push((topic.name(), repositories));
                 plan.requests_minimum += repositories;
-                plan.requests_maximum += repositories * most;
+                plan.requests_maximum += repositories * topic.most_requests();
             }
             if let Some(cache) = self.client.cache() {
                 self.spare(&mut plan, cache, repositories, pages);

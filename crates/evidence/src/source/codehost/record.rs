@@ -138,7 +138,4 @@ pub struct CodeownersFile {
     pub encoding: &'static str,
     /// Size of the file in bytes.
     pub size: u64,
-    /// The file itself: what is judged and screened.
-    #[serde(skip)]
-    pub decoded: Vec<u8>,
 }

@@ -74,21 +74,18 @@ fn outline(found: &[Found]) -> Vec<String> {
     let mut lines = Vec::new();
     for item in found {
         match item {
-            Found::Observed(observation, _) => {
-                if let Seen::Artifact { artifact, .. } = &observation.seen {
-                    lines.push(artifact.path().to_string().replace("sources/altcloud/", ""));
+            Found::Inspected(inspection) => {
+                for observation in &inspection.observations {
+                    if let Seen::Artifact { artifact, .. } = &observation.seen {
+                        lines.push(artifact.path().to_string().replace("sources/altcloud/", ""));
+                    }
+                    if let Seen::Failed(_) = observation.seen {
+                        lines.push("error".to_string());
+                    }
                 }
-                if let Seen::Failed(_) = observation.seen {
-                    lines.push("error".to_string());
-                }
-                if let Some(check) = crate::evaluate::check(observation, Evidence::None) {
+                for check in crate::evaluate::checks(inspection.clone(), &Evidence::None) {
                     lines.push(outcome(&check.subject, check.verdict.status, check.verdict.reason.code));
                 }
-            }
-            Found::Asked(question) => {
-                let verdict = question.facts.judge();
-                assert_eq!(question.evidence.len(), 1);
-                lines.push(outcome(&question.subject, verdict.status, verdict.reason.code));
             }
             other => panic!("{other:?}"),
         }
@@ -103,7 +100,10 @@ fn outcome(subject: &str, status: Status, reason: &str) -> String {
 
 fn content(found: &[Found]) -> Value {
     let artifact = found.iter().find_map(|item| match item {
-        Found::Observed(Observation { seen: Seen::Artifact { artifact, .. }, .. }, _) => Some(artifact),
+        Found::Inspected(inspection) => match &inspection.observations[0].seen {
+            Seen::Artifact { artifact, .. } => Some(artifact),
+            _ => None,
+        },
         _ => None,
     });
     serde_json::from_slice(artifact.unwrap().bytes()).unwrap()
@@ -333,9 +333,8 @@ fn a_log_that_is_missing_in_part_does_not_pass() {
     assert_eq!(outline(&found), ["acme.example not_verifiable permission_denied"], "told once");
     let found = lifecycle("acme.example", period(), parts(denied, 0));
     assert_eq!(outline(&found).len(), 1, "one refusal of all of them is one thing to say");
-    let Found::Observed(Observation { seen: Seen::Denied { detail, .. }, .. }, _) = &found[0] else {
-        panic!()
-    };
+    let Found::Inspected(inspection) = &found[0] else { panic!("{found:?}") };
+    let Seen::Denied { detail, .. } = &inspection.observations[0].seen else { panic!() };
     let expected = "events CREATE_USER, events DELETE_USER, events UNDELETE_USER and 8 more: Not Authorized to access \
                     this resource/api";
     assert_eq!(detail, expected);

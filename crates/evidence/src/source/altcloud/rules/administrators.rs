@@ -1,14 +1,88 @@
-//! CC6.6 in a workspace: who has left administers nothing, and few can do everything.
+//! Who has left administers nothing, and few can do everything.
+
+use evidence_bundle::document::Category::{Misconfigured, Partial};
+use evidence_bundle::document::Severity::{High, Medium};
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{
-    ASSIGNEE_NOT_READ, GROUP_MEMBERS_NOT_READ, INACTIVE_ADMINISTRATOR, TOO_FEW_SUPER_ADMINISTRATORS,
-    TOO_MANY_SUPER_ADMINISTRATORS, counted, named,
-};
+use super::{counted, named};
 use crate::observation::Field;
-use crate::rule::{Verdict, reason};
+use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 use crate::source::altcloud::record::{AdminRoles, Administrator, AssignmentRecord, Role};
+
+/// Who has left administers nothing, and few can do everything.
+pub static ADMINISTRATORS: Rule = Rule {
+    code: "administrators",
+    expected: "no suspended or archived user has an administrator role, and there are 2 to 4 super administrators",
+    permission: "Delegate the scopes admin.directory.rolemanagement.readonly and admin.directory.user.readonly to the \
+                 service account's client id, and let admin_email be somebody who may read administrator roles and \
+                 users.",
+    improvement: None,
+    reasons: &[
+        &INACTIVE_ADMINISTRATOR,
+        &TOO_FEW_SUPER_ADMINISTRATORS,
+        &TOO_MANY_SUPER_ADMINISTRATORS,
+        &GROUP_MEMBERS_NOT_READ,
+        &ASSIGNEE_NOT_READ,
+    ],
+};
+
+/// An account that may not sign in still has a role.
+pub static INACTIVE_ADMINISTRATOR: Reason = Reason {
+    code: "inactive_administrator",
+    advice: Some(Advice {
+        severity: High,
+        category: Misconfigured,
+        title: "a suspended or archived user has an administrator role",
+        remediation: "In the admin console, under Account, Admin roles, take the role away from the user.",
+    }),
+};
+
+/// One lost account locks everybody out.
+pub static TOO_FEW_SUPER_ADMINISTRATORS: Reason = Reason {
+    code: "too_few_super_administrators",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "there are fewer than 2 super administrators",
+        remediation: "Make a second person super administrator, so that the loss of one account locks nobody out.",
+    }),
+};
+
+/// More people can do everything than need to.
+pub static TOO_MANY_SUPER_ADMINISTRATORS: Reason = Reason {
+    code: "too_many_super_administrators",
+    advice: Some(Advice {
+        severity: High,
+        category: Misconfigured,
+        title: "there are more than 4 super administrators",
+        remediation: "Give administrators the narrower role that their work needs, and keep 2 to 4 super \
+                      administrators.",
+    }),
+};
+
+/// A role is assigned to a group.
+pub static GROUP_MEMBERS_NOT_READ: Reason = Reason {
+    code: "group_members_not_read",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "an administrator role is assigned to a group",
+        remediation: "This version does not read the members of groups: check by hand that none of them is suspended \
+                      or archived, or assign the role to users.",
+    }),
+};
+
+/// A role is assigned to somebody of whom nothing is known.
+pub static ASSIGNEE_NOT_READ: Reason = Reason {
+    code: "assignee_not_read",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "an administrator is not among the users that were read",
+        remediation: "Leave `domains` empty, so that the users of the whole customer are read, or check by hand.",
+    }),
+};
 
 /// Fewer super administrators, and one lost account locks everybody out.
 const FEWEST: usize = 2;
@@ -38,7 +112,7 @@ struct Holders<'a> {
 /// Passes when everything was read, nobody with a role is suspended or archived, and there are 2 to 4 super
 /// administrators. `None` where a part was not read and nothing fails for certain: the missing part has an
 /// observation of its own.
-pub(in crate::source::altcloud) fn judge(record: &AdminRoles) -> Option<Verdict> {
+pub(in super::super) fn judge(record: &AdminRoles) -> Option<Verdict> {
     let holders = Holders::of(record);
     let assigned = record.roles_read.is_complete() && record.role_assignments_read.is_complete();
     let users = record.user_listings.iter().all(|listing| listing.read.is_complete());

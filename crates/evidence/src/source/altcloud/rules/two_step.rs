@@ -1,13 +1,49 @@
-//! CC6.1 in a workspace: every active user must use a second step.
+//! Every active user must use a second step.
 
-use super::{NAMED, TWO_STEP_NOT_ENFORCED, TWO_STEP_NOT_VISIBLE, counted, named};
+use evidence_bundle::document::Category::{Misconfigured, Partial};
+use evidence_bundle::document::Severity::{Critical, High};
+
+use super::{NAMED, counted, named};
 use crate::observation::Field;
-use crate::rule::{Facts, Verdict, reason};
+use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 use crate::source::altcloud::record::User;
+
+/// Every active user must use a second step.
+pub static TWO_STEP_VERIFICATION: Rule = Rule {
+    code: "two-step-verification",
+    expected: "two-step verification is enforced for every active user",
+    permission: "Delegate the scope admin.directory.user.readonly to the service account's client id, and let \
+                 admin_email have the privilege Admin API, Users: Read for the whole organization.",
+    improvement: None,
+    reasons: &[&TWO_STEP_NOT_ENFORCED, &TWO_STEP_NOT_VISIBLE],
+};
+
+/// Somebody may sign in with a password alone.
+pub static TWO_STEP_NOT_ENFORCED: Reason = Reason {
+    code: "two_step_not_enforced",
+    advice: Some(Advice {
+        severity: Critical,
+        category: Misconfigured,
+        title: "two-step verification is not enforced for every active user",
+        remediation: "In the admin console, under Security, Authentication, 2-step verification, turn enforcement on \
+                      for every organizational unit, and suspend accounts that nobody uses.",
+    }),
+};
+
+/// The provider did not tell for everybody.
+pub static TWO_STEP_NOT_VISIBLE: Reason = Reason {
+    code: "two_step_not_visible",
+    advice: Some(Advice {
+        severity: High,
+        category: Partial,
+        title: "the state of two-step verification is not shown for every user",
+        remediation: "Collect with an admin_email that may read all users, such as a super administrator.",
+    }),
+};
 
 /// What the users of one listing show. Grows with nothing but a few names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::source::altcloud) struct TwoStepFacts {
+pub(in super::super) struct TwoStepFacts {
     active: usize,
     inactive: usize,
     /// Active for certain, and not enforced for certain.
@@ -21,7 +57,7 @@ pub(in crate::source::altcloud) struct TwoStepFacts {
 
 impl TwoStepFacts {
     /// Takes in a user.
-    pub(in crate::source::altcloud) fn add(&mut self, user: &User) {
+    pub(in super::super) fn add(&mut self, user: &User) {
         if user.is_inactive() {
             self.inactive += 1;
             return;
@@ -51,13 +87,12 @@ impl TwoStepFacts {
     }
 
     /// Whether a user fails for certain, whatever was not read.
-    pub(in crate::source::altcloud) fn fails(&self) -> bool {
+    pub(in super::super) fn fails(&self) -> bool {
         self.failing > 0
     }
-}
 
-impl Facts for TwoStepFacts {
-    fn judge(&self) -> Verdict {
+    /// Passes when a second step is enforced for every active user.
+    pub(in super::super) fn judge(&self) -> Verdict {
         let active = counted(self.active, "active user", "active users");
         if self.failing > 0 {
             let names = named(self.failing, self.failing_names.iter());

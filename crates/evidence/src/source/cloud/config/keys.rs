@@ -1,6 +1,6 @@
 //! The keys of `sources.cloud`: what each may hold, and what it is for.
 
-use super::SERVED_IDS;
+use super::SERVED;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
 
 /// The key of this source.
@@ -97,7 +97,7 @@ pub(super) static LOG_GROUPS: Key = Key {
 pub(super) static CONTROLS: Key = Key {
     name: "controls",
     presence: Presence::Derived("the top-level `controls`, as far as this source serves them"),
-    shape: Shape::List { of: Format::Word(&SERVED_IDS), may_be_empty: false },
+    shape: Shape::List { of: Format::Word(&SERVED), may_be_empty: false },
     summary: "The controls to collect from this source; replaces the top-level list here.",
     rule: "at least one, each once; may name controls the top-level list does not",
     example: "[CC6.1]",

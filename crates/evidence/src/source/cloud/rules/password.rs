@@ -1,8 +1,60 @@
-//! CC6.1: the password policy demands long and varied passwords.
+//! The password policy demands long and varied passwords.
+
+use evidence_bundle::document::Category::{Improvement, Misconfigured, Missing};
+use evidence_bundle::document::Severity::{High, Info, Medium};
 
 use super::super::record::PasswordPolicy;
-use super::reason::{PASSWORD_CHARACTERS_NOT_REQUIRED, PASSWORD_TOO_SHORT};
-use crate::rule::{Verdict, reason};
+use crate::rule::{Advice, Reason, Rule, Verdict, reason};
+
+/// Passwords are long and varied.
+pub static PASSWORD_POLICY: Rule = Rule {
+    code: "password-policy",
+    expected: "a password policy of at least 8 characters that requires upper and lower case letters, numbers and \
+               symbols",
+    permission: "Allow `iam:GetAccountPasswordPolicy` to the user or role that collects.",
+    improvement: Some(Advice {
+        severity: Info,
+        category: Improvement,
+        title: "passwords of fewer than 14 characters are allowed",
+        remediation: "Raise the minimum length in the account's password policy to 14.",
+    }),
+    reasons: &[&PASSWORD_POLICY_MISSING, &PASSWORD_TOO_SHORT, &PASSWORD_CHARACTERS_NOT_REQUIRED],
+};
+
+/// The account has no password policy.
+pub static PASSWORD_POLICY_MISSING: Reason = Reason {
+    code: "password_policy_missing",
+    advice: Some(Advice {
+        severity: High,
+        category: Missing,
+        title: "the account has no password policy",
+        remediation: "Set a password policy for the account: at least 8 characters (14 recommended), with upper and \
+                      lower case letters, numbers and symbols. Without one the provider's default applies.",
+    }),
+};
+
+/// Passwords may be shorter than 8 characters.
+pub static PASSWORD_TOO_SHORT: Reason = Reason {
+    code: "password_too_short",
+    advice: Some(Advice {
+        severity: High,
+        category: Misconfigured,
+        title: "passwords of fewer than 8 characters are allowed",
+        remediation: "Raise the minimum length in the account's password policy to at least 8 (14 recommended).",
+    }),
+};
+
+/// Not all four kinds of characters are required.
+pub static PASSWORD_CHARACTERS_NOT_REQUIRED: Reason = Reason {
+    code: "password_characters_not_required",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "passwords need not have all four kinds of characters",
+        remediation: "Require upper case letters, lower case letters, numbers and symbols in the account's password \
+                      policy.",
+    }),
+};
 
 /// The length that passes.
 const MINIMUM_LENGTH: u64 = 8;

@@ -1,11 +1,42 @@
-//! CC7.2: log groups keep their events long enough.
+//! Log groups keep their events long enough.
+
+use evidence_bundle::document::Category::{Improvement, Misconfigured};
+use evidence_bundle::document::Severity::{Info, Medium};
 
 use super::super::record::LogGroup;
-use super::reason::{LOG_RETENTION_TOO_SHORT, NO_LOG_GROUPS};
 use crate::http::one_line;
 use crate::observation::Field;
 use crate::report::format::counted;
-use crate::rule::{Facts, Verdict, reason};
+use crate::rule::{Advice, Reason, Rule, Verdict, reason};
+
+/// Logs are kept.
+pub static LOG_RETENTION: Rule = Rule {
+    code: "log-retention",
+    expected: "every log group in scope keeps its events for at least 90 days, or forever",
+    permission: "Allow `logs:DescribeLogGroups` to the user or role that collects.",
+    improvement: Some(Advice {
+        severity: Info,
+        category: Improvement,
+        title: "some log groups keep their events for less than a year",
+        remediation: "Set the retention of the log groups to 365 days or more, or let them never expire.",
+    }),
+    reasons: &[&LOG_RETENTION_TOO_SHORT, &NO_LOG_GROUPS],
+};
+
+/// A log group keeps its events for less than 90 days.
+pub static LOG_RETENTION_TOO_SHORT: Reason = Reason {
+    code: "log_retention_too_short",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "log groups keep their events for less than 90 days",
+        remediation: "Set the retention of the log groups that `actual` names to at least 90 days (365 recommended); \
+                      if they hold nothing that is evidence, name the others in `log_groups`.",
+    }),
+};
+
+/// The region has no log group in scope.
+pub static NO_LOG_GROUPS: Reason = Reason { code: "no_log_groups", advice: None };
 
 /// The retention that passes, in days.
 const MINIMUM_DAYS: i64 = 90;
@@ -56,10 +87,9 @@ impl Retention {
         }
         facts
     }
-}
 
-impl Facts for Retention {
-    fn judge(&self) -> Verdict {
+    /// Passes when every log group keeps its events long enough.
+    pub(in super::super) fn judge(&self) -> Verdict {
         let all = counted(self.groups, "log group", "log groups");
         if self.groups == 0 {
             return Verdict::not_applicable(&NO_LOG_GROUPS, "no log group in scope");

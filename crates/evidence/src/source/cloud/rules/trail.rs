@@ -1,8 +1,53 @@
-//! CC7.2: at least one trail that covers all regions is logging.
+//! At least one trail that covers all regions is logging.
 
-use super::reason::{AUDIT_TRAIL_MISSING, AUDIT_TRAIL_NOT_LOGGING, AUDIT_TRAIL_NOT_MULTI_REGION};
+use evidence_bundle::document::Category::{Misconfigured, Missing};
+use evidence_bundle::document::Severity::{Critical, High};
+
 use crate::http::one_line;
-use crate::rule::{Facts, Reason, Verdict, reason};
+use crate::rule::{Advice, Reason, Rule, Verdict, reason};
+
+/// What is done in the account is recorded.
+pub static AUDIT_TRAIL: Rule = Rule {
+    code: "audit-trail",
+    expected: "at least one trail that covers all regions and is logging",
+    permission: "Allow `cloudtrail:DescribeTrails` and `cloudtrail:GetTrailStatus` to the user or role that collects.",
+    improvement: None,
+    reasons: &[&AUDIT_TRAIL_MISSING, &AUDIT_TRAIL_NOT_LOGGING, &AUDIT_TRAIL_NOT_MULTI_REGION],
+};
+
+/// There is no trail.
+pub static AUDIT_TRAIL_MISSING: Reason = Reason {
+    code: "audit_trail_missing",
+    advice: Some(Advice {
+        severity: Critical,
+        category: Missing,
+        title: "there is no audit trail",
+        remediation: "Create a trail that applies to all regions and delivers to a bucket that few can write to.",
+    }),
+};
+
+/// No trail is logging.
+pub static AUDIT_TRAIL_NOT_LOGGING: Reason = Reason {
+    code: "audit_trail_not_logging",
+    advice: Some(Advice {
+        severity: Critical,
+        category: Misconfigured,
+        title: "no audit trail is logging",
+        remediation: "Start logging on a trail that applies to all regions.",
+    }),
+};
+
+/// What is logging covers one region only.
+pub static AUDIT_TRAIL_NOT_MULTI_REGION: Reason = Reason {
+    code: "audit_trail_not_multi_region",
+    advice: Some(Advice {
+        severity: High,
+        category: Misconfigured,
+        title: "no audit trail that covers all regions is logging",
+        remediation: "Let a trail that is logging apply to all regions: what is done in another region is not \
+                      recorded otherwise.",
+    }),
+};
 
 /// How many trails are named in a sentence.
 const NAMED: usize = 3;
@@ -40,8 +85,9 @@ pub(in super::super) enum Logging {
     NotRead(&'static Reason),
 }
 
-impl Facts for AuditTrail {
-    fn judge(&self) -> Verdict {
+impl AuditTrail {
+    /// Passes when a trail that covers all regions is logging.
+    pub(in super::super) fn judge(&self) -> Verdict {
         let good =
             |trail: &&TrailFacts| trail.multi_region == Some(true) && matches!(trail.logging, Logging::On);
         if let Some(trail) = self.trails.iter().find(good) {

@@ -1,9 +1,90 @@
-//! CC7.2: changes to the branch need a review and status checks, from administrators too.
+//! Changes to the branch need a review and status checks, from administrators too.
 
-use super::reason;
+use evidence_bundle::document::Category::{Improvement, Misconfigured, Missing};
+use evidence_bundle::document::Severity::{High, Info, Medium};
+
 use crate::observation::Field;
-use crate::rule::{Reason, Verdict, reason as shared};
+use crate::rule::{Advice, Reason, Rule, Verdict, reason as shared};
 use crate::source::codehost::record::BranchProtection;
+
+/// Changes to the branch need a review and status checks, from administrators too.
+pub static BRANCH_PROTECTION: Rule = Rule {
+    code: "branch-protection",
+    expected: "at least 1 approving review, at least one required status check, enforced for administrators",
+    permission: "Branch protection is shown to repository administrators only: give a fine-grained token \
+                 `Administration: read` on this repository, and let its user be an administrator of it.",
+    improvement: Some(Advice {
+        severity: Info,
+        category: Improvement,
+        title: "one approving review is the minimum",
+        remediation: "Require 2 approving reviews in the branch protection rule.",
+    }),
+    reasons: &[
+        &BRANCH_UNPROTECTED,
+        &BRANCH_MISSING,
+        &REVIEWS_NOT_REQUIRED,
+        &STATUS_CHECKS_NOT_CONFIGURED,
+        &ADMINS_NOT_ENFORCED,
+    ],
+};
+
+/// The branch has no protection rule.
+pub static BRANCH_UNPROTECTED: Reason = Reason {
+    code: "branch_unprotected",
+    advice: Some(Advice {
+        severity: High,
+        category: Missing,
+        title: "the branch has no protection rule",
+        remediation: "Add a branch protection rule that requires a pull request with at least one approving review, required \
+             status checks, and no bypass for administrators. Rulesets are not read by this version: a branch that \
+             only a ruleset protects is reported here too.",
+    }),
+};
+
+/// The repository has no branch of this name.
+pub static BRANCH_MISSING: Reason = Reason {
+    code: "branch_missing",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "the branch does not exist",
+        remediation: "Set `branch` in the configuration to the branch that is released from, or collect this repository with a \
+             configuration of its own.",
+    }),
+};
+
+/// No approving review is required.
+pub static REVIEWS_NOT_REQUIRED: Reason = Reason {
+    code: "reviews_not_required",
+    advice: Some(Advice {
+        severity: High,
+        category: Misconfigured,
+        title: "no approving review is required",
+        remediation: "In the branch protection rule, require a pull request with at least 1 approval (2 recommended).",
+    }),
+};
+
+/// No status check is required.
+pub static STATUS_CHECKS_NOT_CONFIGURED: Reason = Reason {
+    code: "status_checks_not_configured",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "no status check is required",
+        remediation: "In the branch protection rule, require status checks to pass and name at least one.",
+    }),
+};
+
+/// Administrators may pass the rule by.
+pub static ADMINS_NOT_ENFORCED: Reason = Reason {
+    code: "admins_not_enforced",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "administrators may bypass the branch protection rule",
+        remediation: "In the branch protection rule, turn on \"Do not allow bypassing the above settings\".",
+    }),
+};
 
 /// How many approving reviews are recommended; one is enough to pass.
 const RECOMMENDED_REVIEWS: u64 = 2;
@@ -45,11 +126,11 @@ fn reviews(protection: &BranchProtection) -> (Criterion, Option<u64>) {
         Some(1) => "1 approving review".to_string(),
         Some(count) => format!("{count} approving reviews"),
     };
-    (Criterion { holds: count.map(|count| count >= 1), reason: &reason::REVIEWS_NOT_REQUIRED, words }, count)
+    (Criterion { holds: count.map(|count| count >= 1), reason: &REVIEWS_NOT_REQUIRED, words }, count)
 }
 
 fn status_checks(protection: &BranchProtection) -> Criterion {
-    let reason = &reason::STATUS_CHECKS_NOT_CONFIGURED;
+    let reason = &STATUS_CHECKS_NOT_CONFIGURED;
     let Some(section) = protection.required_status_checks.value() else {
         return Criterion { holds: Some(false), reason, words: "no required status check".to_string() };
     };
@@ -76,7 +157,7 @@ fn administrators(protection: &BranchProtection) -> Criterion {
         Some(false) => "not enforced for administrators",
         None => "whether it is enforced for administrators is not told",
     };
-    Criterion { holds: enabled, reason: &reason::ADMINS_NOT_ENFORCED, words: words.to_string() }
+    Criterion { holds: enabled, reason: &ADMINS_NOT_ENFORCED, words: words.to_string() }
 }
 
 fn plural(count: usize) -> &'static str {
@@ -130,9 +211,9 @@ mod tests {
                     let protection: BranchProtection = serde_json::from_str(&json).unwrap();
                     let verdict = judge(&protection);
                     let expected = match (reviews_hold, checks_hold, admins_hold) {
-                        (Some(false), _, _) => (Status::Fail, &reason::REVIEWS_NOT_REQUIRED),
-                        (_, Some(false), _) => (Status::Fail, &reason::STATUS_CHECKS_NOT_CONFIGURED),
-                        (_, _, Some(false)) => (Status::Fail, &reason::ADMINS_NOT_ENFORCED),
+                        (Some(false), _, _) => (Status::Fail, &REVIEWS_NOT_REQUIRED),
+                        (_, Some(false), _) => (Status::Fail, &STATUS_CHECKS_NOT_CONFIGURED),
+                        (_, _, Some(false)) => (Status::Fail, &ADMINS_NOT_ENFORCED),
                         (Some(true), Some(true), Some(true)) => (Status::Pass, &shared::OK),
                         _ => (Status::NotVerifiable, &shared::NO_EVIDENCE),
                     };

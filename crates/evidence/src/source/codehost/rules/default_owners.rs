@@ -1,27 +1,97 @@
-//! CC6.6: a CODEOWNERS file assigns an owner to every file.
+//! A CODEOWNERS file assigns an owner to every file.
 
-use super::reason;
-use crate::rule::Verdict;
+use evidence_bundle::document::Category::{Misconfigured, Missing, Partial};
+use evidence_bundle::document::Severity::Medium;
+
+use crate::rule::{Advice, Reason, Rule, Verdict};
 use crate::source::codehost::codeowners::{CodeOwners, DefaultRule};
-use crate::source::codehost::record::CodeownersFile;
+
+/// A CODEOWNERS file assigns an owner to every file.
+pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
+    code: "codeowners-default-rule",
+    expected: "a CODEOWNERS file in the root or in .github/ with a default rule that has an owner",
+    permission: "Give a fine-grained token `Contents: read` on this repository.",
+    improvement: None,
+    reasons: &[
+        &CODEOWNERS_MISSING,
+        &CODEOWNERS_NO_OWNER,
+        &CODEOWNERS_NO_DEFAULT_RULE,
+        &CODEOWNERS_NOT_A_FILE,
+        &CODEOWNERS_TOO_LARGE,
+    ],
+};
+
+/// There is no CODEOWNERS file.
+pub static CODEOWNERS_MISSING: Reason = Reason {
+    code: "codeowners_missing",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Missing,
+        title: "there is no CODEOWNERS file",
+        remediation: "Add .github/CODEOWNERS with a line `* @organization/team`. A file in docs/ is not counted.",
+    }),
+};
+
+/// The CODEOWNERS file assigns nobody.
+pub static CODEOWNERS_NO_OWNER: Reason = Reason {
+    code: "codeowners_no_owner",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "the CODEOWNERS file assigns nobody",
+        remediation: "Add at least one line with a user or team, beginning with a default rule: `* @organization/team`.",
+    }),
+};
+
+/// The CODEOWNERS file has no default rule in force.
+pub static CODEOWNERS_NO_DEFAULT_RULE: Reason = Reason {
+    code: "codeowners_no_default_rule",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "the CODEOWNERS file does not cover all files",
+        remediation: "Add a default rule as the first line: `* @organization/team`.",
+    }),
+};
+
+/// Something else than a file has the name CODEOWNERS.
+pub static CODEOWNERS_NOT_A_FILE: Reason = Reason {
+    code: "codeowners_not_a_file",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "CODEOWNERS is not a file",
+        remediation: "Replace it with a plain file, at .github/CODEOWNERS.",
+    }),
+};
+
+/// The CODEOWNERS file is so large that the host does not load it.
+pub static CODEOWNERS_TOO_LARGE: Reason = Reason {
+    code: "codeowners_too_large",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "the CODEOWNERS file is too large for the host to load",
+        remediation: "Keep the file under 3 MB: the host ignores a larger one.",
+    }),
+};
 
 /// Passes when the file assigns at least one team or user, and a default rule with an owner covers all files.
-pub fn judge(file: &CodeownersFile) -> Verdict {
-    let owners = CodeOwners::parse(&file.decoded);
+pub fn judge(path: &str, owners: &CodeOwners) -> Verdict {
     if owners.owner_count() == 0 {
-        return Verdict::fail(&reason::CODEOWNERS_NO_OWNER, format!("{} assigns no owner", file.path));
+        return Verdict::fail(&CODEOWNERS_NO_OWNER, format!("{path} assigns no owner"));
     }
     match owners.default_rule() {
         DefaultRule::Covers { line, owners } => {
             let noun = if owners == 1 { "owner" } else { "owners" };
-            Verdict::pass(format!("{} line {line}: default rule with {owners} {noun}", file.path))
+            Verdict::pass(format!("{path} line {line}: default rule with {owners} {noun}"))
         }
         DefaultRule::CancelledBy { line, by } => Verdict::fail(
-            &reason::CODEOWNERS_NO_DEFAULT_RULE,
-            format!("{} line {line}: default rule, cancelled by line {by}, which names no owner", file.path),
+            &CODEOWNERS_NO_DEFAULT_RULE,
+            format!("{path} line {line}: default rule, cancelled by line {by}, which names no owner"),
         ),
         DefaultRule::Missing => {
-            Verdict::fail(&reason::CODEOWNERS_NO_DEFAULT_RULE, format!("{} has no default rule", file.path))
+            Verdict::fail(&CODEOWNERS_NO_DEFAULT_RULE, format!("{path} has no default rule"))
         }
     }
 }
@@ -34,8 +104,7 @@ mod tests {
     /// Each form that the judgement tells apart, with what is told of it.
     #[test]
     fn every_form_of_a_file() {
-        let (ok, no_owner, no_default) =
-            (&shared::OK, &reason::CODEOWNERS_NO_OWNER, &reason::CODEOWNERS_NO_DEFAULT_RULE);
+        let (ok, no_owner, no_default) = (&shared::OK, &CODEOWNERS_NO_OWNER, &CODEOWNERS_NO_DEFAULT_RULE);
         for (text, status, expected, said) in [
             ("", Status::Fail, no_owner, "CODEOWNERS assigns no owner"),
             ("# nobody\n*\n", Status::Fail, no_owner, "CODEOWNERS assigns no owner"),
@@ -54,14 +123,7 @@ mod tests {
                 "CODEOWNERS line 1: default rule, cancelled by line 2, which names no owner",
             ),
         ] {
-            let verdict = judge(&CodeownersFile {
-                name: "CODEOWNERS".to_string(),
-                path: "CODEOWNERS".to_string(),
-                content: String::new(),
-                encoding: "base64",
-                size: 0,
-                decoded: text.as_bytes().to_vec(),
-            });
+            let verdict = judge("CODEOWNERS", &CodeOwners::parse(text.as_bytes()));
             assert_eq!((verdict.status, verdict.reason), (status, expected), "{text}");
             assert_eq!(verdict.actual.as_deref(), Some(said), "{text}");
         }

@@ -1,9 +1,44 @@
-//! CC6.1: the organization requires two-factor authentication.
+//! The organization requires two-factor authentication.
 
-use super::reason;
+use evidence_bundle::document::Category::{Misconfigured, Partial};
+use evidence_bundle::document::Severity::{Critical, High};
+
 use crate::observation::Field;
-use crate::rule::Verdict;
+use crate::rule::{Advice, Reason, Rule, Verdict};
 use crate::source::codehost::record::OrganizationSettings;
+
+/// The organization requires two-factor authentication.
+pub static TWO_FACTOR_REQUIRED: Rule = Rule {
+    code: "two-factor-required",
+    expected: "two-factor authentication is required of every member",
+    permission: "Collect with a token whose user is an organization owner.",
+    improvement: None,
+    reasons: &[&TWO_FACTOR_DISABLED, &TWO_FACTOR_NOT_VISIBLE],
+};
+
+/// The organization does not require two-factor authentication.
+pub static TWO_FACTOR_DISABLED: Reason = Reason {
+    code: "two_factor_disabled",
+    advice: Some(Advice {
+        severity: Critical,
+        category: Misconfigured,
+        title: "two-factor authentication is not required",
+        remediation: "In the organization's settings, under Authentication security, require two-factor authentication for \
+             everyone in the organization.",
+    }),
+};
+
+/// The host does not show the setting to this token.
+pub static TWO_FACTOR_NOT_VISIBLE: Reason = Reason {
+    code: "two_factor_not_visible",
+    advice: Some(Advice {
+        severity: High,
+        category: Partial,
+        title: "the two-factor setting is not visible to this token",
+        remediation: "The host shows it to organization owners only: collect with a token whose user is an organization owner \
+             and, for a fine-grained token, whose resource owner is this organization.",
+    }),
+};
 
 /// Passes when `two_factor_requirement_enabled` is true.
 ///
@@ -12,16 +47,11 @@ use crate::source::codehost::record::OrganizationSettings;
 pub fn judge(settings: &OrganizationSettings) -> Verdict {
     match settings.two_factor_requirement_enabled {
         Field::Value(true) => Verdict::pass("two_factor_requirement_enabled is true"),
-        Field::Value(false) => {
-            Verdict::fail(&reason::TWO_FACTOR_DISABLED, "two_factor_requirement_enabled is false")
+        Field::Value(false) => Verdict::fail(&TWO_FACTOR_DISABLED, "two_factor_requirement_enabled is false"),
+        Field::Null => Verdict::unknown(&TWO_FACTOR_NOT_VISIBLE, "two_factor_requirement_enabled is null"),
+        Field::Absent => {
+            Verdict::unknown(&TWO_FACTOR_NOT_VISIBLE, "two_factor_requirement_enabled is not in the answer")
         }
-        Field::Null => {
-            Verdict::unknown(&reason::TWO_FACTOR_NOT_VISIBLE, "two_factor_requirement_enabled is null")
-        }
-        Field::Absent => Verdict::unknown(
-            &reason::TWO_FACTOR_NOT_VISIBLE,
-            "two_factor_requirement_enabled is not in the answer",
-        ),
     }
 }
 
@@ -34,9 +64,9 @@ mod tests {
     fn every_value_of_the_setting() {
         let table = [
             (Field::Value(true), Status::Pass, &shared::OK),
-            (Field::Value(false), Status::Fail, &reason::TWO_FACTOR_DISABLED),
-            (Field::Null, Status::NotVerifiable, &reason::TWO_FACTOR_NOT_VISIBLE),
-            (Field::Absent, Status::NotVerifiable, &reason::TWO_FACTOR_NOT_VISIBLE),
+            (Field::Value(false), Status::Fail, &TWO_FACTOR_DISABLED),
+            (Field::Null, Status::NotVerifiable, &TWO_FACTOR_NOT_VISIBLE),
+            (Field::Absent, Status::NotVerifiable, &TWO_FACTOR_NOT_VISIBLE),
         ];
         for (value, status, reason) in table {
             let settings =

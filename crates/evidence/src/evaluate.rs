@@ -1,5 +1,5 @@
-//! Judges what was seen: the engine. What a source's evidence must show is declared beside the source, as [`Rule`]s
-//! and pure functions; here they are applied and folded into the outcome of each control.
+//! From inspections to checks, and from checks to the outcome of each control. What a source's evidence must show is
+//! declared beside the source, a [`Rule`] and a pure function each; what the verdicts come to is decided here.
 //!
 //! A check passes or fails only on a setting that was read. Whatever was not read is `not_verifiable`, with the
 //! reason; nothing here guesses, and nothing here asks a host.
@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use evidence_bundle::document::{Counts, Status};
 
-use crate::control::Control;
-use crate::observation::{Observation, Seen, SourceName};
+use crate::framework::Control;
+use crate::observation::{Inspection, Judgement, Observation, Seen, SourceName};
 use crate::rule::{Reason, Rule, Verdict, reason};
 
 /// The artifacts a check rests on: their numbers in the spool.
@@ -50,11 +50,6 @@ pub struct Check<Words = String> {
 }
 
 impl<Words> Check<Words> {
-    /// The control it belongs to.
-    pub fn control(&self) -> Control {
-        self.rule.control
-    }
-
     /// The same check with its words kept elsewhere.
     ///
     /// # Errors
@@ -68,34 +63,55 @@ impl<Words> Check<Words> {
     }
 }
 
-/// Judges one observation; `None` if its artifact is judged together with others.
-pub fn check(observation: &Observation, evidence: Evidence) -> Option<Check> {
-    Some(Check {
-        rule: observation.rule,
-        source: observation.source,
-        subject: Arc::clone(&observation.subject),
-        verdict: judge(observation)?,
-        evidence,
-    })
+/// The checks of an inspection: for what was not read, what is known of it instead, then the judgements.
+///
+/// `evidence` are its artifacts. A judgement over an artifact that was left out is not used: what it rests on is not
+/// in the bundle.
+pub fn checks(inspection: Inspection, evidence: &Evidence) -> Vec<Check> {
+    let Inspection { exempt, observations, judgements } = inspection;
+    let left_out = observations.iter().find_map(|observation| match observation.seen {
+        Seen::Withheld { rule } => Some(rule),
+        Seen::Artifact { .. } | Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Failed(_) => None,
+    });
+    let source = observations.first().map(|observation| observation.source);
+    let mut checks = Vec::new();
+    for Observation { source, kind, subject, seen, .. } in observations {
+        let Some(verdict) = unread(seen) else { continue };
+        checks.extend(kind.rules.iter().map(|rule| Check {
+            rule,
+            source,
+            subject: Arc::clone(&subject),
+            verdict: verdict.clone(),
+            evidence: Evidence::None,
+        }));
+    }
+    for (Judgement { rule, subject, verdict }, source) in
+        judgements.into_iter().zip(source.into_iter().cycle())
+    {
+        let verdict = left_out.map_or(verdict, withheld);
+        checks.push(Check { rule, source, subject, verdict, evidence: evidence.clone() });
+    }
+    if let Some(reason) = exempt {
+        // Nothing can be changed there, whatever its settings say. What was read stays.
+        for Check { verdict, .. } in &mut checks {
+            (verdict.status, verdict.reason, verdict.improvable) = (Status::NotApplicable, reason, false);
+        }
+    }
+    checks
 }
 
-fn judge(observation: &Observation) -> Option<Verdict> {
-    let verdict = match &observation.seen {
-        Seen::Artifact { artifact, .. } => artifact.record().judge()?,
-        Seen::Nothing { reason, detail } => Verdict::fail(reason, detail.clone()),
-        Seen::Denied { reason, detail } => Verdict::unknown(reason, detail.clone()),
-        Seen::Withheld { rule } => withheld(rule),
-        Seen::Failed(failed) => Verdict::unknown(failed.reason, failed.message.clone()),
-    };
-    if let Some(reason) = observation.exempt {
-        // Nothing can be changed there, whatever its settings say. What was read stays told.
-        return Some(Verdict { status: Status::NotApplicable, reason, improvable: false, ..verdict });
+/// What is known of a setting that was not read; `None` for one that was, whether or not its artifact is kept.
+fn unread(seen: Seen) -> Option<Verdict> {
+    match seen {
+        Seen::Artifact { .. } | Seen::Withheld { .. } => None,
+        Seen::Nothing { reason, detail } => Some(Verdict::fail(reason, detail)),
+        Seen::Denied { reason, detail } => Some(Verdict::unknown(reason, detail)),
+        Seen::Failed(failed) => Some(Verdict::unknown(failed.reason, failed.message)),
     }
-    Some(verdict)
 }
 
 /// What can be said of a setting whose artifact was left out by `rule` of the screen.
-pub fn withheld(rule: &str) -> Verdict {
+fn withheld(rule: &str) -> Verdict {
     Verdict::unknown(&reason::EXCLUDED_BY_POLICY, format!("the artifact matched the rule {rule}"))
 }
 
@@ -103,7 +119,7 @@ pub fn withheld(rule: &str) -> Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControlResult {
     /// The control.
-    pub control: Control,
+    pub control: &'static Control,
     /// Fail if any check fails, else not verifiable if any is, else pass; without any check, not verifiable.
     pub status: Status,
     /// The reason of the first check that has this status.
@@ -114,12 +130,12 @@ pub struct ControlResult {
 
 /// Folds checks into the outcome of `control`.
 pub fn control_result<'a, Words: 'a>(
-    control: Control,
+    control: &'static Control,
     checks: impl Iterator<Item = &'a Check<Words>>,
 ) -> ControlResult {
     let mut counts = Counts::default();
     let mut first: [Option<&'static Reason>; 4] = [None; 4];
-    for check in checks.filter(|check| check.control() == control) {
+    for check in checks.filter(|check| control.rests_on(check.rule)) {
         counts.add(check.verdict.status);
         if let Some(first) = first.get_mut(index(check.verdict.status)) {
             first.get_or_insert(check.verdict.reason);
@@ -141,26 +157,37 @@ fn index(status: Status) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Write as _};
-
     use super::*;
+    use crate::framework::Mapping;
     use crate::http::Meta;
-    use crate::observation::{Failed, Record};
+    use crate::observation::{ArtifactKind, Failed};
 
     const SOURCE: SourceName = SourceName::new("made-up");
     static ARCHIVED: Reason = Reason { code: "archived", advice: None };
     static UNPROTECTED: Reason = Reason { code: "unprotected", advice: None };
     static RULE: Rule = Rule {
         code: "made-up",
-        control: Control::Cc7_2,
         expected: "something",
         permission: "Grant it.",
         improvement: None,
+        reasons: &[],
     };
+    static KIND: ArtifactKind = ArtifactKind { name: "made_up", rules: &[&RULE] };
+    static OURS: Control =
+        Control { id: "C1", title: "ours", rules: &[Mapping { rule: &RULE, criteria: &["C"] }] };
+    static OTHER: Control = Control { id: "C2", title: "another's", rules: &[] };
 
     fn with(status: Status, reason: &'static Reason) -> Check {
         let verdict = Verdict { status, reason, actual: None, improvable: false };
         Check { rule: &RULE, source: SOURCE, subject: "acme/web".into(), verdict, evidence: Evidence::None }
+    }
+
+    fn observed(seen: Seen) -> Observation {
+        Observation { source: SOURCE, kind: &KIND, subject: "acme".into(), seen, warnings: Vec::new() }
+    }
+
+    fn artifact() -> Seen {
+        Seen::artifact(SOURCE, "made_up.json", &(), None, &Meta::default())
     }
 
     /// Every set of statuses: 2^4 cases, the whole domain.
@@ -175,7 +202,7 @@ mod tests {
         for set in 0..16_usize {
             let checks: Vec<Check> =
                 (0..4).filter(|bit| set & (1 << bit) != 0).map(|bit| kinds[bit].clone()).collect();
-            let result = control_result(Control::Cc7_2, checks.iter());
+            let result = control_result(&OURS, checks.iter());
             let expected = match set {
                 0 => (Status::NotVerifiable, &reason::NO_EVIDENCE),
                 set if set & 8 != 0 => (Status::Fail, &UNPROTECTED),
@@ -187,7 +214,7 @@ mod tests {
             let counts = result.counts;
             let total = counts.pass + counts.fail + counts.not_verifiable + counts.not_applicable;
             assert_eq!(total, checks.len() as u64);
-            let other = control_result(Control::Cc6_1, checks.iter());
+            let other = control_result(&OTHER, checks.iter());
             assert_eq!((other.status, other.reason), (Status::NotVerifiable, &reason::NO_EVIDENCE));
         }
     }
@@ -195,40 +222,20 @@ mod tests {
     #[test]
     fn a_rule_is_its_code() {
         let other = Rule { code: "another", ..RULE };
-        assert!(RULE == Rule { control: Control::Cc6_1, ..RULE } && RULE != other);
+        assert!(RULE == Rule { expected: "something else", ..RULE } && RULE != other);
     }
 
     /// Passes, and could be better.
-    #[derive(Debug)]
-    struct Improvable;
-
-    impl Record for Improvable {
-        fn artifact_type(&self) -> &'static str {
-            "made_up"
-        }
-
-        fn write(&self, out: &mut Vec<u8>) -> io::Result<()> {
-            out.write_all(b"{}\n")
-        }
-
-        fn judge(&self) -> Option<Verdict> {
-            Some(Verdict { improvable: true, ..Verdict::pass("what was read") })
-        }
-    }
-
     #[test]
     fn an_exemption_says_why_and_recommends_nothing() {
-        let seen = Seen::artifact(SOURCE, "made_up.json", Improvable, &Meta::default());
-        let observation =
-            Observation { source: SOURCE, rule: &RULE, subject: "acme".into(), exempt: None, seen };
-        let verdict = check(&observation, Evidence::One(7)).unwrap().verdict;
-        assert_eq!((verdict.status, verdict.reason, verdict.improvable), (Status::Pass, &reason::OK, true));
-        let exempt = Observation { exempt: Some(&ARCHIVED), ..observation };
-        let check = check(&exempt, Evidence::One(7)).unwrap();
-        let actual = Some("what was read".to_string());
+        let verdict = Verdict { improvable: true, ..Verdict::pass("what was read") };
+        let inspection = Inspection::from(observed(artifact())).judged(&RULE, "acme", verdict.clone());
+        let plain = checks(inspection.clone(), &Evidence::One(7));
+        assert_eq!((plain.len(), &plain[0].verdict), (1, &verdict));
+        let exempt = checks(Inspection { exempt: Some(&ARCHIVED), ..inspection }, &Evidence::One(7));
         let expected =
-            Verdict { status: Status::NotApplicable, reason: &ARCHIVED, actual, improvable: false };
-        assert_eq!((check.verdict, check.evidence.numbers()), (expected, [7].as_slice()));
+            Verdict { status: Status::NotApplicable, reason: &ARCHIVED, improvable: false, ..verdict };
+        assert_eq!((&exempt[0].verdict, exempt[0].evidence.numbers()), (&expected, [7].as_slice()));
     }
 
     #[test]
@@ -241,22 +248,31 @@ mod tests {
         };
         let unread = [
             Seen::Denied { reason: &reason::PERMISSION_DENIED, detail: "Not Found".to_string() },
-            Seen::Withheld { rule: "private-key" },
             Seen::Failed(failed),
         ];
         for seen in unread {
             for exempt in [None, Some(&ARCHIVED)] {
-                let observation = Observation {
-                    source: SOURCE,
-                    rule: &RULE,
-                    subject: "acme".into(),
-                    exempt,
-                    seen: seen.clone(),
-                };
-                let status = check(&observation, Evidence::None).unwrap().verdict.status;
+                let inspection = Inspection::from(observed(seen.clone()));
+                // What was not read cannot be judged.
+                let inspection = inspection.judged(&RULE, "acme", Verdict::pass("made up"));
+                let found = checks(Inspection { exempt, ..inspection }, &Evidence::None);
                 let expected = if exempt.is_some() { Status::NotApplicable } else { Status::NotVerifiable };
-                assert_eq!(status, expected);
+                assert_eq!((found.len(), found[0].verdict.status), (1, expected));
             }
+        }
+    }
+
+    #[test]
+    fn what_was_left_out_of_the_bundle_is_not_used() {
+        let read = observed(artifact());
+        let left_out = observed(Seen::Withheld { rule: "private-key" });
+        for observations in [vec![left_out.clone()], vec![read.clone(), left_out.clone()]] {
+            let judgement =
+                Judgement { rule: &RULE, subject: "acme".into(), verdict: Verdict::pass("made up") };
+            let inspection = Inspection { judgements: vec![judgement], ..Inspection::of(observations) };
+            let found = checks(inspection, &Evidence::None);
+            assert_eq!((found.len(), found[0].verdict.status), (1, Status::NotVerifiable));
+            assert_eq!(*found[0].verdict.reason, reason::EXCLUDED_BY_POLICY);
         }
     }
 }

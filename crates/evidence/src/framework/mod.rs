@@ -1,0 +1,117 @@
+//! Compliance frameworks as data: their controls, and the rules whose results each control rests on.
+//!
+//! A framework is one file here. Sources declare rules and never name a control; what a rule counts for is said in
+//! these tables alone. Nothing here judges.
+
+mod soc2;
+
+use crate::rule::Rule;
+
+/// Every framework, in the order messages list them.
+pub static ALL: &[&Framework] = &[&soc2::TYPE_1];
+
+/// The names of [`ALL`], for the configuration's key.
+pub(crate) static IDS: &[&str] = &[soc2::TYPE_1.id];
+
+/// A compliance framework (`framework` in the configuration).
+#[derive(Debug)]
+pub struct Framework {
+    /// The name used in the configuration and in every document.
+    pub id: &'static str,
+    /// Its controls, in the order of all documents.
+    pub controls: &'static [Control],
+}
+
+/// A control of a framework.
+#[derive(Debug)]
+pub struct Control {
+    /// The identifier used in the configuration and in every document.
+    pub id: &'static str,
+    /// What the control is about, in the specification's words.
+    pub title: &'static str,
+    /// The rules whose results it rests on.
+    pub rules: &'static [Mapping],
+}
+
+/// A rule under a control.
+#[derive(Debug)]
+pub struct Mapping {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The framework's own criteria under which such evidence is commonly filed.
+    pub criteria: &'static [&'static str],
+}
+
+impl PartialEq for Control {
+    /// Identifiers are unique within a framework: a test compares them all.
+    fn eq(&self, other: &Control) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Control {}
+
+impl Framework {
+    /// The framework with this name, if the tool supports it.
+    pub fn from_id(id: &str) -> Option<&'static Framework> {
+        ALL.iter().copied().find(|framework| framework.id == id)
+    }
+
+    /// The control that `rule` counts for.
+    pub fn control_of(&self, rule: &Rule) -> Option<&'static Control> {
+        self.controls.iter().find(|control| control.rests_on(rule))
+    }
+
+    /// The controls that any of `rules` counts for, in the framework's order.
+    pub fn controls_of(&self, rules: &[&Rule]) -> Vec<&'static Control> {
+        self.controls.iter().filter(|control| rules.iter().any(|rule| control.rests_on(rule))).collect()
+    }
+}
+
+impl Control {
+    /// Whether `rule` counts for this control.
+    pub fn rests_on(&self, rule: &Rule) -> bool {
+        self.rules.iter().any(|mapping| mapping.rule == rule)
+    }
+}
+
+/// Every control of every framework.
+pub fn controls() -> impl Iterator<Item = &'static Control> {
+    ALL.iter().flat_map(|framework| framework.controls)
+}
+
+/// The control with this identifier, if the tool knows it.
+pub fn control(id: &str) -> Option<&'static Control> {
+    controls().find(|control| control.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::source;
+
+    #[test]
+    fn every_rule_counts_for_exactly_one_control_of_each_framework() {
+        for framework in ALL {
+            for rule in source::rules() {
+                let controls = framework.controls.iter().filter(|control| control.rests_on(rule));
+                assert_eq!(controls.count(), 1, "{} {}", framework.id, rule.code);
+                assert!(framework.control_of(rule).is_some());
+            }
+        }
+        assert!(ALL.iter().map(|framework| &framework.id).eq(IDS));
+    }
+
+    #[test]
+    fn identifiers_are_unique_and_every_mapping_names_criteria() {
+        let ids: BTreeSet<_> = controls().map(|control| control.id).collect();
+        assert_eq!(ids.len(), controls().count());
+        assert!(ids.iter().all(|id| control(id).is_some_and(|control| control.id == *id)));
+        assert!(control("CC0.0").is_none());
+        for mapping in controls().flat_map(|control| control.rules) {
+            assert!(!mapping.criteria.is_empty(), "{}", mapping.rule.code);
+        }
+    }
+}
