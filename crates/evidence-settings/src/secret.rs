@@ -6,32 +6,10 @@
 
 use std::ops::Range;
 
+use evidence_screen::find_pasted;
+
 /// What is printed in place of a value that may be a secret.
 pub const HIDDEN: &str = "(hidden)";
-
-/// How a token of a well-known service begins, and nothing else does.
-const TOKEN_PREFIXES: &[&str] = &[
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "github_pat_",
-    "glpat-",
-    "xoxb-",
-    "xoxp-",
-    "sk_live_",
-    "rk_live_",
-];
-
-/// Characters that must follow one of those: a name in a text about tokens is not a token.
-const MIN_TOKEN_TAIL: usize = 12;
-
-/// How a token of other services begins; words begin like this too ("sk-translations"), so what follows must be dense.
-const WEAK_PREFIXES: &[&str] = &["sk-", "AKIA", "ASIA", "eyJ"];
-
-/// Letters and digits in a row, with at least one digit, that no word has.
-const DENSE: usize = 16;
 
 /// How every PEM block begins.
 const PEM_BEGIN: &str = "-----BEGIN";
@@ -69,12 +47,6 @@ pub fn may_be_secret(text: &str) -> bool {
             let digit = has(char::is_ascii_digit);
             (part.len() >= 20 && digit && has(char::is_ascii_lowercase)) || (part.len() >= 32 && digit)
         })
-}
-
-/// Whether the text has a run of letters and digits that no word has.
-fn is_dense(text: &str) -> bool {
-    text.split(|character: char| !character.is_ascii_alphanumeric())
-        .any(|part| part.len() >= DENSE && part.bytes().any(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a key of this name would hold a secret (`token`, `api_key`, but not `token_env`).
@@ -137,26 +109,7 @@ pub fn mask(text: &str, hidden: &[Range<usize>]) -> String {
 
 /// The bytes of everything in the text that has the form of a secret.
 fn find(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let strong = TOKEN_PREFIXES.iter().map(|prefix| (prefix, false));
-    let weak = WEAK_PREFIXES.iter().map(|prefix| (prefix, true));
-    for (prefix, must_be_dense) in strong.chain(weak) {
-        for (start, _) in text.match_indices(prefix) {
-            let tail = text.get(start + prefix.len()..).unwrap_or_default();
-            let length = tail
-                .find(|character: char| !character.is_ascii_alphanumeric() && !"_-.".contains(character))
-                .unwrap_or(tail.len());
-            let begins_word = text
-                .get(..start)
-                .and_then(|before| before.chars().next_back())
-                .is_none_or(|before| !before.is_ascii_alphanumeric());
-            let tail = tail.get(..length).unwrap_or_default();
-            let enough = if must_be_dense { is_dense(tail) } else { length >= MIN_TOKEN_TAIL };
-            if enough && begins_word {
-                found.push(start..start + prefix.len() + length);
-            }
-        }
-    }
+    let mut found = find_pasted(text);
     let mut from = 0;
     while let Some(begin) = text.get(from..).and_then(|rest| rest.find(PEM_BEGIN)) {
         let start = from + begin;

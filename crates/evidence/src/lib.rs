@@ -26,8 +26,9 @@ pub mod platform;
 pub mod process;
 pub mod report;
 pub mod rule;
-pub mod screen;
 pub mod signing;
 pub mod source;
 pub mod spool;
 pub mod temporary;
+
+pub use evidence_screen as screen;

@@ -32,7 +32,7 @@ pub(super) fn is_credible(rule: &Rule, before: &[u8], value: &[u8]) -> bool {
         Value::EncodedKey => is_encoded_key(value),
     };
     possible
-        && entropy(value) >= rule.minimum_entropy
+        && entropy(value) >= rule.entropy
         && (!rule.mixed_case || is_mixed_case(value))
         && !(guess && (is_dull(value) || is_harmless_name(before)))
 }

@@ -6,7 +6,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use crate::screen::credible;
+use crate::credible;
 
 /// A secret shorter than this, in bytes, is not looked for: it would be found in ordinary text.
 pub(super) const SHORTEST: usize = 8;

@@ -1,19 +1,8 @@
-//! Forbidden data: no credential may leave in a bundle or in a line of output.
+//! The search itself.
 //!
-//! [`Screen::check`] tells where in a text something looks like a credential, by the rules of [`RULES`] and by the
-//! collector's own secrets, which are looked for in every form. It never reports, stores or prints what it found, only
-//! where and by which rule. What is written in another form (escapes, base64, a word cut into lines) is looked at in its
-//! readable form too, down to three layers.
-//!
-//! One pass looks for key words; only around them the patterns are tried. The time is linear in the length of the
-//! text, whatever it holds.
-
-mod credible;
-mod names;
-mod own;
-mod patterns;
-mod views;
-mod words;
+//! What is written in another form (escapes, base64, a word cut into lines) is looked at in its readable form too, down
+//! to three layers. One pass looks for key words; only around them the patterns are tried. The time is linear in the
+//! length of the text, whatever it holds.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -25,11 +14,11 @@ use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 use memchr::memchr_iter;
 use regex::bytes::{Regex, RegexBuilder};
 
-use own::Own;
-pub use own::is_sought;
-pub use patterns::{Confidence, Context, RULES, Rule, Value};
-use views::View;
-use words::{Hit, Keys, Words};
+use super::credible;
+use super::own::Own;
+use super::patterns::{Confidence, Context, RULES, Rule};
+use super::views::View;
+use super::words::{Hit, Keys, Words};
 
 /// The rule by which the collector's own secrets are found.
 pub const OWN_CREDENTIAL: &str = "own-credential";

@@ -24,7 +24,7 @@ pub struct Rule {
     /// What the varying part is, and so what it cannot be.
     pub value: Value,
     /// The least Shannon entropy of the varying part, in bits per byte; below it a match is no secret.
-    pub minimum_entropy: f32,
+    pub entropy: f32,
     /// Whether the varying part must have letters of both cases, as random ones have.
     pub mixed_case: bool,
     /// Whether it can be recognized when it is cut into lines. Where only its surroundings make it a credential, the

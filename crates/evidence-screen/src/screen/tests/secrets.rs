@@ -30,7 +30,7 @@ fn every_rule_is_sound() {
             rule.page
         );
         assert!(rule.overlaps.iter().all(|other| ids.contains(other)), "{id}");
-        assert!((0.0..8.0).contains(&rule.minimum_entropy), "{id}");
+        assert!((0.0..8.0).contains(&rule.entropy), "{id}");
     }
 }
 
@@ -348,7 +348,7 @@ fn what_was_learned_during_the_run_is_found_too() {
     for text in [token.to_string(), format!("x{token}y"), token.replace('/', "%2F").replace('+', "%2B")] {
         let findings = screen.check(text.as_bytes());
         assert_eq!(findings.len(), 1, "{text}: {findings:?}");
-        assert_eq!(findings[0].rule, crate::screen::OWN_CREDENTIAL);
+        assert_eq!(findings[0].rule, OWN_CREDENTIAL);
         assert!(!screen.redact(&text).contains("access-token"));
     }
     assert_eq!(screen.check(b"another-made-up-one").len(), 1);

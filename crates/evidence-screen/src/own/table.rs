@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::screen::words::Table;
+use crate::words::Table;
 
 /// The length of every word, in letters and digits.
 pub(super) const LENGTH: usize = 8;

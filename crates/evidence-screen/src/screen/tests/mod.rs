@@ -2,7 +2,7 @@ mod clean;
 mod disguises;
 mod documentation;
 mod secrets;
-#[path = "../../../tests/forbidden/template.rs"]
+#[path = "../../../../evidence/tests/forbidden/template.rs"]
 mod template;
 
 use std::sync::OnceLock;
