@@ -13,6 +13,7 @@ mod own;
 mod pasted;
 mod patterns;
 mod screen;
+mod text;
 mod views;
 mod words;
 
@@ -20,3 +21,4 @@ pub use own::is_sought;
 pub use pasted::find_pasted;
 pub use patterns::{Confidence, Context, RULES, Rule, Value};
 pub use screen::{Finding, OWN_CREDENTIAL, Screen, shared};
+pub use text::{Printable, is_deceptive};

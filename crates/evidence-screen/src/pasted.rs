@@ -20,6 +20,9 @@ const SHORTEST: usize = 4;
 /// Letters and digits in a row that only a name has without being random.
 const DENSE: usize = 16;
 
+/// Letters and digits in a row that no name has.
+const LONG: usize = 32;
+
 /// How far behind its beginning a token has its random part, in bytes.
 const REACH: usize = 256;
 
@@ -53,7 +56,7 @@ pub fn find_pasted(text: &str) -> Vec<Range<usize>> {
 
 fn is_random(tail: &[u8]) -> bool {
     let runs = tail.split(|byte| !byte.is_ascii_alphanumeric());
-    runs.filter(|run| run.len() >= DENSE).any(|run| !names::is_name(run))
+    runs.filter(|run| run.len() >= DENSE).any(|run| run.len() >= LONG || !names::is_name(run))
 }
 
 #[cfg(test)]
@@ -70,6 +73,7 @@ mod tests {
             "AKIAIOSFODNN7EXAMPLE",
             "xoxb-1234567890123-1234567890123-aBcDeFgHiJkLmNoPqRsTuVwX",
             "sk_live_0123456789abcdef",
+            "ghp_CliTestsOwnerTokenIsNotARealSecret01",
             "glpat-0123456789abcdefghij",
         ] {
             for (before, after) in [("", ""), ("a ", ", b"), ("https://", "@host"), ("a-", "/b")] {

@@ -5,9 +5,9 @@
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use evidence_screen::is_deceptive;
 
 use super::problem::{ConfigError, Problem};
-use super::secret::is_deceptive;
 
 /// Characters shown on either side of the underlined part of a long line.
 const CONTEXT: usize = 100;

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use evidence_screen::find_pasted;
+use evidence_screen::{find_pasted, is_deceptive};
 
 /// What is printed in place of a value that may be a secret.
 pub const HIDDEN: &str = "(hidden)";
@@ -77,13 +77,6 @@ pub fn plain(value: &str) -> String {
 /// The character, or an escape where it would move the cursor or turn the text around.
 fn escape(character: char) -> Vec<char> {
     if is_deceptive(character) { character.escape_default().collect() } else { vec![character] }
-}
-
-/// Whether the character would move a terminal's cursor, turn the text around or not be seen.
-pub(crate) fn is_deceptive(character: char) -> bool {
-    character.is_control()
-        || matches!(character,
-            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// The text with every secret, and the given bytes, replaced by `*` of the same length in bytes.

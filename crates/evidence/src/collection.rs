@@ -17,7 +17,7 @@ use crate::env::Env;
 use crate::evaluate::{self, Check, Evidence};
 use crate::framework::Framework;
 use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
-use crate::report::format::counted;
+use crate::report::format::{counted, given_up as given_up_text};
 use crate::report::{Event, Outcome, Reporter, Tally};
 use crate::rule::{Verdict, reason};
 use crate::screen::{Confidence, Screen};
@@ -233,7 +233,7 @@ impl<'a> Gathering<'a> {
             self.warn(Warning { code: "resumed".to_string(), message, source, subject }, true);
         }
         for given_up in account.given_up.iter().filter(|given_up| given_up.not_asked > 0) {
-            let (source, message) = (Some(source.id().to_string()), given_up.to_string());
+            let (source, message) = (Some(source.id().to_string()), given_up_text(given_up));
             self.warn(
                 Warning { code: "endpoint_given_up".to_string(), message, source, subject: None },
                 true,

@@ -5,7 +5,6 @@
 //! the place to read it from top to bottom. Stages send events to `report`; only that prints.
 
 pub mod assemble;
-pub mod cache;
 pub mod cli;
 pub mod collection;
 pub mod commands;
@@ -15,12 +14,14 @@ pub mod env;
 pub mod error;
 pub mod evaluate;
 pub mod exit;
+pub mod field;
 pub mod forecast;
 pub mod framework;
 pub mod hint;
 pub mod http;
 mod input;
 pub mod interrupt;
+pub mod json;
 pub mod observation;
 pub mod platform;
 pub mod process;
@@ -31,4 +32,5 @@ pub mod source;
 pub mod spool;
 pub mod temporary;
 
+pub use evidence_http::cache;
 pub use evidence_screen as screen;

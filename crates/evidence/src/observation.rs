@@ -10,8 +10,9 @@ use std::sync::Arc;
 use evidence_bundle::document::{RequestRecord, Warning, write_json};
 use evidence_bundle::path::{BundlePath, PathError};
 use jiff::Timestamp;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Serialize;
 
+pub use crate::field::Field;
 use crate::http::{Failure, FailureKind, Meta};
 use crate::rule::{Reason, Rule, Verdict, reason};
 
@@ -152,9 +153,11 @@ impl Seen {
         meta: &Meta,
     ) -> Seen {
         match Artifact::new(source, filename, record, decoded) {
-            Ok(artifact) => {
-                Seen::Artifact { artifact: Box::new(artifact), request: meta.record(), at: meta.received_at }
-            }
+            Ok(artifact) => Seen::Artifact {
+                artifact: Box::new(artifact),
+                request: request_record(meta),
+                at: meta.received_at,
+            },
             Err(error) => Seen::Failed(Failed {
                 reason: &reason::HOST_ERROR,
                 message: error.to_string(),
@@ -171,6 +174,11 @@ impl Seen {
             Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } | Seen::Failed(_) => None,
         }
     }
+}
+
+/// What the manifest says of the request that was answered.
+fn request_record(Meta { path, status, etag, request_id, .. }: &Meta) -> RequestRecord {
+    RequestRecord { path: path.clone(), status: *status, etag: etag.clone(), request_id: request_id.clone() }
 }
 
 /// A collection error.
@@ -199,59 +207,6 @@ impl Failed {
             status: failure.status,
             request_id: failure.request_id.clone(),
         }
-    }
-}
-
-/// The fields of a record that the host may show, withhold (`null`) or leave out.
-///
-/// Serialised as it came: `null` stays `null`, absent stays absent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Field<T> {
-    /// The host did not mention it.
-    #[default]
-    Absent,
-    /// The host said `null`.
-    Null,
-    /// The host gave a value.
-    Value(T),
-}
-
-impl<T> Field<T> {
-    /// Whether the field was not mentioned; for `skip_serializing_if`.
-    pub fn is_absent(&self) -> bool {
-        matches!(self, Field::Absent)
-    }
-
-    /// The value, if there is one.
-    pub fn value(&self) -> Option<&T> {
-        match self {
-            Field::Value(value) => Some(value),
-            Field::Absent | Field::Null => None,
-        }
-    }
-
-    /// The same with another value, if there is one.
-    pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Field<U> {
-        match self {
-            Field::Absent => Field::Absent,
-            Field::Null => Field::Null,
-            Field::Value(value) => Field::Value(change(value)),
-        }
-    }
-}
-
-impl<T: Serialize> Serialize for Field<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.value() {
-            Some(value) => value.serialize(serializer),
-            None => serializer.serialize_none(),
-        }
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Option::deserialize(deserializer)?.map_or(Field::Null, Field::Value))
     }
 }
 

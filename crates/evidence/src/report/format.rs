@@ -5,6 +5,8 @@ use std::path::Path;
 use evidence_bundle::text::Printable;
 use jiff::SignedDuration;
 
+use crate::http::GivenUp;
+
 /// `53596623` as `53,596,623`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -34,6 +36,12 @@ pub fn bytes(number: u64) -> String {
 /// `1 repository`, `14 repositories`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
+}
+
+/// How many were not asked, and why.
+pub fn given_up(GivenUp { kind, failed, last, not_asked }: &GivenUp) -> String {
+    let looks = counted(*not_asked, "look was", "looks were");
+    format!("{kind}: {looks} not asked: {failed} requests in a row failed: {last}")
 }
 
 /// `45 s`, `12 min 05 s`, `1 h 02 min`.

@@ -7,6 +7,7 @@ pub mod format;
 mod quiet;
 mod terminal;
 mod upload;
+mod watch;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,10 +18,12 @@ use jiff::{SignedDuration, Timestamp};
 pub use quiet::Quiet;
 pub use terminal::Terminal;
 pub use upload::{Found, Uploading};
+pub use watch::SourceWatch;
 
 use crate::evaluate::ControlResult;
 use crate::framework::{Control, Framework};
 use crate::http::GivenUp;
+pub use crate::http::WaitReason;
 use crate::observation::SourceName;
 use crate::screen::Screen;
 use crate::source::{ConnectError, Plan, Scope};
@@ -210,21 +213,6 @@ pub struct Tally {
     pub denied: u64,
     /// No answer.
     pub failed: u64,
-}
-
-/// What is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WaitReason {
-    /// The hourly limit is nearly used up.
-    PrimaryLimit,
-    /// The host asked for a rest.
-    SecondaryLimit,
-    /// The host is down and said for how long.
-    HostFault,
-    /// The host was asked too fast and said for how long to wait.
-    Throttled,
-    /// The pace of requests: this minute has as many as the host tolerates.
-    Pace,
 }
 
 /// Prints events, or does not.

@@ -24,6 +24,7 @@ use super::{AltCloudSession, NAME};
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Client, Proxy, Refused, Settings};
+use crate::report::SourceWatch;
 use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
@@ -84,7 +85,6 @@ fn access(
 ) -> Result<Access, ConnectError> {
     let client = |plain: bool| {
         let settings = Settings {
-            source: NAME,
             timeout: config.timeout,
             max_concurrency: CONCURRENCY,
             requests_per_minute: REQUESTS_PER_MINUTE,
@@ -94,8 +94,9 @@ fn access(
             proxy: Proxy::from_env(&surroundings.env),
             plain,
         };
-        let (clock, reporter) = (surroundings.env.clock.clone(), Arc::clone(&surroundings.reporter));
-        Client::new(settings, Arc::new(Exchange), clock, reporter).map_err(|text| ConnectError {
+        let clock = surroundings.env.clock.clone();
+        let watch = SourceWatch::new(NAME, &surroundings.reporter);
+        Client::new(settings, Arc::new(Exchange), clock, watch).map_err(|text| ConnectError {
             kind: ConnectErrorKind::Configuration,
             ..connection(text, Vec::new())
         })

@@ -19,6 +19,7 @@ use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::wire::{self, Caller, LogGroupPage};
 use crate::http::{Client, Failure, GivenUp, ParseError, Proxy, Reply, Request, Settings};
+use crate::report::SourceWatch;
 use crate::source::Surroundings;
 
 /// Who is asking, a role's credentials and a password policy are under 4 kB.
@@ -141,7 +142,6 @@ impl Hosts {
         surroundings: &Surroundings,
     ) -> Result<Hosts, String> {
         let settings = Settings {
-            source: NAME,
             timeout: config.timeout,
             max_concurrency: NonZeroUsize::new(MAXIMUM_CONCURRENCY).unwrap_or(NonZeroUsize::MIN),
             requests_per_minute: 0,
@@ -159,8 +159,9 @@ impl Hosts {
             endpoint: endpoint.clone(),
             skew: Arc::clone(&skew),
         };
-        let (clock, reporter) = (surroundings.env.clock.clone(), Arc::clone(&surroundings.reporter));
-        let client = Client::new(settings, Arc::new(dialect), clock, reporter)?;
+        let clock = surroundings.env.clock.clone();
+        let watch = SourceWatch::new(NAME, &surroundings.reporter);
+        let client = Client::new(settings, Arc::new(dialect), clock, watch)?;
         let first = Host { client, endpoint, region: home.clone() };
         Ok(Hosts { first, credentials, skew, address, others: Mutex::default() })
     }

@@ -21,6 +21,7 @@ use crate::http::{
 };
 use crate::input;
 use crate::observation::Field;
+use crate::report::SourceWatch;
 use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
@@ -122,7 +123,6 @@ fn client(
         },
     };
     let settings = Settings {
-        source: NAME,
         timeout: config.timeout,
         max_concurrency: config.max_concurrency,
         requests_per_minute: config.requests_per_minute,
@@ -134,8 +134,9 @@ fn client(
     };
     let dialect = CodeHostDialect::new(token)
         .ok_or_else(|| configuration("the token cannot stand in a header".to_string(), Vec::new()))?;
-    let (clock, reporter) = (surroundings.env.clock.clone(), Arc::clone(&surroundings.reporter));
-    Client::new(settings, Arc::new(dialect), clock, reporter).map_err(|text| configuration(text, Vec::new()))
+    let clock = surroundings.env.clock.clone();
+    let watch = SourceWatch::new(NAME, &surroundings.reporter);
+    Client::new(settings, Arc::new(dialect), clock, watch).map_err(|text| configuration(text, Vec::new()))
 }
 
 async fn test(config: &CodeHostConfig, client: &Client) -> Result<(wire::Organization, Meta), ConnectError> {

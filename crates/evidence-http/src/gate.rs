@@ -8,15 +8,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 
+use super::clock::Clock;
 use super::concurrency::{Concurrency, Ticket};
 use super::pace::{Blocked, Pace};
 use super::quota::{Admit, Quota};
 use super::reply::{Failure, FailureKind};
 use super::retry::Class;
 use super::settings::Settings;
-use crate::env::Clock;
-use crate::observation::SourceName;
-use crate::report::{Event, Reporter, WaitReason};
+use super::watch::{WaitReason, Watch};
 
 /// Fewer remaining requests than this, and the run waits for the reset (specification, "Pause threshold").
 pub(super) const PAUSE_THRESHOLD: u64 = 100;
@@ -37,7 +36,6 @@ pub(super) struct Gate {
     /// Ends a wait that has lost its purpose.
     closed: Notify,
     pause: bool,
-    source: SourceName,
 }
 
 struct State {
@@ -57,14 +55,11 @@ struct State {
 }
 
 /// A wait that is shown until it is over, or given up.
-struct Shown<'a> {
-    source: SourceName,
-    reporter: &'a dyn Reporter,
-}
+struct Shown<'a>(&'a dyn Watch);
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        self.reporter.event(Event::WaitOver(self.source));
+        self.0.wait_over();
     }
 }
 
@@ -102,7 +97,6 @@ impl Gate {
             free: Notify::new(),
             closed: Notify::new(),
             pause: settings.rate_limit_pause,
-            source: settings.source,
         }
     }
 
@@ -111,7 +105,7 @@ impl Gate {
     }
 
     /// Waits until the next request may start. Whoever gets in must [`Gate::leave`].
-    pub(super) async fn enter(&self, clock: &Clock, reporter: &dyn Reporter) -> Result<Ticket, Failure> {
+    pub(super) async fn enter(&self, clock: &Clock, watch: &dyn Watch) -> Result<Ticket, Failure> {
         let _turn = self.turn.lock().await;
         loop {
             let step = self.lock().step(clock.now(), self.pause);
@@ -119,31 +113,24 @@ impl Gate {
                 Step::Start(ticket) => return Ok(ticket),
                 Step::Refuse(failure) => return Err(failure),
                 Step::Full => self.free.notified().await,
-                Step::Wait(until, reason) => self.wait(until, reason, clock, reporter).await,
+                Step::Wait(until, reason) => self.wait(until, reason, clock, watch).await,
             }
         }
     }
 
     /// Waits for everybody, and shows it. Most pacing waits are a fraction of a second, and showing one would be noise.
-    pub(super) async fn wait(
-        &self,
-        until: Timestamp,
-        reason: WaitReason,
-        clock: &Clock,
-        reporter: &dyn Reporter,
-    ) {
+    pub(super) async fn wait(&self, until: Timestamp, reason: WaitReason, clock: &Clock, watch: &dyn Watch) {
         let begun = clock.now();
         if reason == WaitReason::Pace && until.duration_since(begun) < SHOWN_PACE {
             return clock.sleep_until(until).await;
         }
-        let shown = Shown { source: self.source, reporter };
+        let shown = Shown(watch);
         loop {
             let now = clock.now();
             if now >= until {
                 break;
             }
-            let (source, left) = (self.source, until.duration_since(now));
-            reporter.event(Event::Waiting { source, reason, until, left });
+            watch.waiting(reason, until, until.duration_since(now));
             let step = now.checked_add(COUNTDOWN_STEP).unwrap_or(until);
             tokio::select! {
                 () = clock.sleep_until(step.min(until)) => {}
@@ -262,14 +249,13 @@ mod tests {
     fn only_a_host_that_could_tell_its_limits_is_taken_to_have_none() {
         for (tells_limits, paced) in [(true, false), (false, true)] {
             let gate = Gate::new(&Settings {
-                source: crate::source::altcloud::NAME,
                 timeout: std::time::Duration::from_secs(1),
                 max_concurrency: NonZeroUsize::new(10).unwrap(),
                 requests_per_minute: 2,
                 tells_limits,
                 rate_limit_pause: true,
                 roots: Vec::new(),
-                proxy: super::super::Proxy::default(),
+                proxy: crate::Proxy::default(),
                 plain: true,
             });
             let now = Timestamp::UNIX_EPOCH;
@@ -277,7 +263,7 @@ mod tests {
                 let Step::Start(ticket) = gate.lock().step(now, true) else {
                     panic!("the first two may start")
                 };
-                let reading = super::super::quota::Reading::default();
+                let reading = crate::quota::Reading::default();
                 gate.leave(ticket, Some(&Lesson { class: Class::Success, reading, rest: None }), now);
             }
             let waits = matches!(gate.lock().step(now, true), Step::Wait(_, WaitReason::Pace));

@@ -2,9 +2,7 @@
 
 use std::error::Error;
 
-use evidence_bundle::text::Printable;
-
-use crate::screen;
+use evidence_screen::{self as screen, Printable};
 
 /// How much of a host's message is kept: longer ones are not messages.
 const MESSAGE_LIMIT: usize = 500;

@@ -1,20 +1,23 @@
-//! Talking to a host over HTTP: the only place that names the HTTP client.
+//! Talking to hosts over HTTP: the only place that names the HTTP client.
 //!
 //! The parts that decide (`link`, `redirect`, `retry`, `quota`, `pace`, `concurrency`, `circuit`) are pure: they are given
 //! headers and times, and never send, sleep or read a clock. `gate` holds their state for all workers; `client` sends.
-//! `proxy` knows the proxy of the environment, `obstacle` why a connection failed.
+//! `proxy` knows the proxy of the environment, `obstacle` why a connection failed. `cache` keeps answers, and `revalidate`
+//! asks the host whether they still hold.
 //!
-//! How hosts differ is a `Dialect` (see `request`), which each source brings.
+//! How hosts differ is a [`Dialect`], and who hears of waits and requests a [`Watch`]; callers bring both. The crate knows
+//! no host by name, no configuration and nothing of what answers are for.
 //!
-//! What this room never does: send a host anything but GET and questions by POST, follow a redirect away from the host's
-//! origin, print a token, or read more of a body than the caller allows. Only `upload` sends something that is kept, and
-//! only to an evidence platform.
+//! What it never does: send a host anything but GET and questions by POST, follow a redirect away from the host's
+//! origin, print, show a credential, or read more of a body than the caller allows. Only `upload` sends something that is
+//! kept.
 
+pub mod cache;
 mod circuit;
 pub mod client;
+pub mod clock;
 pub mod concurrency;
 mod gate;
-pub mod json;
 pub mod link;
 mod obstacle;
 pub mod pace;
@@ -28,14 +31,16 @@ pub mod revalidate;
 mod settings;
 mod setup;
 pub mod upload;
+mod watch;
 mod words;
 
 pub use circuit::GivenUp;
 pub use client::Client;
 pub use obstacle::{Obstacle, Place};
-pub use proxy::Proxy;
+pub use proxy::{Proxy, Variables};
 pub use reply::{Answered, Failure, FailureKind, Meta, Refused, Reply};
 pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 pub use revalidate::Keeping;
 pub use settings::Settings;
+pub use watch::{Exchanged, WaitReason, Watch};
 pub use words::one_line;

@@ -22,12 +22,12 @@ use sha2::{Digest as _, Sha256};
 use url::Url;
 
 use super::client::{Body, read_body, text};
+use super::clock::Clock;
 use super::obstacle::{Obstacle, Trouble, trouble};
 use super::proxy::Proxy;
 use super::retry::{Class, Refusal, Verdict, http_date, retry_after_seconds, verdict_within};
 use super::setup::Setup;
 use super::words::one_line;
-use crate::env::Clock;
 
 /// How much of an answer is read. The platform's own are under 1 kB.
 const ANSWER_LIMIT: usize = 64 * 1024;

@@ -13,11 +13,11 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH};
 
+use super::cache::{Cache, Kept, Question};
 use super::client::{Client, Parse};
 use super::reply::{Answered, Failure, Meta, Refused, Reply};
 use super::request::{ParseError, Request};
 use super::retry::Class;
-use crate::cache::{Cache, Kept, Question};
 
 /// How answers to one kind of question are kept.
 pub struct Keeping<T> {

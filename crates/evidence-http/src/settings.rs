@@ -4,13 +4,10 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::proxy::Proxy;
-use crate::observation::SourceName;
 
 /// How a client behaves.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Whose client it is, for what is told of its waits and requests.
-    pub source: SourceName,
     /// Time for one request, from connecting to the last byte.
     pub timeout: Duration,
     /// Requests in flight.

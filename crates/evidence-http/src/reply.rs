@@ -4,14 +4,13 @@
 
 use std::fmt;
 
-use evidence_bundle::document::RequestRecord;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
 use super::obstacle::Obstacle;
 use super::retry::Class;
 
-/// Where an answer came from: what the manifest says of a request.
+/// Where an answer came from.
 #[derive(Debug, Clone, Default)]
 pub struct Meta {
     /// What was asked: path and query below the API's base, or the name of the action.
@@ -34,16 +33,6 @@ impl Meta {
     /// The header as text, if it is there and is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
-
-    /// What the manifest says of the request.
-    pub fn record(&self) -> RequestRecord {
-        RequestRecord {
-            path: self.path.clone(),
-            status: self.status,
-            etag: self.etag.clone(),
-            request_id: self.request_id.clone(),
-        }
     }
 }
 

@@ -20,14 +20,14 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use evidence_screen::{Confidence, Screen};
 use jiff::{SignedDuration, Timestamp};
 use ring::hmac;
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
 use self::journal::{Answer, Head, Journal, Key, Mark, Stretch};
-use crate::env::Env;
-use crate::screen::{Confidence, Screen};
+use super::proxy::Variables;
 
 /// How old an answer may be that a resumed run takes over: the night of the run that was killed. What is older is
 /// asked for anew, since a bundle should show one state of the organization.
@@ -142,9 +142,10 @@ struct Slot {
 }
 
 /// Where caches are: `$XDG_CACHE_HOME/evidence`, else `~/.cache/evidence` (XDG Base Directory Specification).
-pub fn directory(env: &Env) -> Option<PathBuf> {
-    let set = env.var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    let home = || env.var_os("HOME").map(|home| Path::new(home).join(".cache"));
+pub fn directory(env: &impl Variables) -> Option<PathBuf> {
+    let path = |name| env.raw(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set = path("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let home = || path("HOME").map(|home| home.join(".cache"));
     Some(set.or_else(home)?.join("evidence"))
 }
 

@@ -6,8 +6,9 @@ pub use evidence_bundle::json::Object;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 
-use super::ParseError;
-use crate::observation::Field;
+use evidence_http::ParseError;
+
+use crate::field::Field;
 
 /// Reads an answer that must be an object.
 ///

@@ -3,6 +3,7 @@
 //! A variable that is set and names no proxy is an error: the HTTP client would ignore it, and send credentials past the
 //! proxy that they were meant for. No text here shows a variable's value, which may hold a password.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::time::Duration;
 
@@ -10,8 +11,6 @@ use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use url::Url;
-
-use crate::env::Env;
 
 /// The longest answer of a proxy of which the status is read.
 const STATUS_LIMIT: u64 = 1_024;
@@ -29,6 +28,12 @@ struct Setting {
     variable: &'static str,
     /// The value, if it is the address of a proxy.
     address: Option<String>,
+}
+
+/// Environment variables.
+pub trait Variables {
+    /// The variable as the operating system gave it, if it is set, empty or not.
+    fn raw(&self, name: &str) -> Option<&OsStr>;
 }
 
 /// A proxy variable that cannot be used.
@@ -54,7 +59,7 @@ impl fmt::Debug for Proxy {
 impl Proxy {
     /// As the HTTP client reads the variables: of two spellings the one that is set, of both the first; `ALL_PROXY`
     /// where the one for `https` is absent or empty.
-    pub fn from_env(env: &Env) -> Proxy {
+    pub fn from_env(env: &impl Variables) -> Proxy {
         let set = |names: [&'static str; 2]| names.into_iter().find_map(|name| Some((name, env.raw(name)?)));
         let used = |names| set(names).filter(|(_, value)| !value.is_empty());
         let https = used(["HTTPS_PROXY", "https_proxy"]).or_else(|| used(["ALL_PROXY", "all_proxy"]));
@@ -146,13 +151,18 @@ fn intercept(matcher: &Matcher, url: &Url) -> Option<Intercept> {
 
 #[cfg(test)]
 mod tests {
-    use jiff::Timestamp;
-
     use super::*;
-    use crate::env::Clock;
+
+    struct Given<'a>(&'a [(&'a str, &'a str)]);
+
+    impl Variables for Given<'_> {
+        fn raw(&self, name: &str) -> Option<&OsStr> {
+            self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| OsStr::new(*value))
+        }
+    }
 
     fn proxy(variables: &[(&str, &str)]) -> Proxy {
-        Proxy::from_env(&Env::new(variables.iter().copied(), Clock::manual(Timestamp::UNIX_EPOCH)))
+        Proxy::from_env(&Given(variables))
     }
 
     #[test]

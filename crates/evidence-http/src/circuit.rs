@@ -5,13 +5,11 @@
 //! refusal is an answer. [`Record::hope`] decides, and is pure. A circuit that has opened stays open for the run.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
 use super::reply::{Failure, FailureKind};
-use crate::report::format::counted;
 
 /// What the requests of one kind have come to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,15 +55,6 @@ pub struct GivenUp {
     pub last: String,
     /// How many were not asked because of it.
     pub not_asked: u64,
-}
-
-/// How many were not asked, and why.
-impl fmt::Display for GivenUp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let GivenUp { kind, failed, last, not_asked } = self;
-        let looks = counted(*not_asked, "look was", "looks were");
-        write!(f, "{kind}: {looks} not asked: {failed} requests in a row failed: {last}")
-    }
 }
 
 /// The circuits of a client and its siblings, by the kind of question.

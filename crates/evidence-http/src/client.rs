@@ -9,7 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::header::HeaderMap;
 
+use super::cache::Cache;
 use super::circuit::{Circuit, Circuits, GivenUp, Hope};
+use super::clock::Clock;
 use super::concurrency::Ticket;
 use super::gate::{Gate, Lesson};
 use super::obstacle::{Trouble, trouble};
@@ -20,10 +22,8 @@ use super::request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, Refusal, Verdict, verdict};
 use super::settings::Settings;
 use super::setup::Setup;
+use super::watch::{Exchanged, WaitReason, Watch};
 use super::words::{innermost, one_line};
-use crate::cache::Cache;
-use crate::env::Clock;
-use crate::report::{Event, Reporter, WaitReason};
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
@@ -41,7 +41,7 @@ pub struct Client {
     settings: Settings,
     gate: Gate,
     pub(super) clock: Clock,
-    reporter: Arc<dyn Reporter>,
+    watch: Arc<dyn Watch>,
     pub(super) counts: Arc<Counts>,
     circuits: Arc<Circuits>,
     pub(super) cache: Option<Arc<Cache>>,
@@ -94,7 +94,7 @@ impl Client {
         settings: Settings,
         dialect: Arc<dyn Dialect>,
         clock: Clock,
-        reporter: Arc<dyn Reporter>,
+        watch: Arc<dyn Watch>,
     ) -> Result<Client, String> {
         let http = Setup {
             timeout: settings.timeout,
@@ -107,7 +107,7 @@ impl Client {
         .build()?;
         let gate = Gate::new(&settings);
         let (counts, circuits) = (Arc::default(), Arc::default());
-        Ok(Client { http, dialect, settings, gate, clock, reporter, counts, circuits, cache: None })
+        Ok(Client { http, dialect, settings, gate, clock, watch, counts, circuits, cache: None })
     }
 
     /// A client of another host of the same provider: the same settings, counts and circuits, and a gate of its own, so
@@ -119,7 +119,7 @@ impl Client {
             settings: self.settings.clone(),
             gate: Gate::new(&self.settings),
             clock: self.clock.clone(),
-            reporter: Arc::clone(&self.reporter),
+            watch: Arc::clone(&self.watch),
             counts: Arc::clone(&self.counts),
             circuits: Arc::clone(&self.circuits),
             cache: None,
@@ -183,7 +183,7 @@ impl Client {
         if circuit.note(outcome.as_ref().err())
             && let Some(given_up) = circuit.given_up(kind)
         {
-            self.reporter.event(Event::GivenUp { source: self.settings.source, given_up: &given_up });
+            self.watch.given_up(&given_up);
         }
         outcome
     }
@@ -258,7 +258,7 @@ impl Client {
                         _ => WaitReason::HostFault,
                     };
                     if wait > SHOWN_WAIT {
-                        let waited = self.gate.wait(until, reason, &self.clock, &*self.reporter);
+                        let waited = self.gate.wait(until, reason, &self.clock, &*self.watch);
                         circuit.unless_given_up(waited).await;
                     } else {
                         circuit.unless_given_up(self.clock.sleep_until(until)).await;
@@ -284,7 +284,7 @@ impl Client {
         let mut way = Way::new(request);
         let mut first = true;
         loop {
-            let entered = circuit.unless_given_up(self.gate.enter(&self.clock, &*self.reporter)).await;
+            let entered = circuit.unless_given_up(self.gate.enter(&self.clock, &*self.watch)).await;
             let ticket = entered.unwrap_or_else(|| Err(circuit.failure(attempt.saturating_sub(1))))?;
             self.counts.requests.fetch_add(1, Ordering::Relaxed);
             if attempt > 1 && std::mem::take(&mut first) {
@@ -311,7 +311,7 @@ impl Client {
             let answer = exchange.answer(raw, now);
             let Meaning { reading, .. } = self.dialect.understand(&answer);
             self.gate.leave(ticket, Some(&Lesson { class: Class::Redirect, reading, rest: None }), now);
-            if self.reporter.wants_debug() {
+            if self.watch.wants_exchanges() {
                 let to = exchange.redirected_to.as_deref().unwrap_or_default();
                 self.told(request, attempt, &format!("{} to {}", exchange.status, one_line(to)));
             }
@@ -425,7 +425,7 @@ impl Client {
     }
 
     fn report<T>(&self, request: &Request, attempt: u32, outcome: &Result<Reply<T>, Failure>) {
-        if !self.reporter.wants_debug() {
+        if !self.watch.wants_exchanges() {
             return;
         }
         let result = match outcome {
@@ -442,8 +442,7 @@ impl Client {
             Method::Get => "GET",
             Method::Post => "POST",
         };
-        let (source, path) = (self.settings.source, request.label.as_str());
-        self.reporter.event(Event::Request { source, method, path, result, attempt });
+        self.watch.exchanged(Exchanged { method, path: &request.label, result, attempt });
     }
 }
 

@@ -1,0 +1,51 @@
+//! What a client tells while it works. No answer depends on it.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::circuit::GivenUp;
+
+/// Listens to a client.
+pub trait Watch: Send + Sync {
+    /// Everybody who asks this host waits; said again as the time passes.
+    fn waiting(&self, reason: WaitReason, until: Timestamp, left: SignedDuration);
+
+    /// The wait that was last said is over.
+    fn wait_over(&self);
+
+    /// Questions of this kind are not asked any more.
+    fn given_up(&self, given_up: &GivenUp);
+
+    /// Whether it listens to [`Watch::exchanged`] at all.
+    fn wants_exchanges(&self) -> bool;
+
+    /// A request has an answer or failed.
+    fn exchanged(&self, exchanged: Exchanged<'_>);
+}
+
+/// One attempt at a request, and what came of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Exchanged<'a> {
+    /// Its method.
+    pub method: &'static str,
+    /// Path and query, or the name of the action.
+    pub path: &'a str,
+    /// Status and message, or what went wrong.
+    pub result: &'a str,
+    /// Which attempt it was.
+    pub attempt: u32,
+}
+
+/// What is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WaitReason {
+    /// The hourly limit is nearly used up.
+    PrimaryLimit,
+    /// The host asked for a rest.
+    SecondaryLimit,
+    /// The host is down and said for how long.
+    HostFault,
+    /// The host was asked too fast and said for how long to wait.
+    Throttled,
+    /// The pace of requests: this minute has as many as the host tolerates.
+    Pace,
+}

@@ -1,0 +1,42 @@
+//! Text of strangers, made safe to print.
+//!
+//! A name or a message may hold any text: a terminal's escape sequence, a line break, or a mark that turns the reading
+//! direction. This module never prints.
+
+use std::fmt::{self, Write as _};
+
+/// Displays text with every deceptive character escaped, so that it stays on its line and says what it says.
+#[derive(Debug, Clone, Copy)]
+pub struct Printable<'a>(pub &'a str);
+
+impl fmt::Display for Printable<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            if is_deceptive(character) {
+                write!(f, "{}", character.escape_unicode())?;
+            } else {
+                f.write_char(character)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the character would move a terminal's cursor, turn the text around or not be seen: C0 and C1 controls, DEL,
+/// line and paragraph separators, and Unicode's bidirectional and zero-width marks (the trick of "Trojan Source").
+pub fn is_deceptive(character: char) -> bool {
+    character.is_control()
+        || matches!(character,
+            '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_are_escaped_and_words_are_kept() {
+        let shown = Printable("caf\u{e9} \u{1b}[2J\n\u{202e}x\u{7f}").to_string();
+        assert_eq!(shown, "caf\u{e9} \\u{1b}[2J\\u{a}\\u{202e}x\\u{7f}");
+    }
+}

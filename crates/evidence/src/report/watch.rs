@@ -1,0 +1,44 @@
+//! What the client of a source tells, as events of the run.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Event, Reporter};
+use crate::http::{Exchanged, GivenUp, WaitReason, Watch};
+use crate::observation::SourceName;
+
+/// Hands on what the client of this source tells.
+pub struct SourceWatch {
+    source: SourceName,
+    reporter: Arc<dyn Reporter>,
+}
+
+impl SourceWatch {
+    /// A watch of this source's client.
+    pub fn new(source: SourceName, reporter: &Arc<dyn Reporter>) -> Arc<SourceWatch> {
+        Arc::new(SourceWatch { source, reporter: Arc::clone(reporter) })
+    }
+}
+
+impl Watch for SourceWatch {
+    fn waiting(&self, reason: WaitReason, until: Timestamp, left: SignedDuration) {
+        self.reporter.event(Event::Waiting { source: self.source, reason, until, left });
+    }
+
+    fn wait_over(&self) {
+        self.reporter.event(Event::WaitOver(self.source));
+    }
+
+    fn given_up(&self, given_up: &GivenUp) {
+        self.reporter.event(Event::GivenUp { source: self.source, given_up });
+    }
+
+    fn wants_exchanges(&self) -> bool {
+        self.reporter.wants_debug()
+    }
+
+    fn exchanged(&self, Exchanged { method, path, result, attempt }: Exchanged<'_>) {
+        self.reporter.event(Event::Request { source: self.source, method, path, result, attempt });
+    }
+}
