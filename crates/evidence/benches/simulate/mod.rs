@@ -102,19 +102,23 @@ impl Simulation {
         let env = Env::new(variables, Clock::Driven(Arc::clone(&self.hands)));
         let config = self.config(settings, &env)?;
         let reporter = Arc::new(Answered { answers: AtomicU64::new(0), change: Arc::clone(&self.change) });
-        let surroundings =
-            Surroundings { env: env.clone(), reporter: reporter.clone(), dry_run: false, resume: false };
+        let surroundings = Surroundings {
+            env: env.clone(),
+            reporter: reporter.clone(),
+            screen: Arc::new(Screen::new(&[])),
+            dry_run: false,
+            resume: false,
+        };
         let directory = tempfile::tempdir().map_err(text)?;
         let mut spool = Spool::new(directory.path()).map_err(text)?;
         let (began, started) = (self.hands.now(), Instant::now());
         self.held.store(0, Ordering::SeqCst);
         let connected: OnceCell<[Connected; 1]> = OnceCell::new();
         let run = async {
-            let screen = Arc::new(Screen::new(&[]));
-            let source = config.connectable(&surroundings).remove(0);
-            let session = source.connect(Arc::clone(&screen)).await.map_err(|error| format!("{error:?}"))?;
+            let source = config.sources.first().ok_or("no source is configured")?;
+            let session = source.connect(&surroundings).await.map_err(|error| format!("{error:?}"))?;
             let sources = connected.get_or_init(|| [Connected::Session(session)]);
-            collection::gather(sources, config.framework, &screen, &mut spool, &env, &*reporter)
+            collection::gather(sources, config.framework, &surroundings.screen, &mut spool, &env, &*reporter)
                 .await
                 .map_err(text)
         };

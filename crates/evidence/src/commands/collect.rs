@@ -22,7 +22,7 @@ use crate::platform::Target;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::screen::{self, Screen};
 use crate::signing;
-use crate::source::{ConnectError, ConnectErrorKind, Session, Source, Surroundings};
+use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
 
 /// How many reasons are named when nothing could be collected.
@@ -47,18 +47,11 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     let upload = upload::intended(args, &config, env, &*reporter)?;
     check_resume(args, &config, env)?;
-    let surroundings = Surroundings {
-        env: env.clone(),
-        reporter: Arc::clone(&reporter),
-        dry_run: args.dry_run,
-        resume: args.resume,
-    };
-    let sources = config.connectable(&surroundings);
-    let hosts: Vec<Url> = sources.iter().flat_map(|source| source.hosts()).collect();
+    let hosts: Vec<Url> = config.sources.iter().flat_map(|source| source.hosts(env)).collect();
     Proxy::from_env(env).check(&hosts).map_err(Error::Proxy)?;
-    let organization = organization(&sources);
+    let organization = organization(&config);
     let screen = Arc::new(screen::shared().clone());
-    screen.learn(credentials(&sources));
+    screen.learn(credentials(&config, env));
     screen.learn(&signing.secrets);
     // Wanted or not, the key to the platform is in the environment.
     let platform = config.upload.clone().and_then(|upload| Target::new(upload, env).ok());
@@ -68,12 +61,19 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         reporter.event(Event::Warning(&own_warning("signing_key_readable", message)));
     }
 
+    let surroundings = Surroundings {
+        env: env.clone(),
+        reporter: Arc::clone(&reporter),
+        screen: Arc::clone(&screen),
+        dry_run: args.dry_run,
+        resume: args.resume,
+    };
+
     let interrupt = Interrupt::watch().map_err(Error::System)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::System)?;
     if args.dry_run {
-        let work = dry_run(sources, &config, env, &screen, &*reporter);
-        let outcome = runtime.block_on(interruptible(&interrupt, work));
+        let outcome = runtime.block_on(interruptible(&interrupt, dry_run(&config, &surroundings)));
         runtime.shutdown_background();
         return outcome;
     }
@@ -82,7 +82,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
 
     // 2. Connection testing, and 3. artifact collection.
     let gathered = runtime.block_on(interruptible(&interrupt, async {
-        let connected = connect(sources, &screen, &*reporter).await?;
+        let connected = connect(&config, &surroundings).await?;
         let first = || connected.iter().find_map(Connected::session);
         let organization = organization.or_else(|| first().map(|session| session.organization().to_string()));
         let gathered =
@@ -185,21 +185,14 @@ async fn interruptible<T>(
 
 /// Connects every source, side by side. One that fails does not stop the others, unless it is a matter of the
 /// configuration, or none is left; all the failures are told, not only the first.
-async fn connect(
-    sources: Vec<Box<dyn Source>>,
-    screen: &Arc<Screen>,
-    reporter: &dyn Reporter,
-) -> Result<Vec<Connected>, Error> {
-    let attempts = sources.into_iter().map(|source| {
-        let scope = source.scope();
-        let attempt = source.connect(Arc::clone(screen));
-        async move { (scope, attempt.await) }
-    });
+async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, Error> {
+    let attempts =
+        config.sources.iter().map(|source| async move { (source.scope(), source.connect(run).await) });
     let mut connected = Vec::new();
     for (scope, attempt) in futures_util::future::join_all(attempts).await {
         connected.push(match attempt {
             Ok(session) => Connected::Session(session),
-            Err(error) => Connected::Failed(scope, fit_to_print(error, screen)),
+            Err(error) => Connected::Failed(scope, fit_to_print(error, &run.screen)),
         });
     }
     let errors = || connected.iter().filter_map(Connected::error);
@@ -207,9 +200,9 @@ async fn connect(
     let none_left = connected.iter().all(|source| source.error().is_some());
     for source in &connected {
         match source {
-            Connected::Session(session) => tell(&**session, reporter),
+            Connected::Session(session) => tell(&**session, &*run.reporter),
             Connected::Failed(..) if misconfigured || none_left => {}
-            Connected::Failed(_, error) => reporter.event(Event::Unconnected(error)),
+            Connected::Failed(_, error) => run.reporter.event(Event::Unconnected(error)),
         }
     }
     if misconfigured || none_left { Err(Error::Connect(errors().cloned().collect())) } else { Ok(connected) }
@@ -228,8 +221,8 @@ fn tell(session: &dyn Session, reporter: &dyn Reporter) {
 }
 
 /// The organization the bundle is about: the first that a source of the configuration names.
-fn organization(sources: &[Box<dyn Source>]) -> Option<String> {
-    sources.iter().find_map(|source| source.scope().organization)
+fn organization(config: &Config) -> Option<String> {
+    config.sources.iter().find_map(|source| source.scope().organization)
 }
 
 /// The error without what must not be printed: it quotes the host, and a host may quote the token.
@@ -239,14 +232,8 @@ fn fit_to_print(error: ConnectError, screen: &Screen) -> ConnectError {
     ConnectError { message: clean(error.message), help, ..error }
 }
 
-async fn dry_run(
-    sources: Vec<Box<dyn Source>>,
-    config: &Config,
-    env: &Env,
-    screen: &Arc<Screen>,
-    reporter: &dyn Reporter,
-) -> Result<Exit, Error> {
-    let connected = connect(sources, screen, reporter).await?;
+async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
+    let connected = connect(config, run).await?;
     let plans = connected.iter().map(|source| async move {
         match source {
             Connected::Session(session) => (session.name(), session.plan().await),
@@ -256,25 +243,25 @@ async fn dry_run(
     let plans = futures_util::future::join_all(plans).await;
     let plans: Vec<_> = plans
         .into_iter()
-        .map(|(source, plan)| (source, plan.map_err(|error| fit_to_print(error, screen))))
+        .map(|(source, plan)| (source, plan.map_err(|error| fit_to_print(error, &run.screen))))
         .collect();
     if let [(_, Err(error))] = plans.as_slice() {
         return Err(Error::Connect(vec![error.clone()]));
     }
-    reporter.event(Event::Planned {
+    run.reporter.event(Event::Planned {
         framework: config.framework,
         plans: &plans,
         missing: &connected.iter().filter_map(Connected::scope).collect::<Vec<_>>(),
         max_size_bytes: config.bundle.max_size_bytes,
-        now: env.clock.now(),
+        now: run.env.clock.now(),
     });
     let whole = plans.iter().all(|(_, plan)| plan.as_ref().is_ok_and(|plan| plan.missing.is_empty()));
     Ok(if whole { Exit::Success } else { Exit::Connection })
 }
 
 /// The credentials in use. Those that are missing or wrong are told by the connection test.
-fn credentials(sources: &[Box<dyn Source>]) -> impl Iterator<Item = String> {
-    sources.iter().filter_map(|source| source.credentials().ok()).flatten()
+fn credentials(config: &Config, env: &Env) -> impl Iterator<Item = String> {
+    config.sources.iter().filter_map(|source| source.credentials(env).ok()).flatten()
 }
 
 /// What a killed run has read is kept by sources that revalidate, and by no others.

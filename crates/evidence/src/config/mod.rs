@@ -12,6 +12,7 @@ mod file;
 mod sources;
 pub(crate) mod upload;
 
+use std::any::Any;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub use evidence_settings::read::MAX_FILE_BYTES;
 use crate::env::Env;
 use crate::framework::{Control, Framework};
 use crate::input;
-use crate::source::{Configured, Source, Surroundings};
+use crate::source::Configured;
 
 /// A valid `evidence.yaml`.
 #[derive(Debug, Clone)]
@@ -104,12 +105,7 @@ pub struct UploadConfig {
 impl Config {
     /// The configuration of one source, if the file has it.
     pub fn source<T: Configured + 'static>(&self) -> Option<&T> {
-        self.sources.iter().find_map(|source| source.as_any().downcast_ref())
-    }
-
-    /// The configured sources, ready to be connected, in the order of all outputs.
-    pub fn connectable(&self, surroundings: &Surroundings) -> Vec<Box<dyn Source>> {
-        self.sources.iter().map(|source| source.source(surroundings)).collect()
+        self.sources.iter().find_map(|source| (&**source as &dyn Any).downcast_ref())
     }
 
     /// Reads and validates a configuration file.

@@ -3,7 +3,7 @@
 //! Everything about a source is in its folder: its configuration, its calls, what answers mean, its artifacts, its
 //! rules and the reasons of its checks. [`KINDS`] is the one list of them.
 //!
-//! A [`Source`] is configured, a [`Session`] is connected: nothing can be collected before the connection test,
+//! A source is [`Configured`], a [`Session`] is connected: nothing can be collected before the connection test,
 //! because only the test makes a session. A source reads; it never screens, writes files or prints, and its rules are
 //! pure functions that are applied by `evaluate`.
 //!
@@ -95,24 +95,40 @@ pub fn reasons() -> impl Iterator<Item = &'static Reason> {
     reason::SHARED.iter().copied().chain(KINDS.iter().flat_map(|kind| kind.reasons()))
 }
 
-/// The section of one source in a valid configuration.
-pub trait Configured: fmt::Debug + Send + Sync {
+/// A configured source: its section in a valid configuration.
+pub trait Configured: Any + fmt::Debug + Send + Sync {
     /// Which source.
     fn kind(&self) -> &'static Kind;
 
     /// The rules it is collected for.
     fn rules(&self) -> &[&'static Rule];
 
-    /// The source.
-    fn source(&self, surroundings: &Surroundings) -> Box<dyn Source>;
+    /// Whether `rule` is wanted.
+    fn wants(&self, rule: &'static Rule) -> bool {
+        self.rules().contains(&rule)
+    }
 
     /// Whether what is read is kept for later runs.
     fn keeps_records(&self) -> bool {
         false
     }
 
-    /// For [`Config::source`](crate::config::Config::source).
-    fn as_any(&self) -> &dyn Any;
+    /// The credentials the source would send, for the screen to look for; before anything is sent.
+    ///
+    /// # Errors
+    ///
+    /// If a credential's variable is not set or cannot be one.
+    fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError>;
+
+    /// What is known before the connection test: what would be missing without it.
+    fn scope(&self) -> Scope;
+
+    /// The hosts that it will ask, as far as they are known.
+    fn hosts(&self, env: &Env) -> Vec<Url>;
+
+    /// The connection test: credentials, authentication, permissions, rate limit. What it learns that must not be
+    /// shown, such as temporary credentials, it tells the run's screen.
+    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>>;
 }
 
 /// What a source may use of the run around it.
@@ -122,33 +138,12 @@ pub struct Surroundings {
     pub env: Env,
     /// Who is told of waits and requests.
     pub reporter: Arc<dyn Reporter>,
+    /// What must not be shown or stored.
+    pub screen: Arc<Screen>,
     /// Whether this is a dry run, which never waits for a rate limit.
     pub dry_run: bool,
     /// Whether to go on where a killed run ended.
     pub resume: bool,
-}
-
-/// A configured source.
-pub trait Source: Send {
-    /// The credentials the source would send, for the screen to look for; before anything is sent.
-    ///
-    /// # Errors
-    ///
-    /// If a credential's variable is not set or cannot be one.
-    fn credentials(&self) -> Result<Vec<String>, ConnectError>;
-
-    /// What is known before the connection test: what would be missing without it.
-    fn scope(&self) -> Scope;
-
-    /// The hosts that it will ask, as far as they are known.
-    fn hosts(&self) -> Vec<Url>;
-
-    /// The connection test: credentials, authentication, permissions, rate limit. What it learns that must not be
-    /// shown, such as temporary credentials, it tells `screen`.
-    fn connect(
-        self: Box<Self>,
-        screen: Arc<Screen>,
-    ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>>;
 }
 
 /// A source that has passed its connection test.

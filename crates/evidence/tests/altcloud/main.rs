@@ -151,13 +151,19 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
     );
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env).unwrap();
     let ear = Arc::new(Ear::default());
-    let surroundings = Surroundings { env: env.clone(), reporter: ear.clone(), dry_run, resume: false };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let source = config.connectable(&surroundings).remove(0);
-        let secrets = source.credentials()?;
+        let source = &config.sources[0];
+        let secrets = source.credentials(&env)?;
         let screen = Arc::new(Screen::new(&secrets.iter().map(String::as_str).collect::<Vec<_>>()));
-        let session = source.connect(Arc::clone(&screen)).await?;
+        let surroundings = Surroundings {
+            env: env.clone(),
+            reporter: ear.clone(),
+            screen: Arc::clone(&screen),
+            dry_run,
+            resume: false,
+        };
+        let session = source.connect(&surroundings).await?;
         let warnings: Vec<_> = session.warnings().to_vec();
         let plan = if dry_run { Some(session.plan().await?) } else { None };
         let mut items = Vec::new();

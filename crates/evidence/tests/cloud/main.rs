@@ -158,11 +158,14 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let screen = Arc::new(Screen::new(&[]));
-        let connect = || {
-            let surroundings =
-                Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false, resume: false };
-            config.connectable(&surroundings).remove(0).connect(Arc::clone(&screen))
+        let surroundings = Surroundings {
+            env: env.clone(),
+            reporter: Arc::new(Silent),
+            screen: Arc::clone(&screen),
+            dry_run: false,
+            resume: false,
         };
+        let connect = || config.sources[0].connect(&surroundings);
         let plan = if planned { connect().await?.plan().await? } else { Plan::default() };
         let session = connect().await?;
         let mut collected = Collected {

@@ -96,9 +96,9 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
     let reporter: Arc<dyn Reporter> = waits.clone();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let surroundings = Surroundings { env: env.clone(), reporter, dry_run: false, resume: false };
-        let source = config.connectable(&surroundings).remove(0);
-        let session = source.connect(Arc::new(Screen::new(&[]))).await?;
+        let screen = Arc::new(Screen::new(&[]));
+        let surroundings = Surroundings { env: env.clone(), reporter, screen, dry_run: false, resume: false };
+        let session = config.sources[0].connect(&surroundings).await?;
         let mut observations = Vec::new();
         let mut items = session.collect();
         while let Some(item) = items.next().await {

@@ -208,19 +208,22 @@ pub(crate) fn run_on(
     );
     let config = Config::from_bytes(Path::new("evidence.yaml"), text.as_bytes(), &env)
         .unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
-    let surroundings =
-        Surroundings { env: env.clone(), reporter: Arc::new(Silent), dry_run: false, resume: course.resume };
+    let surroundings = Surroundings {
+        env: env.clone(),
+        reporter: Arc::new(Silent),
+        screen: Arc::clone(&SCREEN),
+        dry_run: false,
+        resume: course.resume,
+    };
     let directory = tempfile::tempdir().unwrap();
     let mut spool = Spool::new(directory.path()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let collection = runtime.block_on(async {
-        let source = config.connectable(&surroundings).remove(0);
-        let screen = Arc::clone(&SCREEN);
-        let session = Connected::Session(source.connect(Arc::clone(&screen)).await?);
+        let session = Connected::Session(config.sources[0].connect(&surroundings).await?);
         let gathered = collection::gather(
             std::slice::from_ref(&session),
             config.framework,
-            &screen,
+            &SCREEN,
             &mut spool,
             &env,
             &Silent,

@@ -1,6 +1,5 @@
 //! `sources.altcloud`: the workspace directory, reached by a service account that acts for an administrator.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use super::rules;
 use crate::config::controls::{self, controls_of, served_by};
 use crate::framework::Control;
 use crate::rule::Rule;
-use crate::source::{Configured, Kind, Source, Surroundings};
+use crate::source::Configured;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -55,31 +54,6 @@ impl AltCloudConfig {
             return &self.customer_id;
         }
         self.admin_email.rsplit_once('@').map_or(MY_CUSTOMER, |(_, domain)| domain)
-    }
-}
-
-impl AltCloudConfig {
-    /// Whether `rule` is wanted.
-    pub(super) fn wants(&self, rule: &'static Rule) -> bool {
-        self.rules.contains(&rule)
-    }
-}
-
-impl Configured for AltCloudConfig {
-    fn kind(&self) -> &'static Kind {
-        &super::KIND
-    }
-
-    fn rules(&self) -> &[&'static Rule] {
-        &self.rules
-    }
-
-    fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
-        Box::new(super::AltCloud::new(self.clone(), surroundings.clone()))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

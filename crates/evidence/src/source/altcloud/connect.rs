@@ -25,7 +25,6 @@ use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Client, Proxy, Refused, Settings};
 use crate::report::SourceWatch;
-use crate::screen::Screen;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
 /// Requests in flight: the provider's limits are per minute and user, and more would not be faster for a few listings.
@@ -58,12 +57,11 @@ pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, Conn
 pub(super) async fn connect(
     config: AltCloudConfig,
     surroundings: &Surroundings,
-    screen: Arc<Screen>,
 ) -> Result<AltCloudSession, ConnectError> {
     let Loaded { account, warning } = account(&config, &surroundings.env)?;
     // The file may be another than the one whose key the screen was made with.
-    screen.learn(account.secrets());
-    let access = access(&config, account, surroundings, screen)?;
+    surroundings.screen.learn(account.secrets());
+    let access = access(&config, account, surroundings)?;
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));
     let tested = test(&config, &access, &mut warnings).await;
@@ -81,7 +79,6 @@ fn access(
     config: &AltCloudConfig,
     account: ServiceAccount,
     surroundings: &Surroundings,
-    screen: Arc<Screen>,
 ) -> Result<Access, ConnectError> {
     let client = |plain: bool| {
         let settings = Settings {
@@ -104,7 +101,14 @@ fn access(
     let exchange = client(account.token_uri.scheme() == "http")?;
     let api = client(config.api_url.scheme() == "http")?;
     let clock = surroundings.env.clock.clone();
-    Ok(Access::new(account, config.admin_email.clone(), exchange, api, clock, screen))
+    Ok(Access::new(
+        account,
+        config.admin_email.clone(),
+        exchange,
+        api,
+        clock,
+        Arc::clone(&surroundings.screen),
+    ))
 }
 
 /// The scopes that are not delegated and why, the first pages, and the period of the log.

@@ -21,8 +21,6 @@ mod scope;
 mod service_account;
 mod wire;
 
-use std::sync::Arc;
-
 use evidence_bundle::document::{Identity, Warning};
 use futures_util::future::{BoxFuture, join, join_all, join3};
 use futures_util::stream::{self, BoxStream};
@@ -38,10 +36,11 @@ use self::record::{Assignment, Role};
 use self::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use self::scope::Scope;
 use self::wire::Activity;
-use super::{Account, ConnectError, Found, Kind, Plan, Session, Source, Surroundings};
+use super::{Account, Configured, ConnectError, Found, Kind, Plan, Session, Surroundings};
+use crate::env::Env;
 use crate::observation::SourceName;
 use crate::report::format::counted;
-use crate::screen::Screen;
+use crate::rule::Rule;
 
 /// The name of this source.
 pub const NAME: SourceName = SourceName::new("altcloud");
@@ -55,54 +54,42 @@ const ESTIMATED_USER_BYTES: u64 = 40;
 /// Compressed bytes of the rest: roles, some events, the documents.
 const ESTIMATED_FIXED_BYTES: u64 = 8_000;
 
-/// The configured workspace.
-pub struct AltCloud {
-    config: AltCloudConfig,
-    surroundings: Surroundings,
+fn api_url(config: &AltCloudConfig) -> String {
+    config.api_url.as_str().trim_end_matches('/').to_string()
 }
 
-impl AltCloud {
-    /// The workspace of `config`.
-    pub fn new(config: AltCloudConfig, surroundings: Surroundings) -> AltCloud {
-        AltCloud { config, surroundings }
+impl Configured for AltCloudConfig {
+    fn kind(&self) -> &'static Kind {
+        &KIND
     }
-}
 
-impl Source for AltCloud {
-    fn credentials(&self) -> Result<Vec<String>, ConnectError> {
-        Ok(connect::account(&self.config, &self.surroundings.env)?.account.secrets())
+    fn rules(&self) -> &[&'static Rule] {
+        &self.rules
+    }
+
+    fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
+        Ok(connect::account(self, env)?.account.secrets())
     }
 
     fn scope(&self) -> super::Scope {
         super::Scope {
             source: NAME,
-            organization: Some(self.config.organization().to_string()),
-            subject: self.config.organization().to_string(),
-            api_url: api_url(&self.config),
-            rules: self.config.rules.clone(),
+            organization: Some(self.organization().to_string()),
+            subject: self.organization().to_string(),
+            api_url: api_url(self),
+            rules: self.rules.clone(),
         }
     }
 
-    fn hosts(&self) -> Vec<Url> {
-        let account = connect::account(&self.config, &self.surroundings.env).ok();
+    fn hosts(&self, env: &Env) -> Vec<Url> {
+        let account = connect::account(self, env).ok();
         let exchange = account.map(|loaded| loaded.account.token_uri);
-        exchange.into_iter().chain([self.config.api_url.clone()]).collect()
+        exchange.into_iter().chain([self.api_url.clone()]).collect()
     }
 
-    fn connect(
-        self: Box<Self>,
-        screen: Arc<Screen>,
-    ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
-        async move {
-            let session = connect::connect(self.config, &self.surroundings, screen).await?;
-            Ok(Box::new(session) as Box<dyn Session>)
-        }
-        .boxed()
+    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
+        async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
     }
-}
-
-fn api_url(config: &AltCloudConfig) -> String {
-    config.api_url.as_str().trim_end_matches('/').to_string()
 }
 
 /// A workspace that gave a token and showed at least one part of itself.

@@ -2,7 +2,6 @@
 
 mod keys;
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ use super::scope;
 use crate::config::controls::{self, controls_of, served_by};
 use crate::framework::Control;
 use crate::rule::Rule;
-use crate::source::{Configured, Kind, Source, Surroundings};
+use crate::source::Configured;
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -76,32 +75,9 @@ pub(super) struct Variables {
 }
 
 impl CloudConfig {
-    /// Whether `rule` is wanted.
-    pub(super) fn wants(&self, rule: &'static Rule) -> bool {
-        self.rules.contains(&rule)
-    }
-
     /// Whether any rule is wanted that looks at regions.
     pub(super) fn wants_regions(&self) -> bool {
         self.wants(&rules::AUDIT_TRAIL) || self.wants(&rules::LOG_RETENTION)
-    }
-}
-
-impl Configured for CloudConfig {
-    fn kind(&self) -> &'static Kind {
-        &super::KIND
-    }
-
-    fn rules(&self) -> &[&'static Rule] {
-        &self.rules
-    }
-
-    fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
-        Box::new(super::Cloud::new(self.clone(), surroundings.clone()))
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }
 

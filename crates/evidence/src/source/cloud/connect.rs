@@ -27,8 +27,7 @@ use super::{CloudSession, NAME};
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Failure, FailureKind, Place, Refused, Reply};
-use crate::screen::Screen;
-use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
+use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 
 /// What the connection test has seen already.
 pub(super) struct First {
@@ -76,7 +75,6 @@ pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials
 pub(super) async fn connect(
     config: CloudConfig,
     surroundings: &Surroundings,
-    screen: &Screen,
 ) -> Result<CloudSession, ConnectError> {
     let credentials = credentials(&config, &surroundings.env)?;
     let home = config.home.clone().ok_or_else(|| {
@@ -95,7 +93,7 @@ pub(super) async fn connect(
     if let Some(role) = &config.role {
         let assumed = test.assume(&hosts, role).await;
         let credentials = assumed.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
-        screen.learn(credentials.secrets());
+        surroundings.screen.learn(credentials.secrets());
         hosts = hosts.with(credentials);
     }
     let caller = test.caller(&hosts).await;

@@ -43,9 +43,10 @@ use self::endpoint::{Endpoint, Service};
 use self::found::number;
 use self::look::{Look, Policy, Unread};
 use self::wire::Caller;
-use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
+use super::{Account, Configured, ConnectError, Found, Kind, Plan, Scope, Session, Surroundings};
+use crate::env::Env;
 use crate::observation::SourceName;
-use crate::screen::Screen;
+use crate::rule::Rule;
 
 /// Its name.
 pub const NAME: SourceName = SourceName::new("cloud");
@@ -66,41 +67,44 @@ const ESTIMATED_FIXED_BYTES: u64 = 3_000;
 /// Typical bytes of one log group, compressed.
 const ESTIMATED_LOG_GROUP_BYTES: u64 = 15;
 
-/// The configured cloud account.
-pub struct Cloud {
-    config: CloudConfig,
-    surroundings: Surroundings,
-}
-
-impl Cloud {
-    /// The account of `config`.
-    pub fn new(config: CloudConfig, surroundings: Surroundings) -> Cloud {
-        Cloud { config, surroundings }
+/// What failed, in words; what is denied is a warning of the connection test.
+fn failed<T>(look: &Look<T>) -> Option<String> {
+    match look {
+        Err(Unread::Failed(failed)) => Some(failed.message.clone()),
+        Ok(_) | Err(Unread::Denied { .. }) => None,
     }
 }
 
-impl Source for Cloud {
-    fn credentials(&self) -> Result<Vec<String>, ConnectError> {
-        Ok(connect::credentials(&self.config, &self.surroundings.env)?.secrets())
+impl Configured for CloudConfig {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn rules(&self) -> &[&'static Rule] {
+        &self.rules
+    }
+
+    fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
+        Ok(connect::credentials(self, env)?.secrets())
     }
 
     fn scope(&self) -> Scope {
-        let role = self.config.role.as_ref();
+        let role = self.role.as_ref();
         let account = role.and_then(|role| scope::role_account(&role.arn));
-        let address = |home| Endpoint::new(Service::Sts, home, self.config.endpoint_url.as_ref());
-        let endpoint = self.config.home.as_ref().and_then(address);
+        let address = |home| Endpoint::new(Service::Sts, home, self.endpoint_url.as_ref());
+        let endpoint = self.home.as_ref().and_then(address);
         Scope {
             source: NAME,
             organization: account.map(str::to_string),
             subject: account.unwrap_or(NAME.id()).to_string(),
             api_url: endpoint
                 .map_or_else(String::new, |at| at.url.as_str().trim_end_matches('/').to_string()),
-            rules: self.config.rules.clone(),
+            rules: self.rules.clone(),
         }
     }
 
-    fn hosts(&self) -> Vec<Url> {
-        let CloudConfig { home, regions, endpoint_url, .. } = &self.config;
+    fn hosts(&self, _env: &Env) -> Vec<Url> {
+        let CloudConfig { home, regions, endpoint_url, .. } = self;
         let at = |service| {
             home.iter()
                 .chain(regions)
@@ -109,23 +113,8 @@ impl Source for Cloud {
         Service::ALL.into_iter().flat_map(at).map(|endpoint| endpoint.url).collect()
     }
 
-    fn connect(
-        self: Box<Self>,
-        screen: Arc<Screen>,
-    ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
-        async move {
-            let session = connect::connect(self.config, &self.surroundings, &screen).await?;
-            Ok(Box::new(session) as Box<dyn Session>)
-        }
-        .boxed()
-    }
-}
-
-/// What failed, in words; what is denied is a warning of the connection test.
-fn failed<T>(look: &Look<T>) -> Option<String> {
-    match look {
-        Err(Unread::Failed(failed)) => Some(failed.message.clone()),
-        Ok(_) | Err(Unread::Denied { .. }) => None,
+    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
+        async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
     }
 }
 

@@ -1,6 +1,5 @@
 //! `sources.codehost`: the organization on the code host.
 
-use std::any::Any;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use super::rules;
 use crate::config::controls::{self, controls_of, served_by};
 use crate::framework::Control;
 use crate::rule::Rule;
-use crate::source::{Configured, Kind, Source, Surroundings};
+use crate::source::Configured;
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape, Vocabulary};
 use evidence_settings::decode::{Decoder, Everything, Fields, Placed};
 use evidence_settings::format;
@@ -62,35 +61,6 @@ pub enum Repositories {
     All,
     /// Names without the organization, in the order of the file, unique under ASCII case folding.
     Listed(Vec<String>),
-}
-
-impl CodeHostConfig {
-    /// Whether `rule` is wanted.
-    pub(super) fn wants(&self, rule: &'static Rule) -> bool {
-        self.rules.contains(&rule)
-    }
-}
-
-impl Configured for CodeHostConfig {
-    fn kind(&self) -> &'static Kind {
-        &super::KIND
-    }
-
-    fn rules(&self) -> &[&'static Rule] {
-        &self.rules
-    }
-
-    fn source(&self, surroundings: &Surroundings) -> Box<dyn Source> {
-        Box::new(super::CodeHost::new(self.clone(), surroundings.clone()))
-    }
-
-    fn keeps_records(&self) -> bool {
-        self.revalidate
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
 }
 
 /// The key of this source.

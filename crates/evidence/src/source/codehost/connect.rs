@@ -22,8 +22,7 @@ use crate::http::{
 use crate::input;
 use crate::observation::Field;
 use crate::report::SourceWatch;
-use crate::screen::Screen;
-use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
+use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 
 /// A token that expires within this many days is worth a warning: the nightly run will stop.
 const EXPIRY_WARNING_DAYS: i64 = 7;
@@ -55,10 +54,9 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
 pub(super) async fn connect(
     config: CodeHostConfig,
     surroundings: &Surroundings,
-    screen: Arc<Screen>,
 ) -> Result<CodeHostSession, ConnectError> {
     let token = token(&config, &surroundings.env)?;
-    let (cache, no_cache) = match cache(&config, &token, surroundings, screen) {
+    let (cache, no_cache) = match cache(&config, &token, surroundings) {
         Ok(cache) => (cache, None),
         Err(text) => (None, Some(text)),
     };
@@ -84,7 +82,6 @@ fn cache(
     config: &CodeHostConfig,
     token: &Token,
     surroundings: &Surroundings,
-    screen: Arc<Screen>,
 ) -> Result<Option<Arc<Cache>>, String> {
     if !config.revalidate {
         return Ok(None);
@@ -99,7 +96,7 @@ fn cache(
     };
     let resume = surroundings.resume;
     let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
-    match Cache::open(&directory, owner, purpose, screen, env.clock.now()) {
+    match Cache::open(&directory, owner, purpose, Arc::clone(&surroundings.screen), env.clock.now()) {
         Ok(cache) => Ok(Some(Arc::new(cache))),
         Err(error) => Err(format!("no records can be kept in {}: {error}", directory.display())),
     }

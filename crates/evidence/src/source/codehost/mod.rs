@@ -40,14 +40,14 @@ use self::look::{Look, Target};
 use self::record::OrganizationSettings;
 use self::rules::TWO_FACTOR_REQUIRED;
 use self::scopes::Scopes;
-use super::{Account, ConnectError, Found, Kind, Plan, Scope, Session, Source, Surroundings};
+use super::{Account, Configured, ConnectError, Found, Kind, Plan, Scope, Session, Surroundings};
 use crate::cache::Cache;
+use crate::env::Env;
 use crate::http::retry::Class;
 use crate::http::{Answered, Client, Meta, Reply};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen, SourceName};
 use crate::report::format::counted;
-use crate::rule::reason;
-use crate::screen::Screen;
+use crate::rule::{Rule, reason};
 
 /// Its name.
 pub const NAME: SourceName = SourceName::new("codehost");
@@ -70,47 +70,39 @@ const ESTIMATED_ARTIFACT_BYTES: u64 = 400;
 /// The documents themselves, compressed.
 const ESTIMATED_FIXED_BYTES: u64 = 4_000;
 
-/// The configured code host.
-pub struct CodeHost {
-    config: CodeHostConfig,
-    surroundings: Surroundings,
-}
-
-impl CodeHost {
-    /// The code host of `config`.
-    pub fn new(config: CodeHostConfig, surroundings: Surroundings) -> CodeHost {
-        CodeHost { config, surroundings }
+impl Configured for CodeHostConfig {
+    fn kind(&self) -> &'static Kind {
+        &KIND
     }
-}
 
-impl Source for CodeHost {
-    fn credentials(&self) -> Result<Vec<String>, ConnectError> {
-        Ok(vec![connect::token(&self.config, &self.surroundings.env)?.expose().to_string()])
+    fn rules(&self) -> &[&'static Rule] {
+        &self.rules
+    }
+
+    fn keeps_records(&self) -> bool {
+        self.revalidate
+    }
+
+    fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
+        Ok(vec![connect::token(self, env)?.expose().to_string()])
     }
 
     fn scope(&self) -> Scope {
         Scope {
             source: NAME,
-            organization: Some(self.config.org.clone()),
-            subject: self.config.org.clone(),
-            api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
-            rules: self.config.rules.clone(),
+            organization: Some(self.org.clone()),
+            subject: self.org.clone(),
+            api_url: self.api_url.as_str().trim_end_matches('/').to_string(),
+            rules: self.rules.clone(),
         }
     }
 
-    fn hosts(&self) -> Vec<Url> {
-        vec![self.config.api_url.clone()]
+    fn hosts(&self, _env: &Env) -> Vec<Url> {
+        vec![self.api_url.clone()]
     }
 
-    fn connect(
-        self: Box<Self>,
-        screen: Arc<Screen>,
-    ) -> BoxFuture<'static, Result<Box<dyn Session>, ConnectError>> {
-        async move {
-            let session = connect::connect(self.config, &self.surroundings, screen).await?;
-            Ok(Box::new(session) as Box<dyn Session>)
-        }
-        .boxed()
+    fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>> {
+        async move { Ok(Box::new(connect::connect(self.clone(), run).await?) as Box<dyn Session>) }.boxed()
     }
 }
 
