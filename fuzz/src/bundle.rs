@@ -81,6 +81,7 @@ fn agree_slowly(bundle: &[u8], trust: &TrustRoot, verdict: &Result<VerifiedBundl
         (Err(Failure::NotWhatWasSigned(error)), Err(Failure::NotWhatWasSigned(other))) => {
             assert_eq!(error, other);
         }
+        (Err(Failure::NewerVersion(newer)), Err(Failure::NewerVersion(other))) => assert_eq!(newer, other),
         other => panic!("{other:?}"),
     }
 }
@@ -91,6 +92,10 @@ fn agree_with_nobody(bundle: &[u8], verdict: &Result<VerifiedBundle, Failure>) {
         (Ok(verified), Err(Failure::IntactNotAuthenticated(intact))) => {
             assert_eq!((intact.files, intact.bytes), (verified.files, verified.bytes));
             assert_eq!(intact.public_key, verified.public_key);
+        }
+        (Err(Failure::NewerVersion(newer)), Err(Failure::NewerVersion(other))) => {
+            assert_eq!((&newer.version, newer.files), (&other.version, other.files));
+            assert_eq!(other.trusted_by, None);
         }
         (Err(_), Err(Failure::NotWhatWasSigned(_))) => {}
         other => panic!("{other:?}"),

@@ -24,6 +24,8 @@ pub fn run(bytes: &[u8]) -> bool {
                     assert!(trust.is_empty());
                     intact = true;
                 }
+                // Nothing here names a key whose signature fits by chance.
+                Failure::NewerVersion(_) => intact |= trust.is_empty(),
                 Failure::CannotJudge(error) => panic!("a slice cannot fail to be read: {error}"),
             }
         }

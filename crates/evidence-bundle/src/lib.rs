@@ -15,15 +15,19 @@ pub mod read;
 pub mod text;
 pub mod time;
 pub mod trust;
+pub mod version;
 pub mod write;
 
 pub use checksums::ChecksumList;
 pub use document::{Manifest, Status};
 pub use key::{KeyId, PublicKey, SigningKey};
 pub use path::{BundlePath, encode_component};
-pub use read::{Expectations, Failure, Intact, Limits, Reason, UntrustedBundle, VerifiedBundle, VerifyError};
+pub use read::{
+    Expectations, Failure, Intact, Limits, NewerBundle, Reason, UntrustedBundle, VerifiedBundle, VerifyError,
+};
 pub use trust::TrustRoot;
 pub use write::{Entry, SignedBundle, UnsignedBundle};
 
-/// The version of the bundle format that this crate writes and reads (`bundle_version` in the manifest).
-pub const BUNDLE_VERSION: &str = "1.0";
+/// The version of the bundle format that this crate writes (`bundle_version` in the manifest). Those that it reads are in
+/// [`version::KNOWN`].
+pub const BUNDLE_VERSION: &str = version::NEWEST.version;

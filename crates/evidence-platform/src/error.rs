@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use evidence_bundle::Reason;
+use evidence_bundle::{NewerBundle, Reason};
 
 use crate::role::{Capability, Role};
 use crate::time::Time;
@@ -45,6 +45,8 @@ pub enum Error {
         /// What it found.
         detail: String,
     },
+    /// The bundle is of a later version of the format than this platform reads.
+    NewerVersion(Box<NewerBundle>),
     /// The stored bytes are missing, or are not those that were accepted.
     Damaged {
         /// `blob-missing`, `digest-mismatch`, or a code of the bundle format.
@@ -111,6 +113,7 @@ impl Error {
             | Error::TooLarge(_)
             | Error::TooSlow
             | Error::Refused { .. }
+            | Error::NewerVersion(_)
             | Error::Damaged { .. }
             | Error::NoTrustedKey
             | Error::Exists(_)
@@ -143,6 +146,7 @@ impl fmt::Display for Error {
             Error::TooLarge(limit) => write!(f, "the body is larger than {limit} bytes"),
             Error::TooSlow => f.write_str("the body came too slowly"),
             Error::Refused { detail, .. } => f.write_str(detail),
+            Error::NewerVersion(newer) => newer.fmt(f),
             Error::Damaged { detail, .. } => f.write_str(detail),
             Error::NoTrustedKey => f.write_str("the organization trusts no signing key yet"),
             Error::Exists(what) => write!(f, "{what} exists already"),

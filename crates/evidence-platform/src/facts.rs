@@ -149,8 +149,8 @@ type Controls = Normalized<Vec<NormalizedControl<Vec<CheckStatus>, IgnoredAny>>>
 /// Verifies a bundle to its last byte and reads its facts; gives the SHA-256 of the bytes too, whatever the verdict.
 ///
 /// # Errors
-/// [`Error::Refused`] where it is not what a trusted key signed, [`Error::NoTrustedKey`] where nobody is trusted, and
-/// [`Error::Unavailable`] where it could not be read.
+/// [`Error::Refused`] where it is not what a trusted key signed, [`Error::NewerVersion`], [`Error::NoTrustedKey`] where nobody
+/// is trusted, and [`Error::Unavailable`] where it could not be read.
 pub fn judge(
     bundle: impl Read,
     trust: &TrustRoot,
@@ -201,6 +201,7 @@ fn refusal(failure: Failure) -> Error {
     match failure {
         Failure::NotWhatWasSigned(error) => Error::Refused { reason: error.reason, detail: error.detail },
         Failure::IntactNotAuthenticated(_) => Error::NoTrustedKey,
+        Failure::NewerVersion(newer) => Error::NewerVersion(newer),
         Failure::CannotJudge(error) => Error::Unavailable(Box::new(error)),
     }
 }

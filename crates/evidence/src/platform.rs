@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use evidence_bundle::key::KeyId;
+use evidence_bundle::read::NewerBundle;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
@@ -156,6 +157,9 @@ impl Refusal {
         if self.problem.code.as_deref() == Some("no-trusted-key") {
             return Some(TRUST.to_string());
         }
+        if self.problem.code.as_deref() == Some(NewerBundle::CODE) {
+            return Some(UPDATE.to_string());
+        }
         let text = match (self.problem.status, self.step) {
             (401, _) => {
                 let variable = &self.api_key_env;
@@ -187,6 +191,7 @@ const ADDRESS: &str = "is this the address of an evidence platform? upload.api_u
 fn not_trusted(reason: Option<&str>) -> String {
     match reason {
         None | Some("signature-invalid" | "key-outside-validity" | "no-trusted-key") => TRUST.to_string(),
+        Some(NewerBundle::CODE) => UPDATE.to_string(),
         Some("blob-missing" | "digest-mismatch") => {
             "the platform has lost or changed what it was given: tell its administrator".to_string()
         }
@@ -197,6 +202,9 @@ fn not_trusted(reason: Option<&str>) -> String {
 /// What to do if the platform does not trust the signer.
 const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public key; \
                      `evidence verify` shows its id";
+
+/// What to do if the platform is older than the bundle.
+const UPDATE: &str = "have the platform's administrator update it, then upload the bundle again";
 
 /// Why a bundle is not on the platform, or is not verified there. Every text has passed the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]

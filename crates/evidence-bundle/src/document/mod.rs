@@ -1,7 +1,7 @@
 //! The documents of a bundle: frozen structs, one file each, and their JSON.
 //!
-//! The order of fields is the order in the file, and unknown fields are refused. A change to any of these structs is a
-//! change of the bundle format: it needs a new [`BUNDLE_VERSION`](crate::BUNDLE_VERSION) or schema version.
+//! The order of fields is the order in the file, and unknown fields are refused. A new field needs a new version of the
+//! format, a row of [`version::KNOWN`](crate::version::KNOWN) that names it.
 //! Nothing here decides what a document says.
 
 mod hints;
@@ -25,8 +25,8 @@ pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedCon
 pub use rows::{FallibleRows, Rows};
 pub use run::{ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
 
-/// The schema version of `derived/normalized.json` and `derived/hints.json`.
-pub const SCHEMA_VERSION: &str = "1.0";
+/// The schema version of `derived/normalized.json` and `derived/hints.json` as this crate writes them.
+pub const SCHEMA_VERSION: &str = crate::version::NEWEST.schema_version;
 
 /// A document that every bundle has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

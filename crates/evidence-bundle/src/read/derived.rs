@@ -12,7 +12,7 @@ use super::manifest::Facts;
 use super::stream::{Json, Stop};
 use super::{Reason, VerifyError};
 use crate::checksums::ChecksumList;
-use crate::document::{Check, Counts, EvidenceReference, Hint, SCHEMA_VERSION, Severity, Status, Summary};
+use crate::document::{Check, Counts, EvidenceReference, Hint, Severity, Status, Summary};
 use crate::json::Object;
 use crate::path::{HINTS, NORMALIZED};
 
@@ -28,16 +28,20 @@ impl Derived<'_> {
     ///
     /// Nobody has checked its checksum yet: what this says counts only once it was.
     pub(super) fn judge(&self, document: impl Read) -> Result<(), VerifyError> {
+        let format = self.facts.format;
         let mut json = Json::new(document);
+        json.refuse(format.later(self.path));
         let mut version = None;
         let read = match self.path {
             HINTS => self.hints(&mut json, &mut version),
             _ => self.normalized(&mut json, &mut version),
         };
         match (version, read.and_then(|()| json.end())) {
-            (Some(version), _) if version != SCHEMA_VERSION => {
-                let detail =
-                    format!("{} has version {version}; this program knows {SCHEMA_VERSION}", self.path);
+            (Some(version), _) if version != format.schema_version => {
+                let detail = format!(
+                    "{} has version {version}; in a bundle of version {} it has {}",
+                    self.path, format.version, format.schema_version
+                );
                 Err(VerifyError::at(Reason::UnsupportedFormat, self.path, detail))
             }
             (Some(_), Ok(())) => Ok(()),
@@ -61,7 +65,7 @@ impl Derived<'_> {
                     Ok(())
                 })
             }
-            _ => Err(self.unknown(json, name)),
+            _ => Err(json.unknown(name)),
         })?;
         let framework: String = self.there(framework, "framework")?;
         let Object(summary): Object<Summary> = self.there(summary, "summary")?;
@@ -106,7 +110,7 @@ impl Derived<'_> {
                     check.evidence.iter().try_for_each(|reference| self.refer(reference))
                 })
             }
-            _ => Err(self.unknown(json, name)),
+            _ => Err(json.unknown(name)),
         })?;
         let (id, status): (String, Status) = (self.there(id, "id")?, self.there(status, "status")?);
         self.there(title, "title")?;
@@ -140,7 +144,7 @@ impl Derived<'_> {
                     hint.evidence.iter().try_for_each(|reference| self.refer(reference))
                 })
             }
-            _ => Err(self.unknown(json, name)),
+            _ => Err(json.unknown(name)),
         })?;
         self.there(hints, "hints")
     }
@@ -164,10 +168,6 @@ impl Derived<'_> {
 
     fn there<T>(&self, field: Option<T>, name: &str) -> Result<T, Stop> {
         field.ok_or_else(|| Stop::Malformed(format!("missing field `{name}`")))
-    }
-
-    fn unknown<R: Read>(&self, json: &Json<R>, name: &str) -> Stop {
-        json.malformed(format_args!("unknown field `{name}`"))
     }
 
     fn error(&self, reason: Reason, detail: impl fmt::Display) -> VerifyError {

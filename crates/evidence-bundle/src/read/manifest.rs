@@ -1,6 +1,7 @@
 //! Judging the manifest: its form, and that it says of every file what the signed list says.
 //!
-//! It is read row by row and never in memory as a whole: that of a large organization is larger than everything else.
+//! It is read row by row and never in memory as a whole: that of a large organization is larger than everything else. Of a
+//! manifest of a newer version nothing but the version is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,12 +19,23 @@ use crate::document::{ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previou
 use crate::json::Object;
 use crate::key::{ALGORITHM, KeyError, PublicKey};
 use crate::path::{self, MANIFEST};
+use crate::version::{self, Format, Meaning};
 
 /// The code of the warning that artifacts of an earlier run were taken over.
 const RESUMED: &str = "resumed";
 
+/// What a manifest comes to.
+pub(super) enum Judged {
+    /// It agrees with the list.
+    Agrees(Box<Facts>),
+    /// It is of this version, which is newer than those that this program reads.
+    Newer(String),
+}
+
 /// What verification keeps of a manifest.
 pub(super) struct Facts {
+    /// The version of the format, by whose fields the other documents are judged.
+    pub(super) format: &'static Format,
     /// The size of the file in each row of the list; that of the manifest itself is not known and 0.
     pub(super) sizes: Vec<u64>,
     /// The number of artifacts of each source that is named.
@@ -57,11 +69,16 @@ fn mismatch(path: &str, detail: impl fmt::Display) -> VerifyError {
 
 /// The key that a manifest names, for where nothing else says which key to try.
 pub(super) fn named_key(manifest: &[u8]) -> Result<PublicKey, VerifyError> {
+    // Only what every version has: what else is there is judged once the version is known.
+    #[derive(Deserialize)]
+    struct Named {
+        signer: Signer,
+    }
     #[derive(Deserialize)]
     struct Signer {
-        signer: SignerRecord,
+        public_key: String,
     }
-    let named: Signer = serde_json::from_slice(manifest).map_err(malformed)?;
+    let named: Named = serde_json::from_slice(manifest).map_err(malformed)?;
     let der = STANDARD
         .decode(&named.signer.public_key)
         .map_err(|_| malformed("signer.public_key is not base64"))?;
@@ -89,24 +106,31 @@ pub(super) fn check_signer(signer: &SignerRecord, key: &PublicKey) -> Result<(),
 /// Reads a manifest and compares its rows with the list, one after the other.
 ///
 /// Nobody has checked the manifest's own checksum yet: what this says counts only once it was.
-pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Facts, VerifyError> {
+pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Judged, VerifyError> {
     let mut rows = Rows::of(list);
     let mut head = Head::default();
     let mut json = Json::new(manifest);
+    // Until the version is read, which a version that adds fields has to be first for.
+    let [oldest, ..] = &version::KNOWN;
+    json.refuse(oldest.later(MANIFEST));
     let read = json.object(|json, name| head.field(json, name, &mut rows)).and_then(|()| json.end());
-    if let Some(version) = head.bundle_version.as_ref().filter(|version| *version != crate::BUNDLE_VERSION) {
-        return Err(unsupported(version));
-    }
+    // What else is wrong is not looked at where the version says that this program cannot tell.
+    let format = match head.bundle_version.take() {
+        Some(version) => match version::meaning(&version) {
+            Meaning::Known(format) => Some(format),
+            Meaning::Newer => return Ok(Judged::Newer(version)),
+            Meaning::Unknown => {
+                let detail = format!("the bundle has version {version}, which is no version of this format");
+                return Err(VerifyError::at(Reason::UnsupportedFormat, MANIFEST, detail));
+            }
+        },
+        None => None,
+    };
     match read {
-        Ok(()) => head.facts(rows),
+        Ok(()) => Ok(Judged::Agrees(Box::new(head.facts(format, rows)?))),
         Err(Stop::Refused(refusal)) => Err(refusal),
         Err(Stop::Malformed(detail)) => Err(malformed(detail)),
     }
-}
-
-fn unsupported(version: &str) -> VerifyError {
-    let detail = format!("the bundle has version {version}; this program knows {}", crate::BUNDLE_VERSION);
-    VerifyError::at(Reason::UnsupportedFormat, MANIFEST, detail)
 }
 
 /// The short fields of a manifest, as far as they have been read, and the records that are kept.
@@ -137,8 +161,11 @@ impl Head {
         match name {
             "bundle_version" => {
                 json.once(&mut self.bundle_version, name)?;
-                match self.bundle_version.as_deref() {
-                    Some(crate::BUNDLE_VERSION) => Ok(()),
+                match self.bundle_version.as_deref().map(version::meaning) {
+                    Some(Meaning::Known(format)) => {
+                        json.refuse(format.later(MANIFEST));
+                        Ok(())
+                    }
                     _ => Err(json.malformed("another version")),
                 }
             }
@@ -190,14 +217,14 @@ impl Head {
         }
     }
 
-    fn facts(self, rows: Rows<'_>) -> Result<Facts, VerifyError> {
+    fn facts(self, format: Option<&'static Format>, rows: Rows<'_>) -> Result<Facts, VerifyError> {
         fn there<T>(field: Option<T>, name: &str) -> Result<T, VerifyError> {
             field.ok_or_else(|| malformed(format_args!("missing field `{name}`")))
         }
         if let Some(name) = &self.unknown {
             return Err(malformed(format_args!("unknown field `{name}`")));
         }
-        there(self.bundle_version, "bundle_version")?;
+        let format = there(format, "bundle_version")?;
         there(self.artifacts, "artifacts")?;
         there(self.files, "files")?;
         let created_at = crate::time::parse(&there(self.created_at, "created_at")?)
@@ -207,6 +234,7 @@ impl Head {
         let (collected, resumed) = (rows.collected, rows.resumed);
         let (sizes, artifacts) = rows.sizes()?;
         let facts = Facts {
+            format,
             created_at,
             tool_version: there(self.tool_version, "tool_version")?,
             framework: there(self.framework, "framework")?,

@@ -28,7 +28,7 @@ use crate::key::{KeyId, PublicKey, SIGNATURE_BYTES};
 use crate::path::{CHECKSUMS, MANIFEST, SIGNATURE};
 use crate::trust::{Judgement, TrustRoot};
 use archive::{Archive, Found};
-use manifest::Facts;
+use manifest::{Facts, Judged};
 use pass::Pass;
 
 /// How many warnings, excluded artifacts and errors each are kept of a manifest; the rest is counted.
@@ -91,6 +91,8 @@ pub enum Failure {
     /// Every check passes with the key that the bundle itself names, but no trust root was given: anybody could have
     /// made this bundle.
     IntactNotAuthenticated(Box<Intact>),
+    /// The bundle is of a later version of the format than this program reads. The signature and the checksums hold.
+    NewerVersion(Box<NewerBundle>),
     /// The bundle could not be read, or the question could not be answered.
     CannotJudge(io::Error),
 }
@@ -102,6 +104,7 @@ impl fmt::Display for Failure {
             Failure::IntactNotAuthenticated(intact) => {
                 write!(f, "signed by a key that you have not said you trust ({})", intact.key_id)
             }
+            Failure::NewerVersion(newer) => newer.fmt(f),
             Failure::CannotJudge(_) => f.write_str("could not read the bundle"),
         }
     }
@@ -138,6 +141,38 @@ pub struct Intact {
     pub created_at: i64,
     /// The organization that the bundle says it is about.
     pub organization: String,
+}
+
+/// A bundle of a later version of the format than this program reads.
+///
+/// The signature holds and so does every checksum; what the bundle says was not judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewerBundle {
+    /// The version of the format.
+    pub version: String,
+    /// The name of the key that signed.
+    pub key_id: KeyId,
+    /// The label of the entry of the trust root that trusts the key; `None` where no trust root was given.
+    pub trusted_by: Option<String>,
+    /// The number of files that the list names.
+    pub files: u64,
+}
+
+impl NewerBundle {
+    /// The stable code for it beside those of [`Reason`].
+    pub const CODE: &'static str = "newer-version";
+}
+
+impl fmt::Display for NewerBundle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let NewerBundle { version, .. } = self;
+        write!(
+            f,
+            "made by a newer evidence (bundle version {version}; this program reads up to {}); update to verify",
+            crate::BUNDLE_VERSION
+        )
+    }
 }
 
 /// A bundle that a trusted key signed, byte for byte.
@@ -213,7 +248,7 @@ impl<R: Read> UntrustedBundle<R> {
     /// Verifies the whole bundle.
     ///
     /// # Errors
-    /// [`Failure`], in its three kinds.
+    /// [`Failure`], in its four kinds.
     pub fn verify(
         self,
         trust: &TrustRoot,
@@ -269,13 +304,22 @@ impl<R: Read> UntrustedBundle<R> {
         let list = ChecksumList::parse(list, limits.files).map_err(list_error)?;
         let visitor = visitor.filter(|_| !trust.is_empty());
         let mut pass = Pass { archive, list: &list, limits, visitor };
-        let facts = pass.judge_manifest(manifest, &key)?;
+        let files = u64::try_from(list.len()).unwrap_or(u64::MAX);
+        let facts = match pass.judge_manifest(manifest, &key)? {
+            Judged::Agrees(facts) => *facts,
+            Judged::Newer(version) => {
+                // Every entry has the time of the bundle, whatever the manifest of that version says.
+                let trusted_by = trusted_by(trust, &key, pass.archive.time())?;
+                pass.check_files()?;
+                pass.finish()?;
+                let newer = NewerBundle { version, key_id: key.key_id(), trusted_by, files };
+                return Err(Failure::NewerVersion(Box::new(newer)));
+            }
+        };
         let trusted_by = trusted_by(trust, &key, facts.created_at)?;
         let (run, bytes) = pass.read_files(&facts)?;
         pass.finish()?;
         expect(expectations, &facts)?;
-
-        let files = u64::try_from(list.len()).unwrap_or(u64::MAX);
         match trusted_by {
             Some(trusted_by) => {
                 Ok(verified(facts, &key, trusted_by, files, bytes, run.source_date_epoch, checksums_sha256))

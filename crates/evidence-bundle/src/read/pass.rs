@@ -5,7 +5,7 @@ use std::thread;
 
 use super::archive::{Archive, Found};
 use super::derived::{self, Derived};
-use super::manifest::{self, Facts};
+use super::manifest::{self, Facts, Judged};
 use super::run;
 use super::tee::tee;
 use super::{Failure, FileVisitor, Limits, Reason, VerifyError, check_digest, list_error, within};
@@ -29,7 +29,7 @@ impl<R: Read> Pass<'_, '_, R> {
         &mut self,
         read: Option<Vec<u8>>,
         key: &PublicKey,
-    ) -> Result<Facts, Failure> {
+    ) -> Result<Judged, Failure> {
         let (judged, size, manifest) = match read {
             Some(manifest) => in_memory(manifest, self.list),
             None => {
@@ -50,7 +50,10 @@ impl<R: Read> Pass<'_, '_, R> {
                 }
             }
         };
-        let mut facts = judged?;
+        let mut facts = match judged? {
+            Judged::Agrees(facts) => facts,
+            newer @ Judged::Newer(_) => return Ok(newer),
+        };
         if let Some(first) = facts.sizes.first_mut() {
             *first = size;
         }
@@ -62,7 +65,7 @@ impl<R: Read> Pass<'_, '_, R> {
             return Err(VerifyError::at(Reason::Mtime, MANIFEST, detail).into());
         }
         self.show(MANIFEST, &mut manifest.as_slice()).map_err(Failure::CannotJudge)?;
-        Ok(facts)
+        Ok(Judged::Agrees(facts))
     }
 
     fn show(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
@@ -106,6 +109,15 @@ impl<R: Read> Pass<'_, '_, R> {
         }
         let run = run.ok_or_else(|| list_error(ListError::Required { path: RUN }))?;
         Ok((run, bytes))
+    }
+
+    /// Reads every file after the manifest of a newer version. Nothing but the checksums is checked, and nothing is shown.
+    pub(super) fn check_files(&mut self) -> Result<(), Failure> {
+        for (index, row) in self.list.rows().enumerate().skip(1) {
+            let size = self.header(index)?;
+            self.archive.contents(row.path, size).check(&row.sha256)?;
+        }
+        Ok(())
     }
 
     /// Judges a document while it is read. Where a visitor reads it, it is judged on another thread: the document may be
@@ -186,7 +198,7 @@ impl<R: Read> Pass<'_, '_, R> {
 }
 
 /// What a manifest in memory comes to, and itself.
-fn in_memory(manifest: Vec<u8>, list: &ChecksumList) -> (Result<Facts, VerifyError>, u64, Vec<u8>) {
+fn in_memory(manifest: Vec<u8>, list: &ChecksumList) -> (Result<Judged, VerifyError>, u64, Vec<u8>) {
     let size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
     (manifest::judge(manifest.as_slice(), list), size, manifest)
 }

@@ -1,14 +1,22 @@
 //! Judging `run.json`: its form, and that its sources, counts and times agree with the manifest.
 
 use super::manifest::Facts;
+use super::stream::{Json, Stop};
 use super::{Reason, VerifyError};
 use crate::document::RunRecord;
+use crate::json::Object;
 use crate::path::RUN;
 
 pub(super) fn judge(contents: &[u8], facts: &Facts) -> Result<RunRecord, VerifyError> {
-    let run: RunRecord = serde_json::from_slice(contents).map_err(|error| {
-        let detail = format!("{RUN} is not one of bundle version {}: {error}", crate::BUNDLE_VERSION);
-        VerifyError::at(Reason::UnsupportedFormat, RUN, detail)
+    let mut json = Json::new(contents);
+    json.refuse(facts.format.later(RUN));
+    let read = json.value().and_then(|Object(run)| json.end().map(|()| run));
+    let run: RunRecord = read.map_err(|stop| match stop {
+        Stop::Refused(refusal) => refusal,
+        Stop::Malformed(detail) => {
+            let detail = format!("{RUN} is not one of bundle version {}: {detail}", facts.format.version);
+            VerifyError::at(Reason::UnsupportedFormat, RUN, detail)
+        }
     })?;
     scope(&run, facts)?;
     counts(&run, facts)?;

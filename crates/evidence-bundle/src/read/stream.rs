@@ -6,6 +6,7 @@
 use std::io::{ErrorKind, Read};
 
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::VerifyError;
 
@@ -40,11 +41,29 @@ pub(super) struct Json<R> {
     before: u64,
     /// The reader has no more.
     ended: bool,
+    /// The names of the objects that are being read, the outermost first. A list has no name.
+    names: Vec<String>,
+    /// The fields that the document must not have, because only later versions of the format have them.
+    later: Vec<&'static [&'static str]>,
 }
 
 impl<R: Read> Json<R> {
     pub(super) fn new(reader: R) -> Json<R> {
-        Json { reader, window: vec![0; WINDOW], at: 0, filled: 0, before: 0, ended: false }
+        Json {
+            reader,
+            window: vec![0; WINDOW],
+            at: 0,
+            filled: 0,
+            before: 0,
+            ended: false,
+            names: Vec::new(),
+            later: Vec::new(),
+        }
+    }
+
+    /// Refuses these fields from here on, with the names on the way to each.
+    pub(super) fn refuse(&mut self, later: Vec<&'static [&'static str]>) {
+        self.later = later;
     }
 
     /// Reads an object: calls `field` with the name of each field, which must read the value.
@@ -59,7 +78,12 @@ impl<R: Read> Json<R> {
         loop {
             let name: String = self.value()?;
             self.expect(b':', "a colon")?;
+            self.names.push(name.clone());
+            if self.refused().any(<[_]>::is_empty) {
+                return Err(self.unknown(&name));
+            }
             field(self, &name)?;
+            self.names.pop();
             if !self.goes_on(b'}')? {
                 return Ok(());
             }
@@ -94,6 +118,9 @@ impl<R: Read> Json<R> {
             match read {
                 // A number that ends where the window does may go on behind it.
                 Some(Ok(value)) if used < rest.len() || self.ended => {
+                    if let Some(name) = rest.get(..used).and_then(|value| self.refused_in(value)) {
+                        return Err(self.unknown(name));
+                    }
                     self.at += used;
                     return Ok(value);
                 }
@@ -102,6 +129,22 @@ impl<R: Read> Json<R> {
                 Some(_) | None => self.fill()?,
             }
         }
+    }
+
+    /// The refused fields of the object or value that is being read, by the names that are left on the way to them.
+    fn refused(&self) -> impl Iterator<Item = &'static [&'static str]> {
+        self.later.iter().filter_map(|names| {
+            let (way, left) = names.split_at_checked(self.names.len())?;
+            way.iter().eq(&self.names).then_some(left)
+        })
+    }
+
+    /// The name of a refused field in a value.
+    fn refused_in(&self, value: &[u8]) -> Option<&'static str> {
+        // Nothing is refused in a document of the newest version, so that only older ones are parsed twice.
+        self.refused().next()?;
+        let value = serde_json::from_slice(value).ok()?;
+        self.refused().find(|names| holds(&value, names)).and_then(|names| names.last().copied())
     }
 
     /// Reads the field `name`, which must not have been there before.
@@ -116,10 +159,11 @@ impl<R: Read> Json<R> {
 
     /// Notes the field `name`, which must not have been there before.
     pub(super) fn first<T>(&self, field: &mut Option<T>, name: &str, value: T) -> Result<(), Stop> {
-        match field.replace(value) {
-            None => Ok(()),
-            Some(_) => Err(self.malformed(format_args!("duplicate field `{name}`"))),
+        if field.is_some() {
+            return Err(self.malformed(format_args!("duplicate field `{name}`")));
         }
+        *field = Some(value);
+        Ok(())
     }
 
     /// Nothing may follow the document.
@@ -134,6 +178,11 @@ impl<R: Read> Json<R> {
     pub(super) fn malformed(&self, what: impl std::fmt::Display) -> Stop {
         let at = self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX));
         Stop::Malformed(format!("{what} (the value at byte {at})"))
+    }
+
+    /// Says that the document has a field that its version does not know.
+    pub(super) fn unknown(&self, name: &str) -> Stop {
+        self.malformed(format_args!("unknown field `{name}`"))
     }
 
     /// Whether another field or item follows.
@@ -199,10 +248,20 @@ impl<R: Read> Json<R> {
     }
 }
 
+/// Whether a value has a field, by the names on the way to it.
+fn holds(value: &Value, names: &[&str]) -> bool {
+    match (value, names) {
+        (Value::Array(items), _) => items.iter().any(|item| holds(item, names)),
+        (Value::Object(fields), [name]) => fields.contains_key(*name),
+        (Value::Object(fields), [name, rest @ ..]) => {
+            fields.get(*name).is_some_and(|field| holds(field, rest))
+        }
+        _ => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     /// Gives so many bytes at a time.
@@ -280,6 +339,45 @@ mod tests {
             }
         }
         assert!(read(r#"{"a":1,"b":tru}"#, 2).unwrap_err().ends_with("(the value at byte 11)"));
+    }
+
+    #[test]
+    fn a_field_of_a_later_version_is_unknown() {
+        let later: [&'static [&'static str]; 4] =
+            [&["new"], &["list", "new"], &["object", "inner", "new"], &["rows", "checks", "new"]];
+        let read = |text: &str| {
+            let mut json = Json::new(text.as_bytes());
+            json.refuse(later.to_vec());
+            json.object(|json, name| match name {
+                "rows" => json.list(|json| {
+                    json.object(|json, name| match name {
+                        "checks" => json.list(|json| json.value::<Value>().map(drop)),
+                        _ => json.value::<Value>().map(drop),
+                    })
+                }),
+                _ => json.value::<Value>().map(drop),
+            })
+        };
+        for known in [
+            r#"{"a": 1, "list": [{"a": {"new": 1}}], "object": {"new": 1, "inner": {"a": "new"}}}"#,
+            r#"{"rows": [{"new": 1, "checks": []}, {"checks": [{"a": {"new": 1}}, [], "new", null]}]}"#,
+        ] {
+            assert!(read(known).is_ok(), "{known}");
+        }
+        for unknown in [
+            r#"{"new": null}"#,
+            r#"{"new": []}"#,
+            r#"{"a": 1, "list": [{}, {"new": null}]}"#,
+            r#"{"object": {"inner": {"new": {}}}}"#,
+            r#"{"rows": [{"checks": []}, {"checks": [{}, {"a": 1, "new": 2}]}]}"#,
+        ] {
+            match read(unknown) {
+                Err(Stop::Malformed(detail)) => {
+                    assert!(detail.starts_with("unknown field `new`"), "{detail}")
+                }
+                other => panic!("{unknown}: {other:?}"),
+            }
+        }
     }
 
     #[test]

@@ -17,8 +17,8 @@ pub struct Case {
     pub files: Vec<(&'static str, Vec<u8>)>,
 }
 
-const TRUSTED: &[&str] = &["--public-key", "../key.pub.pem"];
-const PINNED: &[&str] =
+pub(super) const TRUSTED: &[&str] = &["--public-key", "../key.pub.pem"];
+pub(super) const PINNED: &[&str] =
     &["--fingerprint", "sha256:cb2ef9e927564fca6717b9bacb8f40716b6fc41da46711d598b63224bd3290c4"];
 const PINNED_SSH: &[&str] = &["--fingerprint", "SHA256:iTxzElgBD6JX8H05hY6FSi+vCxgIxTT623MZg29s3wQ"];
 const SIGNERS: &[&str] = &["--allowed-signers", "allowed_signers"];
@@ -42,7 +42,12 @@ fn small() -> Vec<RawEntry> {
 
 /// The small bundle with a change to its entries after signing.
 fn entries(change: impl FnOnce(&mut Vec<RawEntry>)) -> Vec<u8> {
-    let mut entries = small();
+    entries_of(&small_files(), change)
+}
+
+/// The bundle of these files with a change to its entries after signing.
+pub(super) fn entries_of(files: &[File], change: impl FnOnce(&mut Vec<RawEntry>)) -> Vec<u8> {
+    let mut entries = raw::entries(files, &key());
     change(&mut entries);
     pack(&entries)
 }
@@ -87,6 +92,7 @@ pub fn cases() -> Vec<Case> {
     let mut cases = wrong_signature();
     cases.extend(wrong_contents());
     cases.extend(super::contradictions::cases());
+    cases.extend(super::newer::cases());
     cases.extend(wrong_archive(&long));
     cases.extend([
         ok("plain_ok", pack(&small())),
@@ -227,12 +233,15 @@ fn wrong_contents() -> Vec<Case> {
         fail(
             "unsupported-format_fail",
             "unsupported-format",
-            manifest(|m| m["bundle_version"] = json!("2.0")),
+            manifest(|m| m["bundle_version"] = json!("0.9")),
         ),
-        // A later version may have fields that this one does not know: that is no malformed manifest.
+        fail("unsupported-format_form_fail", "unsupported-format", {
+            manifest(|m| m["bundle_version"] = json!("v1.1"))
+        }),
+        // That the version is not known comes before fields that it may or may not have.
         fail("unsupported-format_fields_fail", "unsupported-format", {
             manifest(|m| {
-                m["bundle_version"] = json!("2.0");
+                m["bundle_version"] = json!("0.9");
                 m["surprise"] = json!(true);
             })
         }),

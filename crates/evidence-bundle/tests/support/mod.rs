@@ -4,6 +4,7 @@
 
 pub mod contradictions;
 pub mod hostile;
+pub mod newer;
 pub mod raw;
 pub mod sample;
 

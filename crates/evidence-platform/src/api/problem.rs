@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
+use evidence_bundle::NewerBundle;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,8 @@ pub enum Kind {
     TooLarge,
     /// The bundle is not what a trusted key signed.
     BundleRefused,
+    /// The bundle is of a later version of the format than this platform reads.
+    NewerVersion,
     /// A fault of the platform.
     Internal,
     /// The storage refuses the platform.
@@ -63,7 +66,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [Kind; 20] = [
+    pub const ALL: [Kind; 21] = [
         Kind::InvalidRequest,
         Kind::DigestMissing,
         Kind::DigestMismatch,
@@ -80,6 +83,7 @@ impl Kind {
         Kind::NoTrustedKey,
         Kind::TooLarge,
         Kind::BundleRefused,
+        Kind::NewerVersion,
         Kind::Internal,
         Kind::StorageRefused,
         Kind::Busy,
@@ -105,6 +109,7 @@ impl Kind {
             Kind::NoTrustedKey => "no-trusted-key",
             Kind::TooLarge => "too-large",
             Kind::BundleRefused => "bundle-refused",
+            Kind::NewerVersion => NewerBundle::CODE,
             Kind::Internal => "internal",
             Kind::StorageRefused => "storage-refused",
             Kind::Busy => "busy",
@@ -134,7 +139,7 @@ impl Kind {
             | Kind::RetentionShortened
             | Kind::NoTrustedKey => StatusCode::CONFLICT,
             Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Kind::BundleRefused => StatusCode::UNPROCESSABLE_ENTITY,
+            Kind::BundleRefused | Kind::NewerVersion => StatusCode::UNPROCESSABLE_ENTITY,
             Kind::Internal | Kind::StorageRefused => StatusCode::INTERNAL_SERVER_ERROR,
             Kind::Busy | Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -159,6 +164,7 @@ impl Kind {
             Kind::NoTrustedKey => "The organization trusts no signing key",
             Kind::TooLarge => "The body is too large",
             Kind::BundleRefused => "The bundle is not what a trusted key signed",
+            Kind::NewerVersion => "The bundle was made by a newer evidence",
             Kind::Internal => "A fault of the platform",
             Kind::StorageRefused => "The storage refuses the platform",
             Kind::Busy => "Too much at once; try again",
@@ -187,6 +193,7 @@ impl Kind {
                 "`reason` is a code of the bundle format; `evidence verify` shows the same. For `limit`, make a smaller \
                  bundle, or have the operator raise `--max-inflated-size`."
             }
+            Kind::NewerVersion => "Have the operator update the platform, then send the bundle again.",
             Kind::Internal => "Tell the operator the request id.",
             Kind::StorageRefused => "Tell the operator: the platform's log says what the storage refuses.",
             Kind::Busy | Kind::Unavailable => "Try again after the seconds in `Retry-After`.",
@@ -207,6 +214,7 @@ pub fn kind(error: &Error) -> Kind {
         Error::TooLarge(_) => Kind::TooLarge,
         Error::TooSlow => Kind::TooSlow,
         Error::Refused { .. } => Kind::BundleRefused,
+        Error::NewerVersion(_) => Kind::NewerVersion,
         Error::NoTrustedKey => Kind::NoTrustedKey,
         Error::Exists(_) => Kind::Exists,
         Error::LegalHold => Kind::LegalHold,

@@ -93,6 +93,7 @@ pub fn table() -> Vec<Route> {
         Kind::NoTrustedKey,
         Kind::TooLarge,
         Kind::BundleRefused,
+        Kind::NewerVersion,
         Kind::Busy,
     ];
     const LIST: &[Kind] = &[Kind::InvalidRequest];
@@ -109,7 +110,7 @@ pub fn table() -> Vec<Route> {
         Kind::NotFound,
         Kind::RetentionShortened,
     ];
-    const INSIDE: &[Kind] = &[Kind::InvalidRequest, Kind::NotFound, Kind::BundleRefused];
+    const INSIDE: &[Kind] = &[Kind::InvalidRequest, Kind::NotFound, Kind::BundleRefused, Kind::NewerVersion];
     const SIGN_OUT: &[Kind] = &[Kind::InvalidRequest, Kind::Unavailable, Kind::Internal];
     const SIGN_IN: &[Kind] = &[
         Kind::InvalidRequest,

@@ -31,6 +31,7 @@ fn write(kind: Kind, error: Option<&Error>, path: &str, request_id: &str) -> Res
         Kind::BundleRefused => {
             "The stored bytes were changed after they were accepted. Tell the operator, and keep your own copy."
         }
+        Kind::NewerVersion => "Tell the operator: this platform is older than the bundle.",
         _ => "If it stays so, tell the operator the number of the request.",
     };
     let detail = error.map_or_else(|| kind.title().to_owned(), ToString::to_string);

@@ -10,7 +10,7 @@ use std::io;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use evidence_bundle::{Limits, PublicKey, Reason, TrustRoot};
+use evidence_bundle::{Limits, NewerBundle, PublicKey, Reason, TrustRoot};
 use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
 use serde_json::json;
@@ -99,7 +99,7 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Busy`] if too many uploads are under way, [`Error::NoTrustedKey`], those of receiving, and
-    /// [`Error::Refused`] if it is not what a trusted key signed. Key and trust count when it arrives and when it is stored.
+    /// [`Error::Refused`] if it is not what a trusted key signed, and [`Error::NewerVersion`]. Key and trust count when it arrives and when it is stored.
     pub async fn upload<S, E>(
         &self,
         principal: &Principal,
@@ -161,8 +161,13 @@ impl Service {
         let facts = match verdict {
             Ok(facts) => facts,
             Err(error) => {
-                if let Error::Refused { reason, .. } = &error {
-                    let detail = json!({ "reason": reason.code(), "sha256": upload.digest.to_string() });
+                let reason = match &error {
+                    Error::Refused { reason, .. } => Some(reason.code()),
+                    Error::NewerVersion(_) => Some(NewerBundle::CODE),
+                    _ => None,
+                };
+                if let Some(reason) = reason {
+                    let detail = json!({ "reason": reason, "sha256": upload.digest.to_string() });
                     let record =
                         self.record(principal, request, Action::BundleUpload, &id, Outcome::Refused, detail);
                     self.note(record).await?;
@@ -304,6 +309,7 @@ impl Service {
                 Ok(Verification { verified: true, key_id: Some(facts.key_id), reason: None, detail: None })
             }
             Err(Error::Refused { reason, detail }) => Ok(failed(reason.code(), detail)),
+            Err(error @ Error::NewerVersion(_)) => Ok(failed(NewerBundle::CODE, error.to_string())),
             Err(error) => Err(error),
         }
     }

@@ -34,6 +34,8 @@ async fn what_is_wrong_is_refused_for_what_it_is() {
     let mut longer = good.clone();
     longer.extend_from_slice(b"more");
     let stranger = bundles::signed(1, b"{}", &bundles::other_key());
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../evidence-bundle/tests/bundles");
+    let newer = std::fs::read(format!("{corpus}/newer-version_exit1/bundle.tar.gz")).unwrap();
 
     let cases = [
         ("no digest", good.clone(), None, 400, "digest-missing", None),
@@ -74,6 +76,7 @@ async fn what_is_wrong_is_refused_for_what_it_is() {
             "bundle-refused",
             Some("signature-invalid"),
         ),
+        ("newer", newer.clone(), Some(content_digest(&newer)), 422, "newer-version", None),
         ("bomb", bomb.clone(), Some(content_digest(&bomb)), 422, "bundle-refused", Some("limit")),
     ];
     for (name, bytes, digest, status, problem, reason) in cases {

@@ -302,22 +302,24 @@ impl Looked {
 /// Why a bundle is not sent at all.
 struct Refused {
     reason: String,
-    /// It was read, and is not what a trusted key signed.
-    tampered: bool,
+    /// What to do; `None` if the bundle was read and is not what a trusted key signed.
+    help: Option<&'static str>,
 }
 
 impl Refused {
     fn unreadable(error: &io::Error) -> Refused {
-        Refused { reason: format!("cannot read the bundle: {error}"), tampered: false }
+        Refused {
+            reason: format!("cannot read the bundle: {error}"),
+            help: Some("name a bundle that `evidence collect` has written; nothing was sent"),
+        }
     }
 
     fn into_error(self, bundle: &Path) -> Error {
         let bundle = bundle.to_path_buf();
-        if self.tampered {
-            return Error::Tampered { bundle, reason: self.reason };
+        match self.help {
+            None => Error::Tampered { bundle, reason: self.reason },
+            Some(help) => Error::NotJudged { bundle, reason: self.reason, help: help.to_string() },
         }
-        let help = "name a bundle that `evidence collect` has written; nothing was sent".to_string();
-        Error::NotJudged { bundle, reason: self.reason, help }
     }
 }
 
@@ -344,7 +346,12 @@ fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Resu
                 }
                 Err(Failure::NotWhatWasSigned(error)) => {
                     let reason = Printable(&format!("{}: {}", error.reason, error.detail)).to_string();
-                    return Err(Refused { reason, tampered: true });
+                    return Err(Refused { reason, help: None });
+                }
+                Err(Failure::NewerVersion(newer)) => {
+                    let help =
+                        "install a newer evidence, or upload with the one that made it; nothing was sent";
+                    return Err(Refused { reason: newer.to_string(), help: Some(help) });
                 }
                 Err(Failure::CannotJudge(error)) => return Err(Refused::unreadable(&error)),
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use evidence_bundle::document::{ErrorRecord, Excluded, Warning, write_json};
 use evidence_bundle::read::{
-    Expectations, Failure, Intact, Limits, UntrustedBundle, VerifiedBundle, VerifyError,
+    Expectations, Failure, Intact, Limits, NewerBundle, UntrustedBundle, VerifiedBundle, VerifyError,
 };
 use evidence_bundle::text::Printable;
 use evidence_bundle::trust::{TrustError, TrustRoot};
@@ -112,6 +112,7 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
         Err(Failure::IntactNotAuthenticated(intact)) => {
             say(args, || intact_text(args, intact), || intact_report(intact));
         }
+        Err(Failure::NewerVersion(newer)) => say(args, || newer_text(args, newer), || newer_report(newer)),
         Err(Failure::CannotJudge(error)) => cannot_judge(args, error),
     }
     match verdict {
@@ -263,6 +264,31 @@ fn intact_report(intact: &Intact) -> Vec<u8> {
         created_at: Some(time(intact.created_at)),
         organization: Some(&intact.organization),
         ..Report::new("not_authenticated")
+    })
+}
+
+fn newer_text(args: &VerifyArgs, newer: &NewerBundle) -> String {
+    let trust = match &newer.trusted_by {
+        Some(label) => format!("trusted by {}", Printable(label)),
+        None => "and you named no key to trust".to_string(),
+    };
+    format!(
+        "{}\n{YELLOW}NOT JUDGED{YELLOW:#}: {newer}\n  \
+         The signature and every checksum are right: key {}, {trust}.\n  \
+         The contents of the documents were not checked.\n",
+        file_name(args),
+        newer.key_id,
+    )
+}
+
+fn newer_report(newer: &NewerBundle) -> Vec<u8> {
+    json(&Report {
+        reason: Some(NewerBundle::CODE),
+        detail: Some(&newer.to_string()),
+        key_id: Some(newer.key_id.to_string()),
+        trusted_by: newer.trusted_by.as_deref(),
+        files: Some(newer.files),
+        ..Report::new("not_judged")
     })
 }
 

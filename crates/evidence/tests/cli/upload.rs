@@ -290,6 +290,13 @@ fn what_cannot_be_judged_is_1_and_not_sent() {
     desk.run(&["upload", "nowhere.tar.gz"]).exits(1).says("nowhere.tar.gz").says("No such file");
     desk.run(&["upload", "."]).exits(1).says("not a file");
     desk.run(&["upload", "/dev/null"]).exits(1).says("not a file");
+    let newer = "../evidence-bundle/tests/bundles/newer-version_exit1/bundle.tar.gz";
+    let newer = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(newer);
+    desk.lab.write("newer.tar.gz", fs::read(newer).unwrap());
+    desk.run(&["upload", "newer.tar.gz"])
+        .exits(1)
+        .says("cannot upload newer.tar.gz: made by a newer evidence")
+        .says("install a newer evidence");
     // A configuration whose keys cannot be had is a fault to repair.
     fs::remove_file(desk.lab.path("key.pem")).unwrap();
     desk.upload(&[]).exits(1).says("key.pem");

@@ -84,6 +84,22 @@ fn no_trust_root_is_1() {
     verify(&lab, &[]).exits(7);
 }
 
+/// Versions, damage and unknown fields in all combinations: `crates/evidence-bundle/tests/versions.rs`.
+#[test]
+fn a_bundle_of_a_newer_version_is_1() {
+    let lab = bundled();
+    let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../evidence-bundle/tests/bundles");
+    let copy = |from: &str, to: &str| lab.write(to, fs::read(corpus.join(from)).unwrap());
+    copy("key.pub.pem", "signer.pub.pem");
+    copy("newer-version_exit1/bundle.tar.gz", "b.tar.gz");
+    insta::assert_snapshot!("newer", verify(&lab, &["-k", "signer.pub.pem"]).exits(1).shown());
+    insta::assert_snapshot!("newer_json", verify(&lab, &["-k", "signer.pub.pem", "--json"]).exits(1).shown());
+    insta::assert_snapshot!("newer_nobody", verify(&lab, &[]).exits(1).shown());
+    assert_eq!(verify(&lab, &["-k", "signer.pub.pem", "-q"]).exits(1).all(), "");
+    // Of another signer.
+    verify(&lab, &["-k", "key.pub.pem"]).exits(7);
+}
+
 #[test]
 fn a_bundle_that_cannot_be_read_is_1() {
     let lab = bundled();
