@@ -3,8 +3,6 @@
 //! One line per file, `<64 lower-case hex digits><two spaces><path>` and a line feed, in the order of the archive, so
 //! that `sha256sum -c` reads it too. Parsing accepts exactly what rendering writes. Nothing here hashes a file.
 
-use std::fmt;
-
 use crate::path::{self, Collision, PathError};
 
 const DIGITS: usize = 64;
@@ -12,87 +10,69 @@ const SEPARATOR: &[u8] = b"  ";
 const PATH_START: usize = DIGITS + SEPARATOR.len();
 
 /// What is wrong with a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
     /// The list names more files than allowed.
+    #[error("the list names more than {limit} files")]
     TooManyFiles {
         /// The limit.
         limit: usize,
     },
     /// A line is not of the one allowed form, or the last one does not end.
+    #[error("line {line} of the list")]
     Line {
         /// The number of the line, from 1.
         line: usize,
         /// What is wrong with it.
-        problem: LineProblem,
+        source: LineError,
     },
     /// A path breaks the rules for paths.
+    #[error("line {line} of the list")]
     Path {
         /// The number of the line, from 1.
         line: usize,
         /// The rule.
-        error: PathError,
+        source: PathError,
     },
     /// A path has no place in a bundle.
+    #[error("{path} has no place in a bundle")]
     NoPlace {
         /// The path.
         path: String,
     },
     /// A required file is not at its position.
+    #[error("{path} is not at its position in the list")]
     Required {
         /// The file.
         path: &'static str,
     },
     /// A path does not come after the one before it.
+    #[error("{path} is out of order or listed twice")]
     Order {
         /// The path.
         path: String,
     },
     /// Two paths cannot both exist on every file system.
+    #[error("{} and {} cannot both exist on every file system", .0.first, .0.second)]
     Collision(Collision),
 }
 
 /// What is wrong with the form of a line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineProblem {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum LineError {
     /// It does not begin with 64 lower-case hex digits.
+    #[error("it does not begin with 64 lower-case hex digits")]
     Digest,
     /// Two spaces do not follow the digest.
+    #[error("it does not have two spaces after the digest")]
     Separator,
     /// It has no path, or one that is not ASCII.
+    #[error("it has no readable path")]
     Path,
     /// It does not end in a line feed.
+    #[error("it does not end in a line feed")]
     Unended,
 }
-
-impl fmt::Display for ListError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ListError::TooManyFiles { limit } => write!(f, "the list names more than {limit} files"),
-            ListError::Line { line, problem } => write!(f, "line {line} of the list {problem}"),
-            ListError::Path { line, error } => write!(f, "line {line} of the list: {error}"),
-            ListError::NoPlace { path } => write!(f, "{path} has no place in a bundle"),
-            ListError::Required { path } => write!(f, "{path} is not at its position in the list"),
-            ListError::Order { path } => write!(f, "{path} is out of order or listed twice"),
-            ListError::Collision(Collision { first, second }) => {
-                write!(f, "{first} and {second} cannot both exist on every file system")
-            }
-        }
-    }
-}
-
-impl fmt::Display for LineProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LineProblem::Digest => "does not begin with 64 lower-case hex digits",
-            LineProblem::Separator => "does not have two spaces after the digest",
-            LineProblem::Path => "has no readable path",
-            LineProblem::Unended => "does not end in a line feed",
-        })
-    }
-}
-
-impl std::error::Error for ListError {}
 
 /// One line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +116,7 @@ impl ChecksumList {
         }
         let text = String::from_utf8(list).map_err(|error| {
             let before = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-            ListError::Line { line: 1 + count_lines(before), problem: LineProblem::Path }
+            ListError::Line { line: 1 + count_lines(before), source: LineError::Path }
         })?;
         let mut starts = Vec::new();
         let mut offset = 0_u32;
@@ -144,7 +124,7 @@ impl ChecksumList {
             if index >= max_files {
                 return Err(too_many);
             }
-            check_line(line.as_bytes()).map_err(|problem| ListError::Line { line: index + 1, problem })?;
+            check_line(line.as_bytes()).map_err(|source| ListError::Line { line: index + 1, source })?;
             starts.push(offset);
             offset = offset.saturating_add(u32::try_from(line.len()).unwrap_or(u32::MAX));
         }
@@ -156,7 +136,7 @@ impl ChecksumList {
     fn check_paths(&self) -> Result<(), ListError> {
         let mut previous: Option<&str> = None;
         for (index, path) in (0..self.len()).filter_map(|index| self.path(index)).enumerate() {
-            path::check(path).map_err(|error| ListError::Path { line: index + 1, error })?;
+            path::check(path).map_err(|source| ListError::Path { line: index + 1, source })?;
             match path::REQUIRED.get(index) {
                 Some(required) if path != *required => {
                     return Err(ListError::Required { path: required });
@@ -250,18 +230,18 @@ impl ChecksumList {
     }
 }
 
-fn check_line(line: &[u8]) -> Result<(), LineProblem> {
-    let digits = line.get(..DIGITS).ok_or(LineProblem::Digest)?;
+fn check_line(line: &[u8]) -> Result<(), LineError> {
+    let digits = line.get(..DIGITS).ok_or(LineError::Digest)?;
     if !digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-        return Err(LineProblem::Digest);
+        return Err(LineError::Digest);
     }
     if line.get(DIGITS..PATH_START) != Some(SEPARATOR) {
-        return Err(LineProblem::Separator);
+        return Err(LineError::Separator);
     }
     match line.get(PATH_START..).and_then(<[u8]>::split_last) {
         Some((b'\n', path)) if !path.is_empty() && path.is_ascii() => Ok(()),
-        Some((b'\n', _)) | None => Err(LineProblem::Path),
-        Some(_) => Err(LineProblem::Unended),
+        Some((b'\n', _)) | None => Err(LineError::Path),
+        Some(_) => Err(LineError::Unended),
     }
 }
 

@@ -32,44 +32,33 @@ pub const MAX_PATH: usize = 240;
 pub const MAX_COMPONENT: usize = 200;
 
 /// Why a path is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// The path has no bytes.
+    #[error("the path is empty")]
     Empty,
     /// The path has more than [`MAX_PATH`] bytes.
+    #[error("the path is longer than {MAX_PATH} bytes")]
     TooLong,
     /// Two slashes in a row, or one at the beginning or the end.
+    #[error("the path has an empty component")]
     EmptyComponent,
     /// A component has more than [`MAX_COMPONENT`] bytes.
+    #[error("a component of the path is longer than {MAX_COMPONENT} bytes")]
     ComponentTooLong,
     /// A byte outside `A-Z a-z 0-9 . _ % -`.
+    #[error("the path has a byte outside A-Z a-z 0-9 . _ % - and /")]
     ForbiddenByte,
     /// A component is `.` or `..`.
+    #[error("a component of the path is . or ..")]
     Traversal,
     /// A component ends in a dot, which Windows drops.
+    #[error("a component of the path ends in a dot")]
     TrailingDot,
     /// A component is the name of a Windows device, with or without an extension.
+    #[error("a component of the path is the name of a Windows device")]
     DeviceName,
 }
-
-impl fmt::Display for PathError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PathError::Empty => f.write_str("the path is empty"),
-            PathError::TooLong => write!(f, "the path is longer than {MAX_PATH} bytes"),
-            PathError::EmptyComponent => f.write_str("the path has an empty component"),
-            PathError::ComponentTooLong => {
-                write!(f, "a component of the path is longer than {MAX_COMPONENT} bytes")
-            }
-            PathError::ForbiddenByte => f.write_str("the path has a byte outside A-Z a-z 0-9 . _ % - and /"),
-            PathError::Traversal => f.write_str("a component of the path is . or .."),
-            PathError::TrailingDot => f.write_str("a component of the path ends in a dot"),
-            PathError::DeviceName => f.write_str("a component of the path is the name of a Windows device"),
-        }
-    }
-}
-
-impl std::error::Error for PathError {}
 
 /// The path of an entry: relative, with `/` between components, free of anything a file system may misread. Cloning
 /// shares it: a large bundle has as many as files.

@@ -3,6 +3,7 @@
 //! A bundle may hold any text: a terminal's escape sequence, a line break, or a mark that turns the reading direction.
 //! This module never prints.
 
+use std::error::Error;
 use std::fmt::{self, Write as _};
 
 /// Displays text with every control character escaped, so that it stays on its line and says what it says.
@@ -20,6 +21,22 @@ impl fmt::Display for Printable<'_> {
             } else {
                 f.write_char(character)?;
             }
+        }
+        Ok(())
+    }
+}
+
+/// Displays an error and its causes, each after a colon.
+#[derive(Debug, Clone, Copy)]
+pub struct Chain<'a>(pub &'a dyn Error);
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            write!(f, ": {error}")?;
+            cause = error.source();
         }
         Ok(())
     }

@@ -5,18 +5,18 @@
 
 /// A version of the format that this program reads.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Format {
+pub struct FormatVersion {
     /// `bundle_version` in the manifest.
     pub version: &'static str,
     /// `schema_version` in the documents under `derived/`.
     pub schema_version: &'static str,
     /// The fields that this version added.
-    pub added: &'static [Field],
+    pub added: &'static [AddedField],
 }
 
 /// A field of a document.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct AddedField {
     /// The path of the document.
     pub document: &'static str,
     /// The names on the way to the field, its own last. Lists on the way have no name.
@@ -24,19 +24,19 @@ pub struct Field {
 }
 
 /// Every version that this program reads, the oldest first. It writes the last.
-pub const KNOWN: [Format; 1] = [Format { version: "1.0", schema_version: "1.0", added: &[] }];
+pub const KNOWN: [FormatVersion; 1] = [FormatVersion { version: "1.0", schema_version: "1.0", added: &[] }];
 
 /// The version that this program writes.
-pub const NEWEST: &Format = {
+pub const NEWEST: &FormatVersion = {
     let [.., newest] = &KNOWN;
     newest
 };
 
 /// What a `bundle_version` means to this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum Age {
     /// A version that it reads.
-    Known(&'static Format),
+    Known(&'static FormatVersion),
     /// A later version than those it reads.
     Newer,
     /// No version, or one that was never published.
@@ -44,11 +44,11 @@ pub(crate) enum Meaning {
 }
 
 /// Looks up a `bundle_version`.
-pub(crate) fn meaning(version: &str) -> Meaning {
+pub(crate) fn age(version: &str) -> Age {
     if let Some(format) = KNOWN.iter().find(|format| format.version == version) {
-        return Meaning::Known(format);
+        return Age::Known(format);
     }
-    if numbers(version) > numbers(NEWEST.version) { Meaning::Newer } else { Meaning::Unknown }
+    if numbers(version) > numbers(NEWEST.version) { Age::Newer } else { Age::Unknown }
 }
 
 /// Major and minor number; `None` for a text in any other form.
@@ -58,7 +58,7 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
     Some((number(major)?, number(minor)?))
 }
 
-impl Format {
+impl FormatVersion {
     /// The names of the fields of a document that only later versions have.
     pub(crate) fn later(&self, document: &str) -> Vec<&'static [&'static str]> {
         let later = KNOWN.iter().skip_while(|format| *format != self).skip(1);
@@ -74,18 +74,18 @@ mod tests {
     #[test]
     fn a_version_is_known_newer_or_none() {
         for format in &KNOWN {
-            assert_eq!(meaning(format.version), Meaning::Known(format));
+            assert_eq!(age(format.version), Age::Known(format));
         }
         let (major, minor) = numbers(NEWEST.version).unwrap();
         for newer in [(major, minor + 1), (major, u32::MAX), (major + 1, 0), (u32::MAX, u32::MAX)] {
-            assert_eq!(meaning(&format!("{}.{}", newer.0, newer.1)), Meaning::Newer, "{newer:?}");
+            assert_eq!(age(&format!("{}.{}", newer.0, newer.1)), Age::Newer, "{newer:?}");
         }
         let malformed =
             ["", "1", "2", "v2.0", "2.0.0", "2.0-beta", "02.0", "2.00", "2.+1", "+2.0", " 2.0", "2.0 "];
         for unknown in
             malformed.into_iter().chain(["0.9", "0.0", "4294967296.0", "1.4294967296", "2.", ".2", "2,0"])
         {
-            assert_eq!(meaning(unknown), Meaning::Unknown, "{unknown:?}");
+            assert_eq!(age(unknown), Age::Unknown, "{unknown:?}");
         }
     }
 

@@ -3,7 +3,6 @@
 //! The contents stream through and are hashed once more on the way, so that a file that changed after it was listed
 //! never gets out. This module never opens a file; the caller hands each one in.
 
-use std::fmt;
 use std::io::{self, Read, Write};
 
 use sha2::{Digest as _, Sha256};
@@ -31,16 +30,19 @@ impl AsRef<Entry> for Entry {
 }
 
 /// Why no bundle came out.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The entries make no list that a verifier accepts.
-    List(ListError),
+    #[error("the files make no valid bundle")]
+    List(#[source] ListError),
     /// The time is before 1970 or beyond what a tar header can say.
+    #[error("the time {created_at} does not fit into an archive")]
     Time {
         /// The time in Unix seconds.
         created_at: i64,
     },
     /// A file is larger than what a tar header can say (8 GiB).
+    #[error("{path} has {size} bytes, more than an archive can hold")]
     EntryTooLarge {
         /// The file.
         path: BundlePath,
@@ -48,8 +50,10 @@ pub enum WriteError {
         size: u64,
     },
     /// The fresh signature does not verify with the key's own public half.
+    #[error("the fresh signature does not verify with the key's own public half")]
     SelfCheck,
     /// A file could not be opened or read.
+    #[error("could not read {path}")]
     Read {
         /// The file.
         path: BundlePath,
@@ -57,6 +61,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// A file is not of the size that was listed.
+    #[error("{path} is no longer of its listed size, {listed} bytes")]
     SizeChanged {
         /// The file.
         path: BundlePath,
@@ -64,13 +69,16 @@ pub enum WriteError {
         listed: u64,
     },
     /// A file does not have the contents that were listed.
+    #[error("{path} changed after it was listed")]
     ContentsChanged {
         /// The file.
         path: BundlePath,
     },
     /// The bundle could not be written.
-    Write(io::Error),
+    #[error("could not write the bundle")]
+    Write(#[from] io::Error),
     /// The finished bundle is larger than allowed.
+    #[error("the bundle has {actual} bytes, more than the limit of {limit} bytes")]
     TooLarge {
         /// The size of the finished bundle in bytes.
         actual: u64,
@@ -79,48 +87,6 @@ pub enum WriteError {
         /// The largest files of the bundle with their sizes before compression, largest first.
         largest: Vec<(BundlePath, u64)>,
     },
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::List(_) => f.write_str("the files make no valid bundle"),
-            WriteError::Time { created_at } => {
-                write!(f, "the time {created_at} does not fit into an archive")
-            }
-            WriteError::EntryTooLarge { path, size } => {
-                write!(f, "{path} has {size} bytes, more than an archive can hold")
-            }
-            WriteError::SelfCheck => {
-                f.write_str("the fresh signature does not verify with the key's own public half")
-            }
-            WriteError::Read { path, .. } => write!(f, "could not read {path}"),
-            WriteError::SizeChanged { path, listed } => {
-                write!(f, "{path} is no longer of its listed size, {listed} bytes")
-            }
-            WriteError::ContentsChanged { path } => write!(f, "{path} changed after it was listed"),
-            WriteError::Write(_) => f.write_str("could not write the bundle"),
-            WriteError::TooLarge { actual, limit, .. } => {
-                write!(f, "the bundle has {actual} bytes, more than the limit of {limit} bytes")
-            }
-        }
-    }
-}
-
-impl std::error::Error for WriteError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            WriteError::List(source) => Some(source),
-            WriteError::Read { source, .. } | WriteError::Write(source) => Some(source),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for WriteError {
-    fn from(error: io::Error) -> WriteError {
-        WriteError::Write(error)
-    }
 }
 
 /// Files in archive order, not yet signed: entries, or whatever holds one, so that a large bundle need not copy them.

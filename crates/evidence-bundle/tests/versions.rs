@@ -24,13 +24,10 @@ use support::{File, key, other_key, raw, small_files};
 /// The small bundle, of this version, and with a field that nobody knows where it is asked for.
 fn files(version: &str, surprise: Option<&str>) -> Vec<File> {
     let mut files = small_files();
-    let manifest = |manifest: &[u8]| {
-        with_version(version, manifest, |manifest| {
-            let place = surprise.map(|pointer| manifest.pointer_mut(pointer).unwrap());
-            place.into_iter().for_each(|place| place["surprise"] = json!(true));
-        })
-    };
-    files[0].1 = manifest(&files[0].1);
+    files[0].1 = with_version(version, &files[0].1, |manifest| {
+        let place = surprise.map(|pointer| manifest.pointer_mut(pointer).unwrap());
+        place.into_iter().for_each(|place| place["surprise"] = json!(true));
+    });
     files
 }
 

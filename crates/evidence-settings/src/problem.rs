@@ -3,7 +3,6 @@
 //! Problems are collected, never thrown one at a time. Nothing here ever keeps a secret: the text kept for
 //! rendering is masked before a [`ConfigError`] exists.
 
-use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -74,7 +73,8 @@ impl Complaint {
 }
 
 /// Every problem of one configuration file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{}", summary(.path, .problems, .omitted))]
 pub struct ConfigError {
     /// The file, as the user named it.
     pub path: PathBuf,
@@ -108,18 +108,17 @@ impl ConfigError {
     }
 }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        match self.problems.as_slice() {
-            [Problem { line: None, message, .. }] => write!(f, "{path}: {message}"),
-            [Problem { line: Some(line), message, .. }] => write!(f, "{path}:{line}: {message}"),
-            _ => write!(f, "{path} is not a valid configuration: {} problems", self.count()),
+fn summary(path: &Path, problems: &[Problem], omitted: &usize) -> String {
+    let path = path.display();
+    match problems {
+        [Problem { line: None, message, .. }] => format!("{path}: {message}"),
+        [Problem { line: Some(line), message, .. }] => format!("{path}:{line}: {message}"),
+        _ => {
+            let count = problems.len().saturating_add(*omitted);
+            format!("{path} is not a valid configuration: {count} problems")
         }
     }
 }
-
-impl std::error::Error for ConfigError {}
 
 /// Where in the text a problem is.
 #[derive(Debug, Clone)]

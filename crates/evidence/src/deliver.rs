@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::key::SigningKey;
-use evidence_bundle::read::{Expectations, Limits, UntrustedBundle};
+use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
 use evidence_bundle::trust::TrustRoot;
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{SignedBundle, UnsignedBundle};
@@ -112,7 +112,7 @@ impl Delivery<'_> {
                 .map_err(|source| Error::Spool { directory: self.directory.to_path_buf(), source })?;
             let files: Vec<&Item> = reader.items().iter().collect();
             let bundle = UnsignedBundle::new(second, files).and_then(|bundle| bundle.sign(self.key));
-            let bundle = bundle.map_err(Error::Bundle)?;
+            let bundle = bundle?;
             let (file, bytes) = self.write(&reader, &bundle)?;
             // Its lists are as long as those that the verification now makes for itself.
             drop(bundle);
@@ -153,13 +153,13 @@ impl Delivery<'_> {
         match written {
             Ok(bytes) => Ok((file, bytes)),
             Err(WriteError::Write(source)) => Err(self.failed(source)),
-            Err(error) => Err(Error::Bundle(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
     /// Reads the file back as `evidence verify` would: the "verified" of the output means just that.
     fn verify(&self, mut file: &File) -> Result<(), Error> {
-        file.rewind().map_err(|error| Error::SelfVerification(error.to_string()))?;
+        file.rewind().map_err(|error| Error::SelfVerification(Failure::CannotJudge(error)))?;
         let mut trust = TrustRoot::new();
         trust.add_key("your own signing key", self.key.public_key());
         let organization = Some(self.organization.to_string());
@@ -167,7 +167,7 @@ impl Delivery<'_> {
         UntrustedBundle::new(BufReader::with_capacity(256 * 1024, file))
             .verify(&trust, &expectations, &Limits::default())
             .map(|_| ())
-            .map_err(|failure| Error::SelfVerification(failure.to_string()))
+            .map_err(Error::SelfVerification)
     }
 
     fn failed(&self, source: io::Error) -> Error {

@@ -1,10 +1,12 @@
 //! Why a run ended, and the exit code: one enum, one exhaustive match, documented in `docs/exit-codes.md`.
 
-use std::error::Error as _;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use evidence_bundle::path::BundlePath;
+use evidence_bundle::read::{Failure, VerifyError};
+use evidence_bundle::text::Chain;
 use evidence_bundle::write::WriteError;
 
 use crate::config::ConfigError;
@@ -16,9 +18,10 @@ use crate::signing::SigningError;
 use crate::source::{ConnectError, ConnectErrorKind};
 
 /// Why a command ended early.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The command line does not fit together.
+    #[error("{message}")]
     Usage {
         /// What does not.
         message: String,
@@ -26,17 +29,22 @@ pub enum Error {
         help: String,
     },
     /// The configuration.
+    #[error(transparent)]
     Config(ConfigError),
     /// The signing key.
+    #[error(transparent)]
     Signing(SigningError),
     /// The proxy that the run would need.
+    #[error("{0}")]
     Proxy(Unusable),
     /// `--upload` without an upload configuration.
+    #[error("--upload needs an upload configuration")]
     UploadNotConfigured {
         /// The configuration file.
         config: PathBuf,
     },
     /// An upload without an API key.
+    #[error("the upload needs an API key in the environment variable {variable}")]
     ApiKey {
         /// The variable that must hold it.
         variable: String,
@@ -46,24 +54,28 @@ pub enum Error {
         collecting: bool,
     },
     /// A bundle that is to be uploaded cannot be judged.
+    #[error("cannot upload {}", bundle.display())]
     NotJudged {
         /// The bundle.
         bundle: PathBuf,
         /// Why.
-        reason: String,
+        source: Failure,
         /// What to do.
-        help: String,
+        help: &'static str,
     },
     /// A bundle that is to be uploaded is not what a trusted key signed.
+    #[error("{} is not what a trusted key signed", bundle.display())]
     Tampered {
         /// The bundle.
         bundle: PathBuf,
-        /// The code of the reason, and the reason.
-        reason: String,
+        /// Why it was refused.
+        source: VerifyError,
     },
     /// The connection tests: every source that failed.
+    #[error(fmt = each_connection)]
     Connect(Vec<ConnectError>),
     /// Nothing at all was collected.
+    #[error(fmt = each_reason)]
     NothingCollected {
         /// Why, one for each kind.
         reasons: Vec<String>,
@@ -71,48 +83,68 @@ pub enum Error {
         exit: Exit,
     },
     /// The output directory.
+    #[error("cannot write to the output directory {}", directory.display())]
     Output {
         /// The directory.
         directory: PathBuf,
         /// What went wrong.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// Spooling: the disk.
+    #[error("cannot write to the disk of {}", directory.display())]
     Spool {
         /// The directory.
         directory: PathBuf,
         /// What went wrong.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The system did not give what a run needs: a thread, a signal handler.
-    System(std::io::Error),
+    #[error("the system refuses what a run needs")]
+    System(#[source] io::Error),
     /// Writing the bundle.
-    Bundle(WriteError),
+    #[error("cannot create the bundle")]
+    Bundle(#[source] WriteError),
+    /// The bundle is larger than the configuration allows.
+    #[error(fmt = largest_files)]
+    TooLarge {
+        /// Its size in bytes.
+        actual: u64,
+        /// The most bytes it may have.
+        limit: u64,
+        /// Its largest files with their sizes before compression, largest first.
+        largest: Vec<(BundlePath, u64)>,
+    },
     /// The bundle was written and did not verify: a fault of this tool.
-    SelfVerification(String),
+    #[error("the new bundle does not verify")]
+    SelfVerification(#[source] Failure),
     /// A file other than a bundle could not be written.
+    #[error("cannot write {}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
         /// What went wrong.
-        source: std::io::Error,
+        source: io::Error,
         /// What to do, if there is something.
         help: Option<String>,
     },
     /// `verify` could not judge; already printed.
+    #[error("the bundle could not be judged")]
     CannotJudge,
     /// `verify` refused the bundle; already printed.
+    #[error("the bundle is not what a trusted key signed")]
     NotVerified,
     /// The upload. The local bundle stays.
+    #[error("{failure}")]
     Upload {
-        /// What failed.
-        source: UploadError,
+        /// What failed: this error in all but the bundle.
+        failure: UploadError,
         /// The bundle.
         bundle: PathBuf,
         /// The command that tries again.
         again: String,
     },
     /// A signal.
+    #[error("interrupted: no bundle was written")]
     Interrupted(Exit),
 }
 
@@ -139,8 +171,9 @@ impl Error {
             | Error::Spool { .. }
             | Error::System(_)
             | Error::Bundle(_)
+            | Error::TooLarge { .. }
             | Error::SelfVerification(_) => Exit::Bundle,
-            Error::Upload { source: UploadError::Interrupted(exit), .. } => *exit,
+            Error::Upload { failure: UploadError::Interrupted(exit), .. } => *exit,
             Error::Tampered { .. } | Error::Upload { .. } => Exit::Upload,
             Error::NotVerified => Exit::NotVerified,
             Error::Interrupted(exit) => *exit,
@@ -158,13 +191,14 @@ impl Error {
             Error::Connect(errors) => {
                 errors.iter().map(|error| (connection_text(error), error.help.clone())).collect()
             }
-            _ => vec![(self.to_string(), self.help())],
+            _ => vec![(Chain(self).to_string(), self.help())],
         }
     }
 
     fn help(&self) -> Vec<String> {
         match self {
-            Error::Usage { help, .. } | Error::NotJudged { help, .. } => vec![help.clone()],
+            Error::Usage { help, .. } => vec![help.clone()],
+            Error::NotJudged { help, .. } => vec![(*help).to_string()],
             Error::Config(_)
             | Error::System(_)
             | Error::CannotJudge
@@ -188,11 +222,11 @@ impl Error {
             Error::Tampered { .. } => {
                 vec!["do not rely on this bundle; nothing was sent. `evidence verify` says more".to_string()]
             }
-            Error::Upload { source, bundle, again } => {
+            Error::Upload { failure, bundle, again } => {
                 let stays = format!("the bundle stays: {}", bundle.display());
                 let again =
                     format!("try again with `{again}`: the same bytes keep the same id on the platform");
-                source.help().into_iter().chain([stays]).chain(source.may_pass().then_some(again)).collect()
+                failure.help().into_iter().chain([stays]).chain(failure.may_pass().then_some(again)).collect()
             }
             Error::Connect(errors) => errors.iter().flat_map(|error| error.help.clone()).collect(),
             Error::NothingCollected { .. } => {
@@ -205,7 +239,7 @@ impl Error {
             Error::Spool { .. } => {
                 vec!["make room there, or choose another directory with --output; nothing half-written is left".into()]
             }
-            Error::Bundle(WriteError::TooLarge { .. }) => {
+            Error::TooLarge { .. } => {
                 vec!["raise bundle.max_size_mb, or collect fewer repositories per configuration".to_string()]
             }
             Error::Bundle(_) => vec!["nothing half-written is left".to_string()],
@@ -217,75 +251,39 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Usage { message, .. } => f.write_str(message),
-            Error::Config(error) => write!(f, "{error}"),
-            Error::Signing(error) => write!(f, "{error}"),
-            Error::Proxy(unusable) => write!(f, "{unusable}"),
-            Error::UploadNotConfigured { .. } => f.write_str("--upload needs an upload configuration"),
-            Error::ApiKey { variable, source: ApiKeyError::Unset, .. } => {
-                write!(
-                    f,
-                    "the upload needs an API key in the environment variable {variable}, which is not set"
-                )
-            }
-            Error::ApiKey { variable, source: ApiKeyError::Unusable, .. } => {
-                write!(
-                    f,
-                    "the environment variable {variable} holds no API key: it is shorter than any, or has spaces, \
-                     line breaks or other characters that no key has"
-                )
-            }
-            Error::NotJudged { bundle, reason, .. } => {
-                write!(f, "cannot upload {}: {reason}", bundle.display())
-            }
-            Error::Tampered { bundle, reason } => {
-                write!(f, "{} is not what a trusted key signed: {reason}", bundle.display())
-            }
-            Error::Upload { source, .. } => write!(f, "{source}"),
-            Error::Connect(errors) => {
-                let texts: Vec<String> = errors.iter().map(connection_text).collect();
-                f.write_str(&texts.join("\n"))
-            }
-            Error::NothingCollected { reasons, .. } => {
-                f.write_str("nothing could be collected")?;
-                reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
-            }
-            Error::Output { directory, source } => {
-                write!(f, "cannot write to the output directory {}: {source}", directory.display())
-            }
-            Error::Spool { directory, source } => {
-                write!(f, "cannot write to the disk of {}: {source}", directory.display())
-            }
-            Error::System(source) => write!(f, "the system refuses what a run needs: {source}"),
-            Error::Bundle(WriteError::TooLarge { actual, limit, largest }) => {
-                write!(
-                    f,
-                    "cannot create the bundle: it has {} bytes ({}), more than the limit of {} bytes ({}); its \
-                     largest files, before compression:",
-                    thousands(*actual),
-                    bytes(*actual),
-                    thousands(*limit),
-                    bytes(*limit)
-                )?;
-                largest.iter().try_for_each(|(path, size)| write!(f, "\n  {:>9}  {path}", bytes(*size)))
-            }
-            Error::Bundle(error) => {
-                write!(f, "cannot create the bundle: {error}")?;
-                let mut cause = error.source();
-                while let Some(error) = cause {
-                    write!(f, ": {error}")?;
-                    cause = error.source();
-                }
-                Ok(())
-            }
-            Error::SelfVerification(text) => write!(f, "the new bundle does not verify: {text}"),
-            Error::Write { path, source, .. } => write!(f, "cannot write {}: {source}", path.display()),
-            Error::CannotJudge => f.write_str("the bundle could not be judged"),
-            Error::NotVerified => f.write_str("the bundle is not what a trusted key signed"),
-            Error::Interrupted(_) => f.write_str("interrupted: no bundle was written"),
+fn each_connection(errors: &[ConnectError], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let texts: Vec<String> = errors.iter().map(connection_text).collect();
+    f.write_str(&texts.join("\n"))
+}
+
+fn each_reason(reasons: &[String], _: &Exit, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("nothing could be collected")?;
+    reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
+}
+
+fn largest_files(
+    actual: &u64,
+    limit: &u64,
+    largest: &[(BundlePath, u64)],
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    write!(
+        f,
+        "cannot create the bundle: it has {} bytes ({}), more than the limit of {} bytes ({}); its largest files, before \
+         compression:",
+        thousands(*actual),
+        bytes(*actual),
+        thousands(*limit),
+        bytes(*limit)
+    )?;
+    largest.iter().try_for_each(|(path, size)| write!(f, "\n  {:>9}  {path}", bytes(*size)))
+}
+
+impl From<WriteError> for Error {
+    fn from(error: WriteError) -> Error {
+        match error {
+            WriteError::TooLarge { actual, limit, largest } => Error::TooLarge { actual, limit, largest },
+            error => Error::Bundle(error),
         }
     }
 }
@@ -298,4 +296,76 @@ fn connection_text(error: &ConnectError) -> String {
     format!("{what}: {error}")
 }
 
-impl std::error::Error for Error {}
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use evidence_bundle::key::KeyError;
+    use evidence_bundle::read::Reason;
+
+    use super::*;
+
+    fn path() -> PathBuf {
+        PathBuf::from("somewhere")
+    }
+
+    fn denied() -> io::Error {
+        io::Error::from(io::ErrorKind::PermissionDenied)
+    }
+
+    fn refused() -> VerifyError {
+        VerifyError { reason: Reason::Gzip, detail: "it is damaged".to_string(), path: None }
+    }
+
+    fn of_every_variant() -> Vec<Error> {
+        let signing = SigningError::Key { place: "key.pem".to_string(), source: KeyError::Empty };
+        vec![
+            Error::Usage { message: "two flags".to_string(), help: "choose".to_string() },
+            Error::Config(ConfigError::of_file(&path(), crate::config::Complaint::new("not there"))),
+            Error::Signing(SigningError::Unreadable { path: path(), source: denied() }),
+            Error::Signing(signing),
+            Error::Proxy(Unusable { variable: "HTTPS_PROXY" }),
+            Error::UploadNotConfigured { config: path() },
+            Error::ApiKey { variable: "KEY".to_string(), source: ApiKeyError::Unset, collecting: true },
+            Error::ApiKey { variable: "KEY".to_string(), source: ApiKeyError::Unusable, collecting: false },
+            Error::NotJudged { bundle: path(), source: Failure::CannotJudge(denied()), help: "another" },
+            Error::Tampered { bundle: path(), source: refused() },
+            Error::Connect(Vec::new()),
+            Error::NothingCollected { reasons: vec!["no".to_string()], exit: Exit::Collection },
+            Error::Output { directory: path(), source: denied() },
+            Error::Spool { directory: path(), source: denied() },
+            Error::System(denied()),
+            Error::from(WriteError::Write(denied())),
+            Error::from(WriteError::TooLarge { actual: 2, limit: 1, largest: Vec::new() }),
+            Error::SelfVerification(Failure::NotWhatWasSigned(refused())),
+            Error::Write { path: path(), source: denied(), help: None },
+            Error::CannotJudge,
+            Error::NotVerified,
+            Error::Upload { failure: UploadError::Changed, bundle: path(), again: "again".to_string() },
+            Error::Interrupted(Exit::Interrupted),
+        ]
+    }
+
+    #[test]
+    fn error_display_chain_doesnt_repeat() {
+        let errors = of_every_variant();
+        for error in &errors {
+            let mut wrapper: &dyn std::error::Error = error;
+            while let Some(cause) = wrapper.source() {
+                assert!(!wrapper.to_string().contains(&cause.to_string()), "{wrapper:?} repeats {cause}");
+                wrapper = cause;
+            }
+        }
+        let variants: BTreeSet<String> =
+            errors.iter().map(|error| format!("{:?}", std::mem::discriminant(error))).collect();
+        assert_eq!(variants.len(), 21, "a variant is missing here, or the number of variants has changed");
+    }
+
+    #[test]
+    fn a_cause_is_shown_once_behind_its_error() {
+        let error = Error::Signing(SigningError::Unreadable { path: path(), source: denied() });
+        assert_eq!(error.failures()[0].0, "cannot read the signing key somewhere: permission denied");
+        let error = Error::Tampered { bundle: path(), source: refused() };
+        assert_eq!(error.failures()[0].0, "somewhere is not what a trusted key signed: gzip: it is damaged");
+    }
+}

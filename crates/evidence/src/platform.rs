@@ -59,11 +59,15 @@ impl fmt::Debug for ApiKey {
 }
 
 /// Why there is no API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ApiKeyError {
     /// The variable is not set, or empty.
+    #[error("it is not set")]
     Unset,
     /// What it holds cannot be a key.
+    #[error(
+        "its value is shorter than any key, or has spaces, line breaks or other characters that no key has"
+    )]
     Unusable,
 }
 

@@ -2,7 +2,6 @@
 
 mod way;
 
-use std::fmt;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -32,9 +31,10 @@ pub struct LoadedKey {
 }
 
 /// Why there is no key to sign with.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum SigningError {
     /// The file cannot be read.
+    #[error("cannot read the signing key {}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -42,19 +42,25 @@ pub enum SigningError {
         source: std::io::Error,
     },
     /// Another user could put another key in its place.
+    #[error("others could replace the signing key {}", path.display())]
     Replaceable {
         /// The key, as it is configured.
         path: PathBuf,
         /// How.
+        #[source]
         weakness: Weakness,
     },
     /// The file is larger than a key can be.
+    #[error("the signing key {} is larger than any key", .0.display())]
     TooLarge(PathBuf),
     /// The variable that should hold the key is not set.
+    #[error("the environment variable {0} is not set: it must hold the signing key")]
     VariableUnset(String),
     /// The variable that should hold the passphrase is not set.
+    #[error("the environment variable {0} is not set: it must hold the signing key's passphrase")]
     PassphraseUnset(String),
     /// What was found is not a usable key.
+    #[error("cannot use the signing key in {place}")]
     Key {
         /// Where it was found.
         place: String,
@@ -85,34 +91,6 @@ impl SigningError {
             }
             SigningError::PassphraseUnset(name) => vec![format!("export {name} with the key's passphrase")],
             SigningError::Key { .. } => vec!["make a key pair with `evidence keygen`".into()],
-        }
-    }
-}
-
-impl fmt::Display for SigningError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SigningError::Unreadable { path, source } => {
-                write!(f, "cannot read the signing key {}: {source}", path.display())
-            }
-            SigningError::Replaceable { path, weakness } => {
-                write!(f, "others could replace the signing key {}: {weakness}", path.display())
-            }
-            SigningError::TooLarge(path) => {
-                write!(f, "the signing key {} is larger than any key", path.display())
-            }
-            SigningError::VariableUnset(name) => {
-                write!(f, "the environment variable {name} is not set: it must hold the signing key")
-            }
-            SigningError::PassphraseUnset(name) => {
-                write!(
-                    f,
-                    "the environment variable {name} is not set: it must hold the signing key's passphrase"
-                )
-            }
-            SigningError::Key { place, source } => {
-                write!(f, "cannot use the signing key in {place}: {source}")
-            }
         }
     }
 }

@@ -20,7 +20,7 @@ pub const SIGNATURE_BYTES: usize = 64;
 
 /// What kind of key or other thing a file holds, where it is not what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum KeyKind {
     /// An RSA key.
     Rsa,
     /// A key on an elliptic curve of NIST or SEC.
@@ -45,90 +45,91 @@ pub enum Kind {
     Other,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for KeyKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Rsa => "an RSA key",
-            Kind::EllipticCurve => "an elliptic-curve (EC) key",
-            Kind::Dsa => "a DSA key",
-            Kind::Ed448 => "an Ed448 key",
-            Kind::KeyAgreement => "a key-agreement key (X25519 or X448)",
-            Kind::SecurityKey => "a key of a hardware security token",
-            Kind::Certificate => "a certificate",
-            Kind::CertificateRequest => "a certificate request",
-            Kind::Public => "a public key",
-            Kind::Private => "a private key",
-            Kind::Other => "a key of an unknown kind",
+            KeyKind::Rsa => "an RSA key",
+            KeyKind::EllipticCurve => "an elliptic-curve (EC) key",
+            KeyKind::Dsa => "a DSA key",
+            KeyKind::Ed448 => "an Ed448 key",
+            KeyKind::KeyAgreement => "a key-agreement key (X25519 or X448)",
+            KeyKind::SecurityKey => "a key of a hardware security token",
+            KeyKind::Certificate => "a certificate",
+            KeyKind::CertificateRequest => "a certificate request",
+            KeyKind::Public => "a public key",
+            KeyKind::Private => "a private key",
+            KeyKind::Other => "a key of an unknown kind",
         })
     }
 }
 
 /// Why a key cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// There are no bytes, or only white space.
+    #[error("the key is empty")]
     Empty,
     /// There is no line that begins a PEM block (RFC 7468) and no OpenSSH public key.
+    #[error("not a key in PEM or OpenSSH form")]
     NotAKeyFile,
     /// There are several keys where one is expected.
+    #[error("several keys where one is expected")]
     Several,
     /// The PEM block begins but never ends.
+    #[error("the key is cut off: its -----END line is missing")]
     Truncated,
     /// The text between the PEM lines is not base64.
+    #[error("the text between the BEGIN and END lines is not base64")]
     Encoding,
     /// The block is well formed but its inside is not.
+    #[error("the key is damaged: its structure cannot be read")]
     Malformed,
     /// A private key was needed and the file holds something else, or a private key that is not Ed25519.
-    NotAnEd25519PrivateKey(Kind),
+    #[error(fmt = not_private)]
+    NotAnEd25519PrivateKey(KeyKind),
     /// A public key was needed and the file holds something else, or a public key that is not Ed25519.
-    NotAnEd25519PublicKey(Kind),
+    #[error(fmt = not_public)]
+    NotAnEd25519PublicKey(KeyKind),
     /// The key is encrypted and no passphrase was given.
+    #[error("the key is encrypted and no passphrase was given")]
     PassphraseMissing,
     /// The key is encrypted and the passphrase does not open it.
+    #[error("the passphrase does not open the key")]
     PassphraseWrong,
     /// The key is encrypted in a way that is not supported, such as PBES1 or DES.
+    #[error(
+        "the key is encrypted in an unsupported way (use PKCS#8 with PBES2, AES and SHA-256, or the OpenSSH format with AES)"
+    )]
     UnsupportedEncryption,
     /// The public half in the file does not belong to the private half.
+    #[error("the public half in the key does not belong to its private half")]
     HalvesDiffer,
     /// A public key of small order or in a form that is not canonical: signatures under it prove nothing.
+    #[error("a weak key: signatures under it prove nothing")]
     Weak,
     /// The operating system gave no random bytes.
+    #[error("the operating system gave no random bytes")]
     NoRandomness,
 }
 
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeyError::Empty => f.write_str("the key is empty"),
-            KeyError::NotAKeyFile => f.write_str("not a key in PEM or OpenSSH form"),
-            KeyError::Several => f.write_str("several keys where one is expected"),
-            KeyError::Truncated => f.write_str("the key is cut off: its -----END line is missing"),
-            KeyError::Encoding => f.write_str("the text between the BEGIN and END lines is not base64"),
-            KeyError::Malformed => f.write_str("the key is damaged: its structure cannot be read"),
-            KeyError::NotAnEd25519PrivateKey(kind @ (Kind::Certificate | Kind::CertificateRequest | Kind::Public)) => {
-                write!(f, "{kind}, not the private key that signs bundles")
-            }
-            KeyError::NotAnEd25519PrivateKey(kind) => write!(f, "{kind}; only Ed25519 keys can sign bundles"),
-            KeyError::NotAnEd25519PublicKey(kind @ (Kind::Certificate | Kind::CertificateRequest)) => {
-                write!(f, "{kind}, not a public key")
-            }
-            KeyError::NotAnEd25519PublicKey(Kind::Private) => {
-                f.write_str("a private key where a public key belongs; keep it secret and give its public half")
-            }
-            KeyError::NotAnEd25519PublicKey(kind) => write!(f, "{kind}; only Ed25519 keys can sign bundles"),
-            KeyError::PassphraseMissing => f.write_str("the key is encrypted and no passphrase was given"),
-            KeyError::PassphraseWrong => f.write_str("the passphrase does not open the key"),
-            KeyError::UnsupportedEncryption => f.write_str(
-                "the key is encrypted in an unsupported way (use PKCS#8 with PBES2, AES and SHA-256, or the OpenSSH format with AES)",
-            ),
-            KeyError::HalvesDiffer => f.write_str("the public half in the key does not belong to its private half"),
-            KeyError::Weak => f.write_str("a weak key: signatures under it prove nothing"),
-            KeyError::NoRandomness => f.write_str("the operating system gave no random bytes"),
+fn not_private(kind: &KeyKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match kind {
+        KeyKind::Certificate | KeyKind::CertificateRequest | KeyKind::Public => {
+            write!(f, "{kind}, not the private key that signs bundles")
         }
+        _ => write!(f, "{kind}; only Ed25519 keys can sign bundles"),
     }
 }
 
-impl std::error::Error for KeyError {}
+fn not_public(kind: &KeyKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match kind {
+        KeyKind::Certificate | KeyKind::CertificateRequest => write!(f, "{kind}, not a public key"),
+        KeyKind::Private => {
+            f.write_str("a private key where a public key belongs; keep it secret and give its public half")
+        }
+        _ => write!(f, "{kind}; only Ed25519 keys can sign bundles"),
+    }
+}
 
 /// The name of a public key: the SHA-256 of its DER SubjectPublicKeyInfo (RFC 8410, section 4).
 ///
@@ -155,16 +156,9 @@ impl fmt::Display for KeyId {
 }
 
 /// The text is not a key id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("not a key id (sha256: and 64 lower-case hex digits)")]
 pub struct NotAKeyId;
-
-impl fmt::Display for NotAKeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a key id (sha256: and 64 lower-case hex digits)")
-    }
-}
-
-impl std::error::Error for NotAKeyId {}
 
 impl FromStr for KeyId {
     type Err = NotAKeyId;
@@ -176,14 +170,14 @@ impl FromStr for KeyId {
 }
 
 /// The kind of key that an algorithm's object identifier names.
-fn kind_of(oid: pkcs8::ObjectIdentifier) -> Kind {
+fn kind_of(oid: pkcs8::ObjectIdentifier) -> KeyKind {
     match oid.to_string().as_str() {
-        "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" => Kind::Rsa,
-        "1.2.840.10045.2.1" => Kind::EllipticCurve,
-        "1.2.840.10040.4.1" => Kind::Dsa,
-        "1.3.101.113" => Kind::Ed448,
-        "1.3.101.110" | "1.3.101.111" => Kind::KeyAgreement,
-        _ => Kind::Other,
+        "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" => KeyKind::Rsa,
+        "1.2.840.10045.2.1" => KeyKind::EllipticCurve,
+        "1.2.840.10040.4.1" => KeyKind::Dsa,
+        "1.3.101.113" => KeyKind::Ed448,
+        "1.3.101.110" | "1.3.101.111" => KeyKind::KeyAgreement,
+        _ => KeyKind::Other,
     }
 }
 
@@ -194,19 +188,19 @@ pub(crate) fn is_ssh_algorithm(word: &str) -> bool {
 }
 
 /// The kind of key that an OpenSSH algorithm name means.
-fn ssh_kind(algorithm: &str) -> Kind {
+fn ssh_kind(algorithm: &str) -> KeyKind {
     if algorithm.contains("-cert-") {
-        Kind::Certificate
+        KeyKind::Certificate
     } else if algorithm.starts_with("sk-") {
-        Kind::SecurityKey
+        KeyKind::SecurityKey
     } else if algorithm.starts_with("ssh-rsa") || algorithm.starts_with("rsa-") {
-        Kind::Rsa
+        KeyKind::Rsa
     } else if algorithm.starts_with("ecdsa-") {
-        Kind::EllipticCurve
+        KeyKind::EllipticCurve
     } else if algorithm.starts_with("ssh-dss") {
-        Kind::Dsa
+        KeyKind::Dsa
     } else {
-        Kind::Other
+        KeyKind::Other
     }
 }
 
@@ -228,27 +222,27 @@ mod tests {
     #[test]
     fn every_algorithm_has_a_name() {
         for (oid, kind) in [
-            ("1.2.840.113549.1.1.1", Kind::Rsa),
-            ("1.2.840.113549.1.1.10", Kind::Rsa),
-            ("1.2.840.10045.2.1", Kind::EllipticCurve),
-            ("1.2.840.10040.4.1", Kind::Dsa),
-            ("1.3.101.113", Kind::Ed448),
-            ("1.3.101.110", Kind::KeyAgreement),
-            ("1.3.101.111", Kind::KeyAgreement),
-            ("1.3.101.114", Kind::Other),
+            ("1.2.840.113549.1.1.1", KeyKind::Rsa),
+            ("1.2.840.113549.1.1.10", KeyKind::Rsa),
+            ("1.2.840.10045.2.1", KeyKind::EllipticCurve),
+            ("1.2.840.10040.4.1", KeyKind::Dsa),
+            ("1.3.101.113", KeyKind::Ed448),
+            ("1.3.101.110", KeyKind::KeyAgreement),
+            ("1.3.101.111", KeyKind::KeyAgreement),
+            ("1.3.101.114", KeyKind::Other),
         ] {
             assert_eq!(kind_of(oid.parse().unwrap()), kind, "{oid}");
         }
         for (algorithm, kind) in [
-            ("ssh-rsa", Kind::Rsa),
-            ("rsa-sha2-512", Kind::Rsa),
-            ("ssh-dss", Kind::Dsa),
-            ("ecdsa-sha2-nistp256", Kind::EllipticCurve),
-            ("sk-ssh-ed25519@openssh.com", Kind::SecurityKey),
-            ("sk-ecdsa-sha2-nistp256@openssh.com", Kind::SecurityKey),
-            ("ssh-ed25519-cert-v01@openssh.com", Kind::Certificate),
-            ("sk-ssh-ed25519-cert-v01@openssh.com", Kind::Certificate),
-            ("ssh-xmss@openssh.com", Kind::Other),
+            ("ssh-rsa", KeyKind::Rsa),
+            ("rsa-sha2-512", KeyKind::Rsa),
+            ("ssh-dss", KeyKind::Dsa),
+            ("ecdsa-sha2-nistp256", KeyKind::EllipticCurve),
+            ("sk-ssh-ed25519@openssh.com", KeyKind::SecurityKey),
+            ("sk-ecdsa-sha2-nistp256@openssh.com", KeyKind::SecurityKey),
+            ("ssh-ed25519-cert-v01@openssh.com", KeyKind::Certificate),
+            ("sk-ssh-ed25519-cert-v01@openssh.com", KeyKind::Certificate),
+            ("ssh-xmss@openssh.com", KeyKind::Other),
         ] {
             assert_eq!(ssh_kind(algorithm), kind, "{algorithm}");
         }
@@ -257,17 +251,17 @@ mod tests {
     #[test]
     fn every_refusal_of_a_key_says_something_else() {
         let kinds = [
-            Kind::Rsa,
-            Kind::EllipticCurve,
-            Kind::Dsa,
-            Kind::Ed448,
-            Kind::KeyAgreement,
-            Kind::SecurityKey,
-            Kind::Certificate,
-            Kind::CertificateRequest,
-            Kind::Public,
-            Kind::Private,
-            Kind::Other,
+            KeyKind::Rsa,
+            KeyKind::EllipticCurve,
+            KeyKind::Dsa,
+            KeyKind::Ed448,
+            KeyKind::KeyAgreement,
+            KeyKind::SecurityKey,
+            KeyKind::Certificate,
+            KeyKind::CertificateRequest,
+            KeyKind::Public,
+            KeyKind::Private,
+            KeyKind::Other,
         ];
         let mut errors = vec![
             KeyError::Empty,
@@ -291,9 +285,9 @@ mod tests {
                 (KeyError::NotAnEd25519PrivateKey(kind), KeyError::NotAnEd25519PublicKey(kind));
             let advice = "; only Ed25519 keys can sign bundles";
             // What could never sign is not told that another kind of it could.
-            let never = matches!(kind, Kind::Certificate | Kind::CertificateRequest);
-            assert_eq!(private.to_string().ends_with(advice), !never && kind != Kind::Public, "{private}");
-            assert_eq!(public.to_string().ends_with(advice), !never && kind != Kind::Private, "{public}");
+            let never = matches!(kind, KeyKind::Certificate | KeyKind::CertificateRequest);
+            assert_eq!(private.to_string().ends_with(advice), !never && kind != KeyKind::Public, "{private}");
+            assert_eq!(public.to_string().ends_with(advice), !never && kind != KeyKind::Private, "{public}");
         }
         assert!(NotAKeyId.to_string().contains("64 lower-case hex digits"));
     }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::{KeyError, Kind};
+use super::{KeyError, KeyKind};
 
 /// A block of a PEM text.
 pub(super) struct Block<'a> {
@@ -59,13 +59,15 @@ impl Block<'_> {
     }
 
     /// What the label says is inside, if that is no key of a general form.
-    pub(super) fn special_kind(&self) -> Option<Kind> {
+    pub(super) fn special_kind(&self) -> Option<KeyKind> {
         match self.label {
-            "RSA PRIVATE KEY" | "RSA PUBLIC KEY" => Some(Kind::Rsa),
-            "EC PRIVATE KEY" | "EC PARAMETERS" => Some(Kind::EllipticCurve),
-            "DSA PRIVATE KEY" | "DSA PARAMETERS" => Some(Kind::Dsa),
-            "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" | "PKCS7" => Some(Kind::Certificate),
-            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => Some(Kind::CertificateRequest),
+            "RSA PRIVATE KEY" | "RSA PUBLIC KEY" => Some(KeyKind::Rsa),
+            "EC PRIVATE KEY" | "EC PARAMETERS" => Some(KeyKind::EllipticCurve),
+            "DSA PRIVATE KEY" | "DSA PARAMETERS" => Some(KeyKind::Dsa),
+            "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" | "PKCS7" => {
+                Some(KeyKind::Certificate)
+            }
+            "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => Some(KeyKind::CertificateRequest),
             _ => None,
         }
     }
@@ -97,18 +99,18 @@ mod tests {
     #[test]
     fn every_label_of_another_thing_is_known() {
         for (label, kind) in [
-            ("RSA PRIVATE KEY", Some(Kind::Rsa)),
-            ("RSA PUBLIC KEY", Some(Kind::Rsa)),
-            ("EC PRIVATE KEY", Some(Kind::EllipticCurve)),
-            ("EC PARAMETERS", Some(Kind::EllipticCurve)),
-            ("DSA PRIVATE KEY", Some(Kind::Dsa)),
-            ("DSA PARAMETERS", Some(Kind::Dsa)),
-            ("CERTIFICATE", Some(Kind::Certificate)),
-            ("X509 CERTIFICATE", Some(Kind::Certificate)),
-            ("TRUSTED CERTIFICATE", Some(Kind::Certificate)),
-            ("PKCS7", Some(Kind::Certificate)),
-            ("CERTIFICATE REQUEST", Some(Kind::CertificateRequest)),
-            ("NEW CERTIFICATE REQUEST", Some(Kind::CertificateRequest)),
+            ("RSA PRIVATE KEY", Some(KeyKind::Rsa)),
+            ("RSA PUBLIC KEY", Some(KeyKind::Rsa)),
+            ("EC PRIVATE KEY", Some(KeyKind::EllipticCurve)),
+            ("EC PARAMETERS", Some(KeyKind::EllipticCurve)),
+            ("DSA PRIVATE KEY", Some(KeyKind::Dsa)),
+            ("DSA PARAMETERS", Some(KeyKind::Dsa)),
+            ("CERTIFICATE", Some(KeyKind::Certificate)),
+            ("X509 CERTIFICATE", Some(KeyKind::Certificate)),
+            ("TRUSTED CERTIFICATE", Some(KeyKind::Certificate)),
+            ("PKCS7", Some(KeyKind::Certificate)),
+            ("CERTIFICATE REQUEST", Some(KeyKind::CertificateRequest)),
+            ("NEW CERTIFICATE REQUEST", Some(KeyKind::CertificateRequest)),
             ("PRIVATE KEY", None),
             ("PUBLIC KEY", None),
             ("ENCRYPTED PRIVATE KEY", None),

@@ -8,7 +8,7 @@ use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef};
 use zeroize::Zeroizing;
 
 use super::pem::{self, Block};
-use super::{KeyError, Kind, PublicKey, SIGNATURE_BYTES, kind_of, ssh_kind};
+use super::{KeyError, KeyKind, PublicKey, SIGNATURE_BYTES, kind_of, ssh_kind};
 
 /// The DER of a version 1 private key up to its 32 key bytes (RFC 8410, section 7): there is only one form.
 const PKCS8_V1_PREFIX: [u8; 16] =
@@ -52,7 +52,7 @@ impl SigningKey {
     pub fn from_bytes_any(pem: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
         if let Some(algorithm) = openssh_public_algorithm(pem) {
             let kind = match ssh_kind(algorithm) {
-                Kind::Other => Kind::Public,
+                KeyKind::Other => KeyKind::Public,
                 kind => kind,
             };
             return Err(KeyError::NotAnEd25519PrivateKey(kind));
@@ -65,8 +65,8 @@ impl SigningKey {
             "PRIVATE KEY" => from_pkcs8(&block.decode()?),
             "ENCRYPTED PRIVATE KEY" => from_encrypted_pkcs8(&block.decode()?, passphrase),
             "OPENSSH PRIVATE KEY" => from_openssh(&block.decode()?, passphrase),
-            "PUBLIC KEY" => Err(KeyError::NotAnEd25519PrivateKey(Kind::Public)),
-            _ => Err(KeyError::NotAnEd25519PrivateKey(Kind::Other)),
+            "PUBLIC KEY" => Err(KeyError::NotAnEd25519PrivateKey(KeyKind::Public)),
+            _ => Err(KeyError::NotAnEd25519PrivateKey(KeyKind::Other)),
         }
     }
 
@@ -154,7 +154,7 @@ fn from_encrypted_pkcs8(der: &[u8], passphrase: Option<&[u8]>) -> Result<Signing
 fn from_openssh(bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
     let key = ssh_key::PrivateKey::from_bytes(bytes).map_err(|error| match error {
         ssh_key::Error::AlgorithmUnknown | ssh_key::Error::AlgorithmUnsupported { .. } => {
-            KeyError::NotAnEd25519PrivateKey(Kind::Other)
+            KeyError::NotAnEd25519PrivateKey(KeyKind::Other)
         }
         _ => KeyError::Malformed,
     })?;

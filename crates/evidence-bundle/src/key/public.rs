@@ -9,7 +9,7 @@ use pkcs8::spki::SubjectPublicKeyInfoRef;
 use sha2::{Digest as _, Sha256};
 
 use super::pem::{self, Block};
-use super::{KeyError, KeyId, Kind, SIGNATURE_BYTES, is_ssh_algorithm, kind_of, ssh_kind};
+use super::{KeyError, KeyId, KeyKind, SIGNATURE_BYTES, is_ssh_algorithm, kind_of, ssh_kind};
 
 /// The DER of an Ed25519 SubjectPublicKeyInfo up to its 32 key bytes (RFC 8410, section 4): there is only one form.
 const SPKI_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
@@ -83,11 +83,11 @@ impl PublicKey {
     fn from_block(block: &Block<'_>) -> Result<PublicKey, KeyError> {
         match (block.special_kind(), block.label) {
             (_, label) if label.ends_with("PRIVATE KEY") => {
-                Err(KeyError::NotAnEd25519PublicKey(Kind::Private))
+                Err(KeyError::NotAnEd25519PublicKey(KeyKind::Private))
             }
             (Some(kind), _) => Err(KeyError::NotAnEd25519PublicKey(kind)),
             (None, "PUBLIC KEY") => PublicKey::from_spki_der(&block.decode()?),
-            (None, _) => Err(KeyError::NotAnEd25519PublicKey(Kind::Other)),
+            (None, _) => Err(KeyError::NotAnEd25519PublicKey(KeyKind::Other)),
         }
     }
 
@@ -98,7 +98,7 @@ impl PublicKey {
     pub fn from_openssh_words(algorithm: &str, encoded: &str) -> Result<PublicKey, KeyError> {
         if algorithm != SSH_ALGORITHM {
             return Err(match ssh_kind(algorithm) {
-                Kind::Other => KeyError::NotAKeyFile,
+                KeyKind::Other => KeyError::NotAKeyFile,
                 kind => KeyError::NotAnEd25519PublicKey(kind),
             });
         }

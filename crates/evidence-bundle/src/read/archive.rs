@@ -26,7 +26,7 @@ pub(super) struct Archive<R> {
 }
 
 /// What stands where a header was expected.
-pub(super) enum Found {
+pub(super) enum NextEntry {
     /// The header that was expected, with the size of the file in bytes.
     Expected(u64),
     /// A sound header of another file.
@@ -52,7 +52,7 @@ impl<R: Read> Archive<R> {
     }
 
     /// Reads the header of the entry that must come now; of any entry if none is expected.
-    pub(super) fn header(&mut self, expected: Option<&str>) -> Result<Found, Failure> {
+    pub(super) fn header(&mut self, expected: Option<&str>) -> Result<NextEntry, Failure> {
         let cut = || match expected {
             Some(path) => {
                 VerifyError::at(Reason::TarTruncated, path, format!("the archive ends before {path}"))
@@ -61,7 +61,7 @@ impl<R: Read> Archive<R> {
         };
         let first = self.block()?.ok_or_else(cut)?;
         if first == [0; BLOCK] {
-            return Ok(Found::End);
+            return Ok(NextEntry::End);
         }
         if expected.is_none() && !header::get(&first, field::MAGIC).starts_with(USTAR) {
             return Err(VerifyError::new(Reason::TarEnd, "bytes follow the last file").into());
@@ -79,10 +79,10 @@ impl<R: Read> Archive<R> {
             && header::encode(path, size, time).as_ref() == Some(&raw)
         {
             self.time = Some(time);
-            return Ok(Found::Expected(size));
+            return Ok(NextEntry::Expected(size));
         }
         let (path, size) = self.explain(&first, &raw, &main)?;
-        Ok(Found::Other { path, size })
+        Ok(NextEntry::Other { path, size })
     }
 
     /// Path and size of a header that is not the expected one, or why it can be none at all.

@@ -8,7 +8,7 @@ use std::io::Read;
 
 use serde::de::DeserializeOwned;
 
-use super::manifest::Facts;
+use super::manifest::ManifestFacts;
 use super::stream::{Json, Stop};
 use super::{Reason, VerifyError};
 use crate::checksums::ChecksumList;
@@ -20,7 +20,7 @@ use crate::path::{HINTS, NORMALIZED};
 pub(super) struct Derived<'a> {
     pub(super) path: &'static str,
     pub(super) list: &'a ChecksumList,
-    pub(super) facts: &'a Facts,
+    pub(super) facts: &'a ManifestFacts,
 }
 
 impl Derived<'_> {

@@ -2,7 +2,6 @@
 //!
 //! Never inflates more than it is asked for, and never more than the limit.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
@@ -13,24 +12,15 @@ use crate::gzip::{HEADER, TRAILER};
 const BUFFER: usize = 64 * 1024;
 
 /// What went wrong below the archive, carried through `io::Error`.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 enum StreamError {
+    #[error(transparent)]
     Source(io::Error),
+    #[error("{0}")]
     Damaged(&'static str),
+    #[error("the bundle inflates to more than {0} bytes")]
     Limit(u64),
 }
-
-impl fmt::Display for StreamError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StreamError::Source(error) => error.fmt(f),
-            StreamError::Damaged(what) => f.write_str(what),
-            StreamError::Limit(limit) => write!(f, "the bundle inflates to more than {limit} bytes"),
-        }
-    }
-}
-
-impl std::error::Error for StreamError {}
 
 fn damaged(what: &'static str) -> io::Error {
     io::Error::other(StreamError::Damaged(what))

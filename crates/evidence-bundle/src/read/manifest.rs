@@ -19,23 +19,23 @@ use crate::document::{ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previou
 use crate::json::Object;
 use crate::key::{ALGORITHM, KeyError, PublicKey};
 use crate::path::{self, MANIFEST};
-use crate::version::{self, Format, Meaning};
+use crate::version::{self, Age, FormatVersion};
 
 /// The code of the warning that artifacts of an earlier run were taken over.
 const RESUMED: &str = "resumed";
 
 /// What a manifest comes to.
-pub(super) enum Judged {
+pub(super) enum ManifestVerdict {
     /// It agrees with the list.
-    Agrees(Box<Facts>),
+    Agrees(Box<ManifestFacts>),
     /// It is of this version, which is newer than those that this program reads.
     Newer(String),
 }
 
 /// What verification keeps of a manifest.
-pub(super) struct Facts {
+pub(super) struct ManifestFacts {
     /// The version of the format, by whose fields the other documents are judged.
-    pub(super) format: &'static Format,
+    pub(super) format: &'static FormatVersion,
     /// The size of the file in each row of the list; that of the manifest itself is not known and 0.
     pub(super) sizes: Vec<u64>,
     /// The number of artifacts of each source that is named.
@@ -106,8 +106,8 @@ pub(super) fn check_signer(signer: &SignerRecord, key: &PublicKey) -> Result<(),
 /// Reads a manifest and compares its rows with the list, one after the other.
 ///
 /// Nobody has checked the manifest's own checksum yet: what this says counts only once it was.
-pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Judged, VerifyError> {
-    let mut rows = Rows::of(list);
+pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<ManifestVerdict, VerifyError> {
+    let mut rows = RowCheck::of(list);
     let mut head = Head::default();
     let mut json = Json::new(manifest);
     // Until the version is read, which a version that adds fields has to be first for.
@@ -116,10 +116,10 @@ pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Judged, 
     let read = json.object(|json, name| head.field(json, name, &mut rows)).and_then(|()| json.end());
     // What else is wrong is not looked at where the version says that this program cannot tell.
     let format = match head.bundle_version.take() {
-        Some(version) => match version::meaning(&version) {
-            Meaning::Known(format) => Some(format),
-            Meaning::Newer => return Ok(Judged::Newer(version)),
-            Meaning::Unknown => {
+        Some(version) => match version::age(&version) {
+            Age::Known(format) => Some(format),
+            Age::Newer => return Ok(ManifestVerdict::Newer(version)),
+            Age::Unknown => {
                 let detail = format!("the bundle has version {version}, which is no version of this format");
                 return Err(VerifyError::at(Reason::UnsupportedFormat, MANIFEST, detail));
             }
@@ -127,7 +127,7 @@ pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Judged, 
         None => None,
     };
     match read {
-        Ok(()) => Ok(Judged::Agrees(Box::new(head.facts(format, rows)?))),
+        Ok(()) => Ok(ManifestVerdict::Agrees(Box::new(head.facts(format, rows)?))),
         Err(Stop::Refused(refusal)) => Err(refusal),
         Err(Stop::Malformed(detail)) => Err(malformed(detail)),
     }
@@ -157,12 +157,17 @@ struct Head {
 }
 
 impl Head {
-    fn field<R: Read>(&mut self, json: &mut Json<R>, name: &str, rows: &mut Rows<'_>) -> Result<(), Stop> {
+    fn field<R: Read>(
+        &mut self,
+        json: &mut Json<R>,
+        name: &str,
+        rows: &mut RowCheck<'_>,
+    ) -> Result<(), Stop> {
         match name {
             "bundle_version" => {
                 json.once(&mut self.bundle_version, name)?;
-                match self.bundle_version.as_deref().map(version::meaning) {
-                    Some(Meaning::Known(format)) => {
+                match self.bundle_version.as_deref().map(version::age) {
+                    Some(Age::Known(format)) => {
                         json.refuse(format.later(MANIFEST));
                         Ok(())
                     }
@@ -217,7 +222,11 @@ impl Head {
         }
     }
 
-    fn facts(self, format: Option<&'static Format>, rows: Rows<'_>) -> Result<Facts, VerifyError> {
+    fn facts(
+        self,
+        format: Option<&'static FormatVersion>,
+        rows: RowCheck<'_>,
+    ) -> Result<ManifestFacts, VerifyError> {
         fn there<T>(field: Option<T>, name: &str) -> Result<T, VerifyError> {
             field.ok_or_else(|| malformed(format_args!("missing field `{name}`")))
         }
@@ -233,7 +242,7 @@ impl Head {
         rows.check_scope(&sources, &controls)?;
         let (collected, resumed) = (rows.collected, rows.resumed);
         let (sizes, artifacts) = rows.sizes()?;
-        let facts = Facts {
+        let facts = ManifestFacts {
             format,
             created_at,
             tool_version: there(self.tool_version, "tool_version")?,
@@ -262,7 +271,7 @@ impl Head {
 }
 
 /// What the rows of a manifest say of the files of the list.
-struct Rows<'a> {
+struct RowCheck<'a> {
     list: &'a ChecksumList,
     /// The size of the artifact in each row of the list, once it was seen.
     artifacts: Vec<Option<u64>>,
@@ -281,9 +290,9 @@ struct Rows<'a> {
     resumed: bool,
 }
 
-impl<'a> Rows<'a> {
-    fn of(list: &'a ChecksumList) -> Rows<'a> {
-        Rows {
+impl<'a> RowCheck<'a> {
+    fn of(list: &'a ChecksumList) -> RowCheck<'a> {
+        RowCheck {
             list,
             artifacts: vec![None; list.len()],
             files: vec![0],

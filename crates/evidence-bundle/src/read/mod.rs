@@ -14,7 +14,6 @@ mod run;
 mod stream;
 mod tee;
 
-use std::fmt;
 use std::io::{self, Read};
 use std::time::Duration;
 
@@ -26,9 +25,10 @@ use crate::checksums::{ChecksumList, ListError};
 use crate::document::{ErrorRecord, Excluded, Previous, Warning};
 use crate::key::{KeyId, PublicKey, SIGNATURE_BYTES};
 use crate::path::{CHECKSUMS, MANIFEST, SIGNATURE};
-use crate::trust::{Judgement, TrustRoot};
-use archive::{Archive, Found};
-use manifest::{Facts, Judged};
+use crate::text::Chain;
+use crate::trust::{KeyTrust, TrustRoot};
+use archive::{Archive, NextEntry};
+use manifest::{ManifestFacts, ManifestVerdict};
 use pass::Pass;
 
 /// How many warnings, excluded artifacts and errors each are kept of a manifest; the rest is counted.
@@ -84,45 +84,21 @@ pub struct Expectations {
 }
 
 /// Why there is no verified bundle.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The bundle is not what a trusted key signed.
-    NotWhatWasSigned(VerifyError),
+    #[error(transparent)]
+    NotWhatWasSigned(#[from] VerifyError),
     /// Every check passes with the key that the bundle itself names, but no trust root was given: anybody could have
     /// made this bundle.
+    #[error("signed by a key that you have not said you trust ({})", .0.key_id)]
     IntactNotAuthenticated(Box<Intact>),
     /// The bundle is of a later version of the format than this program reads. The signature and the checksums hold.
+    #[error(transparent)]
     NewerVersion(Box<NewerBundle>),
     /// The bundle could not be read, or the question could not be answered.
-    CannotJudge(io::Error),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::NotWhatWasSigned(error) => error.fmt(f),
-            Failure::IntactNotAuthenticated(intact) => {
-                write!(f, "signed by a key that you have not said you trust ({})", intact.key_id)
-            }
-            Failure::NewerVersion(newer) => newer.fmt(f),
-            Failure::CannotJudge(_) => f.write_str("could not read the bundle"),
-        }
-    }
-}
-
-impl std::error::Error for Failure {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Failure::CannotJudge(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<VerifyError> for Failure {
-    fn from(error: VerifyError) -> Failure {
-        Failure::NotWhatWasSigned(error)
-    }
+    #[error("cannot read the bundle")]
+    CannotJudge(#[source] io::Error),
 }
 
 /// A bundle that is whole, from nobody in particular.
@@ -146,7 +122,11 @@ pub struct Intact {
 /// A bundle of a later version of the format than this program reads.
 ///
 /// The signature holds and so does every checksum; what the bundle says was not judged.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "made by a newer evidence (bundle version {version}; this program reads up to {}); update to verify",
+    crate::BUNDLE_VERSION
+)]
 #[non_exhaustive]
 pub struct NewerBundle {
     /// The version of the format.
@@ -162,17 +142,6 @@ pub struct NewerBundle {
 impl NewerBundle {
     /// The stable code for it beside those of [`Reason`].
     pub const CODE: &'static str = "newer-version";
-}
-
-impl fmt::Display for NewerBundle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let NewerBundle { version, .. } = self;
-        write!(
-            f,
-            "made by a newer evidence (bundle version {version}; this program reads up to {}); update to verify",
-            crate::BUNDLE_VERSION
-        )
-    }
 }
 
 /// A bundle that a trusted key signed, byte for byte.
@@ -306,8 +275,8 @@ impl<R: Read> UntrustedBundle<R> {
         let mut pass = Pass { archive, list: &list, limits, visitor };
         let files = u64::try_from(list.len()).unwrap_or(u64::MAX);
         let facts = match pass.judge_manifest(manifest, &key)? {
-            Judged::Agrees(facts) => *facts,
-            Judged::Newer(version) => {
+            ManifestVerdict::Agrees(facts) => *facts,
+            ManifestVerdict::Newer(version) => {
                 // Every entry has the time of the bundle, whatever the manifest of that version says.
                 let trusted_by = trusted_by(trust, &key, pass.archive.time())?;
                 pass.check_files()?;
@@ -351,12 +320,12 @@ fn read_first<R: Read>(
     check: impl FnOnce(u64) -> Result<(), VerifyError>,
 ) -> Result<Vec<u8>, Failure> {
     let size = match archive.header(Some(path))? {
-        Found::Expected(size) => size,
-        Found::Other { path: found, .. } => {
+        NextEntry::Expected(size) => size,
+        NextEntry::Other { path: found, .. } => {
             let detail = format!("{found} is where {path} must be");
             return Err(VerifyError::at(Reason::Layout, &found, detail).into());
         }
-        Found::End => {
+        NextEntry::End => {
             return Err(VerifyError::at(Reason::MissingFile, path, format!("{path} is missing")).into());
         }
     };
@@ -413,7 +382,7 @@ fn check_digest(path: &str, listed: &[u8; 32], actual: &[u8; 32]) -> Result<(), 
 }
 
 fn list_error(error: ListError) -> VerifyError {
-    let detail = error.to_string();
+    let detail = Chain(&error).to_string();
     match error {
         ListError::TooManyFiles { .. } => VerifyError::at(Reason::Limit, CHECKSUMS, detail),
         ListError::Line { .. } => VerifyError::at(Reason::ChecksumsFormat, CHECKSUMS, detail),
@@ -429,18 +398,18 @@ fn list_error(error: ListError) -> VerifyError {
 /// Who trusts the key at that time; `None` where nobody was asked.
 fn trusted_by(trust: &TrustRoot, key: &PublicKey, created_at: i64) -> Result<Option<String>, VerifyError> {
     match trust.judge(key, created_at) {
-        Judgement::Trusted(label) => Ok(Some(label)),
-        Judgement::OutsideValidity(label) => {
+        KeyTrust::Trusted(label) => Ok(Some(label)),
+        KeyTrust::OutsideValidity(label) => {
             let time = crate::time::format(created_at).unwrap_or_default();
             let detail =
                 format!("{label} does not trust {} at {time}, the time claimed by the signer", key.key_id());
             Err(VerifyError::new(Reason::KeyOutsideValidity, detail))
         }
-        Judgement::Unknown => Ok(None),
+        KeyTrust::Unknown => Ok(None),
     }
 }
 
-fn expect(expectations: &Expectations, facts: &Facts) -> Result<(), VerifyError> {
+fn expect(expectations: &Expectations, facts: &ManifestFacts) -> Result<(), VerifyError> {
     if let Some(expected) = &expectations.organization
         && *expected != facts.organization
     {
@@ -463,7 +432,7 @@ fn expect(expectations: &Expectations, facts: &Facts) -> Result<(), VerifyError>
 }
 
 fn verified(
-    facts: Facts,
+    facts: ManifestFacts,
     key: &PublicKey,
     trusted_by: String,
     files: u64,

@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 use std::thread;
 
-use super::archive::{Archive, Found};
+use super::archive::{Archive, NextEntry};
 use super::derived::{self, Derived};
-use super::manifest::{self, Facts, Judged};
+use super::manifest::{self, ManifestFacts, ManifestVerdict};
 use super::run;
 use super::tee::tee;
 use super::{Failure, FileVisitor, Limits, Reason, VerifyError, check_digest, list_error, within};
@@ -29,7 +29,7 @@ impl<R: Read> Pass<'_, '_, R> {
         &mut self,
         read: Option<Vec<u8>>,
         key: &PublicKey,
-    ) -> Result<Judged, Failure> {
+    ) -> Result<ManifestVerdict, Failure> {
         let (judged, size, manifest) = match read {
             Some(manifest) => in_memory(manifest, self.list),
             None => {
@@ -51,8 +51,8 @@ impl<R: Read> Pass<'_, '_, R> {
             }
         };
         let mut facts = match judged? {
-            Judged::Agrees(facts) => facts,
-            newer @ Judged::Newer(_) => return Ok(newer),
+            ManifestVerdict::Agrees(facts) => facts,
+            newer @ ManifestVerdict::Newer(_) => return Ok(newer),
         };
         if let Some(first) = facts.sizes.first_mut() {
             *first = size;
@@ -65,7 +65,7 @@ impl<R: Read> Pass<'_, '_, R> {
             return Err(VerifyError::at(Reason::Mtime, MANIFEST, detail).into());
         }
         self.show(MANIFEST, &mut manifest.as_slice()).map_err(Failure::CannotJudge)?;
-        Ok(Judged::Agrees(facts))
+        Ok(ManifestVerdict::Agrees(facts))
     }
 
     fn show(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
@@ -73,7 +73,7 @@ impl<R: Read> Pass<'_, '_, R> {
     }
 
     /// Reads every file after the manifest; gives the run record and the bytes of all files together.
-    pub(super) fn read_files(&mut self, facts: &Facts) -> Result<(RunRecord, u64), Failure> {
+    pub(super) fn read_files(&mut self, facts: &ManifestFacts) -> Result<(RunRecord, u64), Failure> {
         let sizes = &facts.sizes;
         let mut run = None;
         let mut bytes = sizes.first().copied().unwrap_or(0);
@@ -150,9 +150,9 @@ impl<R: Read> Pass<'_, '_, R> {
     fn header(&mut self, index: usize) -> Result<u64, Failure> {
         let expected = self.list.path(index).unwrap_or_default();
         match self.archive.header(Some(expected))? {
-            Found::Expected(size) => Ok(size),
-            Found::End => Err(missing(expected).into()),
-            Found::Other { path, size } => Err(self.misplaced(index, expected, &path, size)),
+            NextEntry::Expected(size) => Ok(size),
+            NextEntry::End => Err(missing(expected).into()),
+            NextEntry::Other { path, size } => Err(self.misplaced(index, expected, &path, size)),
         }
     }
 
@@ -176,9 +176,9 @@ impl<R: Read> Pass<'_, '_, R> {
         let (mut found, mut size) = (found.to_owned(), size);
         while self.archive.contents(&found, size).finish().is_ok() {
             match self.archive.header(Some(expected)) {
-                Ok(Found::Expected(_)) => return true,
-                Ok(Found::Other { path, size: next }) => (found, size) = (path, next),
-                Ok(Found::End) | Err(_) => return false,
+                Ok(NextEntry::Expected(_)) => return true,
+                Ok(NextEntry::Other { path, size: next }) => (found, size) = (path, next),
+                Ok(NextEntry::End) | Err(_) => return false,
             }
         }
         false
@@ -186,9 +186,11 @@ impl<R: Read> Pass<'_, '_, R> {
 
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         match self.archive.header(None)? {
-            Found::End => self.archive.finish(),
-            Found::Expected(_) => Err(VerifyError::new(Reason::TarEnd, "bytes follow the last file").into()),
-            Found::Other { path, .. } => match self.list.position(&path) {
+            NextEntry::End => self.archive.finish(),
+            NextEntry::Expected(_) => {
+                Err(VerifyError::new(Reason::TarEnd, "bytes follow the last file").into())
+            }
+            NextEntry::Other { path, .. } => match self.list.position(&path) {
                 Some(_) => Err(twice(&path).into()),
                 None if matches!(path.as_str(), CHECKSUMS | SIGNATURE) => Err(twice(&path).into()),
                 None => Err(unlisted(&path).into()),
@@ -198,7 +200,7 @@ impl<R: Read> Pass<'_, '_, R> {
 }
 
 /// What a manifest in memory comes to, and itself.
-fn in_memory(manifest: Vec<u8>, list: &ChecksumList) -> (Result<Judged, VerifyError>, u64, Vec<u8>) {
+fn in_memory(manifest: Vec<u8>, list: &ChecksumList) -> (Result<ManifestVerdict, VerifyError>, u64, Vec<u8>) {
     let size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
     (manifest::judge(manifest.as_slice(), list), size, manifest)
 }

@@ -221,7 +221,8 @@ impl fmt::Display for Reason {
 }
 
 /// A bundle is not what a trusted key signed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}: {detail}")]
 pub struct VerifyError {
     /// The stable reason.
     pub reason: Reason,
@@ -242,11 +243,3 @@ impl VerifyError {
         VerifyError { path: Some(path.to_owned()), ..VerifyError::new(reason, detail) }
     }
 }
-
-impl fmt::Display for VerifyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.reason, self.detail)
-    }
-}
-
-impl std::error::Error for VerifyError {}

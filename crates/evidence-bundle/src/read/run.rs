@@ -1,13 +1,13 @@
 //! Judging `run.json`: its form, and that its sources, counts and times agree with the manifest.
 
-use super::manifest::Facts;
+use super::manifest::ManifestFacts;
 use super::stream::{Json, Stop};
 use super::{Reason, VerifyError};
 use crate::document::RunRecord;
 use crate::json::Object;
 use crate::path::RUN;
 
-pub(super) fn judge(contents: &[u8], facts: &Facts) -> Result<RunRecord, VerifyError> {
+pub(super) fn judge(contents: &[u8], facts: &ManifestFacts) -> Result<RunRecord, VerifyError> {
     let mut json = Json::new(contents);
     json.refuse(facts.format.later(RUN));
     let read = json.value().and_then(|Object(run)| json.end().map(|()| run));
@@ -33,7 +33,7 @@ fn error(reason: Reason, detail: impl std::fmt::Display) -> VerifyError {
     VerifyError::at(reason, RUN, format!("{RUN}: {detail}"))
 }
 
-fn scope(run: &RunRecord, facts: &Facts) -> Result<(), VerifyError> {
+fn scope(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     if !run.sources.iter().map(|source| &source.name).eq(&facts.sources) {
         let names: Vec<&str> = run.sources.iter().map(|source| source.name.as_str()).collect();
         let detail = format!("the sources [{}] are not those of the manifest", names.join(", "));
@@ -48,7 +48,7 @@ fn scope(run: &RunRecord, facts: &Facts) -> Result<(), VerifyError> {
 }
 
 /// What was collected is in the bundle, or was left out of it as forbidden.
-fn counts(run: &RunRecord, facts: &Facts) -> Result<(), VerifyError> {
+fn counts(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     for source in &run.sources {
         let parts = [source.collected, source.not_found, source.denied, source.failed];
         if parts.into_iter().fold(0, u64::saturating_add) != source.requested {
@@ -73,7 +73,7 @@ fn counts(run: &RunRecord, facts: &Facts) -> Result<(), VerifyError> {
 }
 
 /// Started, collected, completed, created.
-fn times(run: &RunRecord, facts: &Facts) -> Result<(), VerifyError> {
+fn times(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     let time = |text: &str| {
         crate::time::parse(text).ok_or_else(|| {
             error(Reason::TimeOrder, format_args!("{text} is no RFC 3339 time in whole seconds of UTC"))

@@ -4,7 +4,7 @@
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::{LineProblem, NAMESPACE, TrustError, TrustedKey};
+use super::{NAMESPACE, SignerLineError, TrustError, TrustedKey};
 use crate::key::{PublicKey, is_ssh_algorithm};
 
 /// The keys of the lines that count for bundles.
@@ -17,8 +17,8 @@ pub(super) fn parse(label: &str, contents: &[u8]) -> Result<Vec<TrustedKey>, Tru
             continue;
         }
         let number = index + 1;
-        let problem = |problem| TrustError::Line { label: label.to_owned(), line: number, problem };
-        if let Some(signer) = parse_line(line).map_err(problem)? {
+        let at_line = |source| TrustError::Line { label: label.to_owned(), line: number, source };
+        if let Some(signer) = parse_line(line).map_err(at_line)? {
             keys.push(TrustedKey {
                 label: format!("{label}, line {number} ({})", signer.principals),
                 key: signer.key,
@@ -44,11 +44,11 @@ struct Options {
     valid_before: Option<i64>,
 }
 
-fn parse_line(line: &str) -> Result<Option<Signer>, LineProblem> {
+fn parse_line(line: &str) -> Result<Option<Signer>, SignerLineError> {
     let (principals, rest) = word(line)?;
     let (second, rest) = word(rest)?;
     if second.is_empty() {
-        return Err(LineProblem::Incomplete);
+        return Err(SignerLineError::Incomplete);
     }
     // A line has options exactly if its second word is no key type.
     let (options, key_type, rest) = if is_ssh_algorithm(second) {
@@ -60,22 +60,22 @@ fn parse_line(line: &str) -> Result<Option<Signer>, LineProblem> {
     };
     let (encoded, _comment) = word(rest)?;
     if principals.is_empty() || key_type.is_empty() || encoded.is_empty() {
-        return Err(LineProblem::Incomplete);
+        return Err(SignerLineError::Incomplete);
     }
-    let principals = unquote(principals).ok_or(LineProblem::Quote)?;
+    let principals = unquote(principals).ok_or(SignerLineError::Quote)?;
     let in_namespace = options.namespaces.as_deref().is_some_and(|list| matches_list(NAMESPACE, list));
     if !in_namespace || !names_anyone(principals) {
         return Ok(None);
     }
     if options.certificate_authority {
-        return Err(LineProblem::CertificateAuthority);
+        return Err(SignerLineError::CertificateAuthority);
     }
     if let (Some(after), Some(before)) = (options.valid_after, options.valid_before)
         && before <= after
     {
-        return Err(LineProblem::EmptyWindow);
+        return Err(SignerLineError::EmptyWindow);
     }
-    let key = PublicKey::from_openssh_words(key_type, encoded).map_err(LineProblem::Key)?;
+    let key = PublicKey::from_openssh_words(key_type, encoded).map_err(SignerLineError::Key)?;
     Ok(Some(Signer { principals: principals.to_owned(), options, key }))
 }
 
@@ -133,29 +133,29 @@ fn matches_pattern(mut name: &[u8], mut pattern: &[u8]) -> bool {
 }
 
 /// The first word and what follows it. White space inside quotation marks does not end a word.
-fn word(text: &str) -> Result<(&str, &str), LineProblem> {
+fn word(text: &str) -> Result<(&str, &str), SignerLineError> {
     let text = text.trim_start();
     let mut quoted = false;
     for (position, byte) in text.bytes().enumerate() {
         match byte {
             b'"' => quoted = !quoted,
             b' ' | b'\t' if !quoted => {
-                return text.split_at_checked(position).ok_or(LineProblem::Quote);
+                return text.split_at_checked(position).ok_or(SignerLineError::Quote);
             }
             _ => {}
         }
     }
-    if quoted { Err(LineProblem::Quote) } else { Ok((text, "")) }
+    if quoted { Err(SignerLineError::Quote) } else { Ok((text, "")) }
 }
 
-fn parse_options(text: &str) -> Result<Options, LineProblem> {
+fn parse_options(text: &str) -> Result<Options, SignerLineError> {
     let mut options = Options::default();
     for option in split_outside_quotes(text) {
         let (name, value) = match option.split_once('=') {
             Some((name, value)) => (name, Some(value)),
             None => (option, None),
         };
-        let bad = || LineProblem::BadOption(option.to_owned());
+        let bad = || SignerLineError::BadOption(option.to_owned());
         match (name.to_ascii_lowercase().as_str(), value) {
             ("cert-authority", None) => options.certificate_authority = true,
             ("namespaces", Some(value)) if options.namespaces.is_none() => {
@@ -168,7 +168,7 @@ fn parse_options(text: &str) -> Result<Options, LineProblem> {
                 options.valid_before = Some(parse_time(value)?);
             }
             ("cert-authority" | "namespaces" | "valid-after" | "valid-before", _) => return Err(bad()),
-            _ => return Err(LineProblem::UnknownOption(option.to_owned())),
+            _ => return Err(SignerLineError::UnknownOption(option.to_owned())),
         }
     }
     Ok(options)
@@ -193,8 +193,8 @@ fn unquote(value: &str) -> Option<&str> {
 }
 
 /// `YYYYMMDD`, `YYYYMMDDHHMM` or `YYYYMMDDHHMMSS`, with or without `Z`, in Unix seconds of UTC.
-fn parse_time(value: &str) -> Result<i64, LineProblem> {
-    let bad = || LineProblem::BadTime(value.to_owned());
+fn parse_time(value: &str) -> Result<i64, SignerLineError> {
+    let bad = || SignerLineError::BadTime(value.to_owned());
     let text = unquote(value).ok_or_else(bad)?;
     let digits = text.strip_suffix(['Z', 'z']).unwrap_or(text);
     if !digits.bytes().all(|byte| byte.is_ascii_digit()) || !matches!(digits.len(), 8 | 12 | 14) {
@@ -215,15 +215,16 @@ fn parse_time(value: &str) -> Result<i64, LineProblem> {
 mod tests {
     use super::*;
     use crate::key::{KeyError, SigningKey};
-    use crate::trust::{Judgement, TrustRoot};
+    use crate::text::Chain;
+    use crate::trust::{KeyTrust, TrustRoot};
 
     fn key(seed: u8) -> String {
         SigningKey::from_seed(&[seed; 32]).public_key().to_openssh()
     }
 
-    fn one(line: &str) -> Result<Vec<TrustedKey>, LineProblem> {
+    fn one(line: &str) -> Result<Vec<TrustedKey>, SignerLineError> {
         match parse("signers", line.as_bytes()) {
-            Err(TrustError::Line { problem, .. }) => Err(problem),
+            Err(TrustError::Line { source, .. }) => Err(source),
             Err(TrustError::NoSigner { .. }) => Ok(Vec::new()),
             other => Ok(other.unwrap()),
         }
@@ -319,29 +320,38 @@ mod tests {
         let good = key(1);
         let ours = "namespaces=\"evidence-bundle\"";
         let problem = |line: String| one(&line).unwrap_err();
-        assert_eq!(problem("alice".to_owned()), LineProblem::Incomplete);
-        assert_eq!(problem(format!("alice {ours} ssh-ed25519")), LineProblem::Incomplete);
-        assert_eq!(problem(format!("\"alice {good}")), LineProblem::Quote);
-        assert_eq!(problem(format!("alice {ours},cert-authority {good}")), LineProblem::CertificateAuthority);
-        assert!(matches!(problem(format!("alice no-touch {good}")), LineProblem::UnknownOption(_)));
-        assert!(matches!(problem(format!("alice {ours},{ours} {good}")), LineProblem::BadOption(_)));
-        assert!(matches!(problem(format!("alice namespaces= {good}")), LineProblem::BadOption(_)));
+        assert_eq!(problem("alice".to_owned()), SignerLineError::Incomplete);
+        assert_eq!(problem(format!("alice {ours} ssh-ed25519")), SignerLineError::Incomplete);
+        assert_eq!(problem(format!("\"alice {good}")), SignerLineError::Quote);
+        assert_eq!(
+            problem(format!("alice {ours},cert-authority {good}")),
+            SignerLineError::CertificateAuthority
+        );
+        assert!(matches!(problem(format!("alice no-touch {good}")), SignerLineError::UnknownOption(_)));
+        assert!(matches!(problem(format!("alice {ours},{ours} {good}")), SignerLineError::BadOption(_)));
+        assert!(matches!(problem(format!("alice namespaces= {good}")), SignerLineError::BadOption(_)));
         for option in ["valid-after", "valid-before"] {
             let twice = format!("alice {ours},{option}=20260101Z,{option}=20270101Z {good}");
             assert!(
-                matches!(problem(twice), LineProblem::BadOption(_)),
+                matches!(problem(twice), SignerLineError::BadOption(_)),
                 "a second one must not widen the first"
             );
         }
-        assert!(matches!(problem(format!("alice {ours},valid-after=soon {good}")), LineProblem::BadTime(_)));
+        assert!(matches!(
+            problem(format!("alice {ours},valid-after=soon {good}")),
+            SignerLineError::BadTime(_)
+        ));
         assert_eq!(
             problem(format!("alice {ours},valid-after=20260102,valid-before=20260102 {good}")),
-            LineProblem::EmptyWindow
+            SignerLineError::EmptyWindow
         );
-        assert_eq!(problem(format!("alice {ours} ssh-ed25519 AAAA")), LineProblem::Key(KeyError::Malformed));
+        assert_eq!(
+            problem(format!("alice {ours} ssh-ed25519 AAAA")),
+            SignerLineError::Key(KeyError::Malformed)
+        );
         assert!(matches!(
             problem(format!("alice {ours} ssh-rsa AAAAB3NzaC1yc2E=")),
-            LineProblem::Key(KeyError::NotAnEd25519PublicKey(_))
+            SignerLineError::Key(KeyError::NotAnEd25519PublicKey(_))
         ));
     }
 
@@ -358,36 +368,36 @@ mod tests {
         let day = |text| parse_time(text).unwrap();
         assert_eq!(
             trust.judge(&public, day("20260101")),
-            Judgement::Trusted("signers, line 1 (old)".to_owned())
+            KeyTrust::Trusted("signers, line 1 (old)".to_owned())
         );
-        assert!(matches!(trust.judge(&public, day("20260201")), Judgement::OutsideValidity(_)));
+        assert!(matches!(trust.judge(&public, day("20260201")), KeyTrust::OutsideValidity(_)));
         assert_eq!(
             trust.judge(&public, day("20260301")),
-            Judgement::Trusted("signers, line 2 (new)".to_owned())
+            KeyTrust::Trusted("signers, line 2 (new)".to_owned())
         );
         let other = SigningKey::from_seed(&[2; 32]).public_key();
-        assert_eq!(trust.judge(&other, day("20260301")), Judgement::Unknown);
+        assert_eq!(trust.judge(&other, day("20260301")), KeyTrust::Unknown);
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        for (problem, text) in [
-            (LineProblem::Incomplete, "the line ends before its key"),
-            (LineProblem::Quote, "a quotation mark is not closed"),
-            (LineProblem::UnknownOption("x".to_owned()), "unknown option \"x\""),
-            (LineProblem::BadOption("x".to_owned()), "option \"x\" is repeated or has no value"),
+        for (source, text) in [
+            (SignerLineError::Incomplete, "the line ends before its key"),
+            (SignerLineError::Quote, "a quotation mark is not closed"),
+            (SignerLineError::UnknownOption("x".to_owned()), "unknown option \"x\""),
+            (SignerLineError::BadOption("x".to_owned()), "option \"x\" is repeated or has no value"),
             (
-                LineProblem::BadTime("2026".to_owned()),
+                SignerLineError::BadTime("2026".to_owned()),
                 "\"2026\" is not a time of the form YYYYMMDD[HHMM[SS]][Z]",
             ),
-            (LineProblem::EmptyWindow, "valid-before is not later than valid-after"),
+            (SignerLineError::EmptyWindow, "valid-before is not later than valid-after"),
             (
-                LineProblem::CertificateAuthority,
+                SignerLineError::CertificateAuthority,
                 "cert-authority is not supported: a bundle carries a key, not a certificate",
             ),
         ] {
-            let error = TrustError::Line { label: "signers".to_owned(), line: 3, problem };
-            assert_eq!(error.to_string(), format!("signers, line 3: {text}"));
+            let error = TrustError::Line { label: "signers".to_owned(), line: 3, source };
+            assert_eq!(Chain(&error).to_string(), format!("signers, line 3: {text}"));
         }
         let label = || "signers".to_owned();
         assert_eq!(TrustError::NotText { label: label() }.to_string(), "signers: not UTF-8 text");
@@ -403,7 +413,7 @@ mod tests {
             trust.add_fingerprint(&fingerprint).unwrap();
             assert!(trust.pins(&public));
             assert!(!trust.pins(&SigningKey::from_seed(&[2; 32]).public_key()));
-            assert_eq!(trust.judge(&public, 0), Judgement::Trusted(format!("fingerprint {fingerprint}")));
+            assert_eq!(trust.judge(&public, 0), KeyTrust::Trusted(format!("fingerprint {fingerprint}")));
         }
         let no_letter = format!("SHA256:{}!", "A".repeat(42));
         for text in ["", "sha256:12", "SHA256:12", "md5:aa", &"0".repeat(64), &no_letter] {

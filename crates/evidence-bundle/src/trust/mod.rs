@@ -58,35 +58,43 @@ impl fmt::Display for Pin {
 }
 
 /// Why something cannot serve as a trust root.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
     /// The key of a public key file cannot be used.
+    #[error("{label}")]
     Key {
         /// The label that was given for the file.
         label: String,
         /// What is wrong with the key.
-        error: KeyError,
+        source: KeyError,
     },
     /// A line of an allowed-signers file cannot be used.
+    #[error("{label}, line {line}")]
     Line {
         /// The label that was given for the file.
         label: String,
         /// The number of the line, from 1.
         line: usize,
         /// What is wrong with it.
-        problem: LineProblem,
+        source: SignerLineError,
     },
     /// An allowed-signers file is not UTF-8 text.
+    #[error("{label}: not UTF-8 text")]
     NotText {
         /// The label that was given for the file.
         label: String,
     },
     /// An allowed-signers file names no key for bundles.
+    #[error(
+        "{label}: no line trusts a key for bundles (a line needs the option namespaces=\"{NAMESPACE}\" and a principal that \
+         it does not negate)"
+    )]
     NoSigner {
         /// The label that was given for the file.
         label: String,
     },
     /// A fingerprint is in neither of the two forms.
+    #[error("{text:?} is no fingerprint (sha256: and 64 hex digits, or SHA256: and 43 base64 characters)")]
     Fingerprint {
         /// The text.
         text: String,
@@ -94,69 +102,37 @@ pub enum TrustError {
 }
 
 /// What is wrong with a line of an allowed-signers file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LineProblem {
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SignerLineError {
     /// The line ends before its key.
+    #[error("the line ends before its key")]
     Incomplete,
     /// A quotation mark is not closed.
+    #[error("a quotation mark is not closed")]
     Quote,
     /// An option is unknown.
+    #[error("unknown option {0:?}")]
     UnknownOption(String),
     /// An option stands there twice, or has no value where it needs one.
+    #[error("option {0:?} is repeated or has no value")]
     BadOption(String),
     /// A time is in none of the forms that OpenSSH knows, or does not exist.
+    #[error("{0:?} is not a time of the form YYYYMMDD[HHMM[SS]][Z]")]
     BadTime(String),
     /// The key would be valid from a time that is not before the time until which it is valid.
+    #[error("valid-before is not later than valid-after")]
     EmptyWindow,
     /// The line trusts an authority, which bundles cannot use: they carry keys, not certificates.
+    #[error("cert-authority is not supported: a bundle carries a key, not a certificate")]
     CertificateAuthority,
     /// The key cannot be used.
+    #[error(transparent)]
     Key(KeyError),
 }
 
-impl fmt::Display for TrustError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TrustError::Key { label, error } => write!(f, "{label}: {error}"),
-            TrustError::Line { label, line, problem } => write!(f, "{label}, line {line}: {problem}"),
-            TrustError::NotText { label } => write!(f, "{label}: not UTF-8 text"),
-            TrustError::NoSigner { label } => write!(
-                f,
-                "{label}: no line trusts a key for bundles (a line needs the option namespaces=\"{NAMESPACE}\" and a \
-                 principal that it does not negate)"
-            ),
-            TrustError::Fingerprint { text } => write!(
-                f,
-                "{text:?} is no fingerprint (sha256: and 64 hex digits, or SHA256: and 43 base64 characters)"
-            ),
-        }
-    }
-}
-
-impl fmt::Display for LineProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LineProblem::Incomplete => f.write_str("the line ends before its key"),
-            LineProblem::Quote => f.write_str("a quotation mark is not closed"),
-            LineProblem::UnknownOption(option) => write!(f, "unknown option {option:?}"),
-            LineProblem::BadOption(option) => write!(f, "option {option:?} is repeated or has no value"),
-            LineProblem::BadTime(time) => {
-                write!(f, "{time:?} is not a time of the form YYYYMMDD[HHMM[SS]][Z]")
-            }
-            LineProblem::EmptyWindow => f.write_str("valid-before is not later than valid-after"),
-            LineProblem::CertificateAuthority => {
-                f.write_str("cert-authority is not supported: a bundle carries a key, not a certificate")
-            }
-            LineProblem::Key(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for TrustError {}
-
 /// What a trust root says about a key at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Judgement {
+pub enum KeyTrust {
     /// The key is trusted, by the entry with this label.
     Trusted(String),
     /// The key is known, by the entry with this label, and not valid at that time.
@@ -192,7 +168,7 @@ impl TrustRoot {
         let label = label.into();
         let keys = match PublicKey::parse_all(contents) {
             Ok(keys) => keys,
-            Err(error) => return Err(TrustError::Key { label, error }),
+            Err(source) => return Err(TrustError::Key { label, source }),
         };
         let several = keys.len() > 1;
         for (index, key) in keys.into_iter().enumerate() {
@@ -260,15 +236,15 @@ impl TrustRoot {
     /// What this trust root says about a key at a Unix second.
     ///
     /// A key may stand there more than once with different windows; one that covers the time is enough.
-    pub fn judge(&self, key: &PublicKey, time: i64) -> Judgement {
+    pub fn judge(&self, key: &PublicKey, time: i64) -> KeyTrust {
         if let Some(pin) = self.pins.iter().find(|pin| pin.matches(key)) {
-            return Judgement::Trusted(pin.to_string());
+            return KeyTrust::Trusted(pin.to_string());
         }
         let entries = || self.keys.iter().filter(|entry| entry.key == *key);
         match (entries().find(|entry| entry.is_valid_at(time)), entries().next()) {
-            (Some(entry), _) => Judgement::Trusted(entry.label.clone()),
-            (None, Some(entry)) => Judgement::OutsideValidity(entry.label.clone()),
-            (None, None) => Judgement::Unknown,
+            (Some(entry), _) => KeyTrust::Trusted(entry.label.clone()),
+            (None, Some(entry)) => KeyTrust::OutsideValidity(entry.label.clone()),
+            (None, None) => KeyTrust::Unknown,
         }
     }
 }

@@ -144,16 +144,16 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let Some(target) = upload else { return Ok(exit) };
 
     // 7. Upload, if that is wanted.
-    let fresh = upload::Fresh {
+    let new = upload::NewBundle {
         bundle: &delivered.path,
         complete: collection.is_complete(),
         key,
         again: next.upload,
     };
-    upload::fresh(
+    upload::collected(
         &target,
-        &fresh,
-        &upload::Around { env, interrupt: &interrupt, screen: &screen, reporter: &reporter },
+        &new,
+        &upload::UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter },
     )?;
     Ok(exit)
 }

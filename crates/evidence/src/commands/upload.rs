@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use evidence_bundle::key::{KeyId, PublicKey};
 use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
-use evidence_bundle::text::Printable;
+use evidence_bundle::text::{Chain, Printable};
 use evidence_bundle::trust::TrustRoot;
 use sha2::{Digest as _, Sha256};
 
@@ -36,7 +36,7 @@ use crate::screen::{self, Screen};
 const DEFAULT_CONFIG: &str = "./evidence.yaml";
 
 /// What an upload needs of the run it is a part of.
-pub(super) struct Around<'a> {
+pub(super) struct UploadContext<'a> {
     pub(super) env: &'a Env,
     pub(super) interrupt: &'a Interrupt,
     pub(super) screen: &'a Screen,
@@ -44,7 +44,7 @@ pub(super) struct Around<'a> {
 }
 
 /// A bundle that was just collected.
-pub(super) struct Fresh<'a> {
+pub(super) struct NewBundle<'a> {
     pub(super) bundle: &'a Path,
     pub(super) complete: bool,
     /// The key that signed it.
@@ -73,7 +73,7 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     if let Some(exit) = interrupt.raised() {
         return Err(failed(UploadError::Interrupted(exit), &args.bundle, again(args)));
     }
-    let looked = looked.map_err(|refused| refused.into_error(&args.bundle))?;
+    let looked = looked.map_err(|failure| unsent(failure, &args.bundle))?;
     reporter.event(Event::Upload(Uploading::Checked {
         bundle: &args.bundle,
         bytes: looked.parcel.bytes(),
@@ -81,9 +81,9 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     }));
 
     // 3. The platform.
-    let around = Around { env, interrupt: &interrupt, screen: &screen, reporter: &reporter };
-    let uploaded = deliver(&target, &args.bundle, &looked, &around)
-        .map_err(|source| failed(source, &args.bundle, again(args)))?;
+    let context = UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter };
+    let uploaded = deliver(&target, &args.bundle, &looked, &context)
+        .map_err(|failure| failed(failure, &args.bundle, again(args)))?;
     if args.quiet {
         // A closed pipe is the reader's business.
         let _ = writeln!(io::stdout(), "{}", uploaded.url);
@@ -109,42 +109,46 @@ pub(super) fn intended(
 }
 
 /// Uploads what was just collected, if it is complete.
-pub(super) fn fresh(target: &Target, fresh: &Fresh<'_>, around: &Around<'_>) -> Result<(), Error> {
+pub(super) fn collected(
+    target: &Target,
+    new: &NewBundle<'_>,
+    context: &UploadContext<'_>,
+) -> Result<(), Error> {
     let over = |uploaded| {
-        let kept = fresh.bundle.symlink_metadata().is_ok();
-        around.reporter.event(Event::Upload(Uploading::Over { uploaded, kept }));
+        let kept = new.bundle.symlink_metadata().is_ok();
+        context.reporter.event(Event::Upload(Uploading::Over { uploaded, kept }));
     };
-    if !fresh.complete {
+    if !new.complete {
         let text = "not uploaded: the bundle is incomplete";
-        around.reporter.event(Event::Upload(Uploading::Note(text)));
+        context.reporter.event(Event::Upload(Uploading::Note(text)));
         over(false);
         return Ok(());
     }
     let mut trust = TrustRoot::new();
-    trust.add_key("your own signing key", fresh.key);
+    trust.add_key("your own signing key", new.key);
     let trust = target.config.verify_before_upload.then_some(&trust);
-    let uploaded = look(fresh.bundle, trust, around.interrupt)
-        .map_err(|refused| match around.interrupt.raised() {
+    let uploaded = look(new.bundle, trust, context.interrupt)
+        .map_err(|failure| match context.interrupt.raised() {
             Some(exit) => UploadError::Interrupted(exit),
-            None => UploadError::Local(refused.reason),
+            None => UploadError::Local(Chain(&failure).to_string()),
         })
-        .and_then(|looked| deliver(target, fresh.bundle, &looked, around));
+        .and_then(|looked| deliver(target, new.bundle, &looked, context));
     over(uploaded.is_ok());
-    uploaded.map(|_| ()).map_err(|source| failed(source, fresh.bundle, fresh.again.clone()))
+    uploaded.map(|_| ()).map_err(|failure| failed(failure, new.bundle, new.again.clone()))
 }
 
-fn failed(source: UploadError, bundle: &Path, again: String) -> Error {
-    Error::Upload { source, bundle: bundle.to_path_buf(), again }
+fn failed(failure: UploadError, bundle: &Path, again: String) -> Error {
+    Error::Upload { failure, bundle: bundle.to_path_buf(), again }
 }
 
 /// Sends the parcel and says what came of it.
 fn deliver(
     target: &Target,
     bundle: &Path,
-    looked: &Looked,
-    around: &Around<'_>,
+    looked: &CheckedBundle,
+    context: &UploadContext<'_>,
 ) -> Result<Uploaded, UploadError> {
-    let upload = Upload::new(target, around.env, around.screen, around.reporter)?;
+    let upload = Upload::new(target, context.env, context.screen, context.reporter)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -152,13 +156,13 @@ fn deliver(
     let outcome = runtime.block_on(async {
         tokio::select! {
             outcome = upload.run(&looked.parcel, looked.signer()) => outcome,
-            exit = around.interrupt.wait() => Err(UploadError::Interrupted(exit)),
+            exit = context.interrupt.wait() => Err(UploadError::Interrupted(exit)),
         }
     });
     // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
     runtime.shutdown_background();
     let uploaded = outcome?;
-    around.reporter.event(Event::Upload(Uploading::Done {
+    context.reporter.event(Event::Upload(Uploading::Done {
         url: &uploaded.url,
         bundle_id: &uploaded.bundle_id,
         organization: &uploaded.organization,
@@ -169,7 +173,7 @@ fn deliver(
             Ok(()) => "the local bundle is deleted (upload.delete_after_upload)".to_string(),
             Err(error) => format!("the local bundle is not deleted: {error}"),
         };
-        around.reporter.event(Event::Upload(Uploading::Note(&text)));
+        context.reporter.event(Event::Upload(Uploading::Note(&text)));
     }
     Ok(uploaded)
 }
@@ -265,103 +269,84 @@ fn again(args: &UploadArgs) -> String {
 }
 
 /// A bundle that was looked at, and is still open.
-struct Looked {
+struct CheckedBundle {
     file: Arc<File>,
     parcel: Parcel,
-    judged: Judged,
+    judged: LocalVerdict,
 }
 
 /// What the look brought.
 #[derive(Debug)]
-enum Judged {
+enum LocalVerdict {
     Verified { signer: KeyId, trusted_by: String, complete: bool },
     NotAuthenticated { signer: KeyId },
     NotLookedAt,
 }
 
-impl Looked {
+impl CheckedBundle {
     /// The key that signed it, if that is known.
     fn signer(&self) -> Option<&KeyId> {
         match &self.judged {
-            Judged::Verified { signer, .. } | Judged::NotAuthenticated { signer } => Some(signer),
-            Judged::NotLookedAt => None,
+            LocalVerdict::Verified { signer, .. } | LocalVerdict::NotAuthenticated { signer } => Some(signer),
+            LocalVerdict::NotLookedAt => None,
         }
     }
 
     fn found(&self) -> Found<'_> {
         match &self.judged {
-            Judged::Verified { trusted_by, complete, .. } => {
+            LocalVerdict::Verified { trusted_by, complete, .. } => {
                 Found::Verified { trusted_by, complete: *complete }
             }
-            Judged::NotAuthenticated { .. } => Found::NotAuthenticated,
-            Judged::NotLookedAt => Found::NotVerified,
+            LocalVerdict::NotAuthenticated { .. } => Found::NotAuthenticated,
+            LocalVerdict::NotLookedAt => Found::NotVerified,
         }
     }
 }
 
 /// Why a bundle is not sent at all.
-struct Refused {
-    reason: String,
-    /// What to do; `None` if the bundle was read and is not what a trusted key signed.
-    help: Option<&'static str>,
-}
-
-impl Refused {
-    fn unreadable(error: &io::Error) -> Refused {
-        Refused {
-            reason: format!("cannot read the bundle: {error}"),
-            help: Some("name a bundle that `evidence collect` has written; nothing was sent"),
+fn unsent(failure: Failure, bundle: &Path) -> Error {
+    let bundle = bundle.to_path_buf();
+    let help = match failure {
+        Failure::NotWhatWasSigned(source) => return Error::Tampered { bundle, source },
+        Failure::NewerVersion(_) => {
+            "install a newer evidence, or upload with the one that made it; nothing was sent"
         }
-    }
-
-    fn into_error(self, bundle: &Path) -> Error {
-        let bundle = bundle.to_path_buf();
-        match self.help {
-            None => Error::Tampered { bundle, reason: self.reason },
-            Some(help) => Error::NotJudged { bundle, reason: self.reason, help: help.to_string() },
+        Failure::IntactNotAuthenticated(_) | Failure::CannotJudge(_) => {
+            "name a bundle that `evidence collect` has written; nothing was sent"
         }
-    }
+    };
+    Error::NotJudged { bundle, source: failure, help }
 }
 
 /// Opens the bundle, verifies it if there is a trust root to do it with, and takes its digest in the same pass: what is
 /// sent later is what was verified.
-fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Result<Looked, Refused> {
-    let unreadable = |error| Refused::unreadable(&error);
-    let file = Arc::new(input::open(bundle).map_err(unreadable)?);
+fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Result<CheckedBundle, Failure> {
+    let file = Arc::new(input::open(bundle).map_err(Failure::CannotJudge)?);
     let mut reader = Digesting { file: &file, interrupt, hasher: Sha256::new(), bytes: 0 };
     let judged = match trust {
-        None => Judged::NotLookedAt,
+        None => LocalVerdict::NotLookedAt,
         Some(trust) => {
             let buffered = BufReader::with_capacity(256 * 1024, &mut reader);
             let verdict =
                 UntrustedBundle::new(buffered).verify(trust, &Expectations::default(), &Limits::default());
             match verdict {
-                Ok(bundle) => Judged::Verified {
+                Ok(bundle) => LocalVerdict::Verified {
                     signer: bundle.key_id,
                     trusted_by: bundle.trusted_by,
                     complete: bundle.complete,
                 },
                 Err(Failure::IntactNotAuthenticated(intact)) => {
-                    Judged::NotAuthenticated { signer: intact.key_id }
+                    LocalVerdict::NotAuthenticated { signer: intact.key_id }
                 }
-                Err(Failure::NotWhatWasSigned(error)) => {
-                    let reason = Printable(&format!("{}: {}", error.reason, error.detail)).to_string();
-                    return Err(Refused { reason, help: None });
-                }
-                Err(Failure::NewerVersion(newer)) => {
-                    let help =
-                        "install a newer evidence, or upload with the one that made it; nothing was sent";
-                    return Err(Refused { reason: newer.to_string(), help: Some(help) });
-                }
-                Err(Failure::CannotJudge(error)) => return Err(Refused::unreadable(&error)),
+                Err(failure) => return Err(failure),
             }
         }
     };
     // A verified bundle has been read to its end.
-    io::copy(&mut reader, &mut io::sink()).map_err(unreadable)?;
+    io::copy(&mut reader, &mut io::sink()).map_err(Failure::CannotJudge)?;
     let Digesting { hasher, bytes, .. } = reader;
     let parcel = Parcel::new(Arc::clone(&file), bytes, hasher.finalize().into());
-    Ok(Looked { file, parcel, judged })
+    Ok(CheckedBundle { file, parcel, judged })
 }
 
 /// Reads a file until there is a signal, and keeps count of what it reads.

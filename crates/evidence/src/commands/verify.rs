@@ -12,7 +12,7 @@ use evidence_bundle::document::{ErrorRecord, Excluded, Warning, write_json};
 use evidence_bundle::read::{
     Expectations, Failure, Intact, Limits, NewerBundle, UntrustedBundle, VerifiedBundle, VerifyError,
 };
-use evidence_bundle::text::Printable;
+use evidence_bundle::text::{Chain, Printable};
 use evidence_bundle::trust::{TrustError, TrustRoot};
 use serde::Serialize;
 use zeroize::Zeroizing;
@@ -86,7 +86,7 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
         Err(error) => {
             // A program that reads the verdict gets one, whatever keeps this from being judged.
             if args.json {
-                put(&json(&Report { detail: Some(&error.to_string()), ..Report::new("not_judged") }));
+                put(&json(&Report { detail: Some(&Chain(&error).to_string()), ..Report::new("not_judged") }));
             }
             return Err(error);
         }
@@ -372,7 +372,7 @@ fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
 
 fn trust_error(error: TrustError) -> Error {
     Error::Usage {
-        message: format!("cannot trust this key: {error}"),
+        message: format!("cannot trust this key: {}", Chain(&error)),
         help: "a bundle is signed with Ed25519; name the signer's public key, in PEM or OpenSSH form"
             .to_string(),
     }

@@ -3,7 +3,6 @@
 //! Every directory, link and file that the system passes on its way to the key is judged, not only the key.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
@@ -30,7 +29,8 @@ enum Place {
 }
 
 /// Why others can put another file in the place of a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", describe(.place, .path, .fault))]
 pub struct Weakness {
     place: Place,
     path: PathBuf,
@@ -71,25 +71,23 @@ impl Weakness {
     }
 }
 
-impl fmt::Display for Weakness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = match self.place {
-            Place::Directory => "the directory",
-            Place::Link => "the link",
-            Place::File => "the file",
-        };
-        let path = self.path.display();
-        match self.fault {
-            Fault::Mode(mode) => {
-                let who = match mode & WRITABLE {
-                    0o020 => "its group",
-                    0o002 => "every user",
-                    _ => "its group and every user",
-                };
-                write!(f, "{who} can write to {place} {path} (mode {mode:o})")
-            }
-            Fault::Owner(uid) => write!(f, "{place} {path} belongs to user {uid}"),
+fn describe(place: &Place, path: &Path, fault: &Fault) -> String {
+    let place = match place {
+        Place::Directory => "the directory",
+        Place::Link => "the link",
+        Place::File => "the file",
+    };
+    let path = path.display();
+    match fault {
+        Fault::Mode(mode) => {
+            let who = match mode & WRITABLE {
+                0o020 => "its group",
+                0o002 => "every user",
+                _ => "its group and every user",
+            };
+            format!("{who} can write to {place} {path} (mode {mode:o})")
         }
+        Fault::Owner(uid) => format!("{place} {path} belongs to user {uid}"),
     }
 }
 

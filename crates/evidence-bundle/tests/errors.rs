@@ -1,0 +1,42 @@
+//! What the errors of this crate say, and what they leave to their causes.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::error::Error;
+use std::io;
+
+use evidence_bundle::checksums::{LineError, ListError};
+use evidence_bundle::key::KeyError;
+use evidence_bundle::path::PathError;
+use evidence_bundle::trust::{SignerLineError, TrustError};
+use evidence_bundle::write::WriteError;
+use evidence_bundle::{BundlePath, Failure, TrustRoot};
+
+/// A text that has its cause in it would be said twice wherever the chain is shown.
+#[test]
+fn error_display_chain_doesnt_repeat() {
+    let path = || BundlePath::new("sources/codehost/a").unwrap();
+    let io = || io::Error::other("no room");
+    let label = || "signers".to_owned();
+    let list = ListError::Line { line: 3, source: LineError::Digest };
+    let errors: [Box<dyn Error>; 9] = [
+        Box::new(ListError::Path { line: 3, source: PathError::Traversal }),
+        Box::new(WriteError::List(list.clone())),
+        Box::new(list),
+        Box::new(WriteError::Read { path: path(), source: io() }),
+        Box::new(WriteError::Write(io())),
+        Box::new(TrustError::Key { label: label(), source: KeyError::Empty }),
+        Box::new(TrustError::Line { label: label(), line: 3, source: SignerLineError::Quote }),
+        Box::new(TrustError::Line { label: label(), line: 3, source: SignerLineError::Key(KeyError::Weak) }),
+        Box::new(Failure::CannotJudge(io())),
+    ];
+    for error in &errors {
+        let mut wrapper: &dyn Error = error.as_ref();
+        assert!(wrapper.source().is_some(), "{wrapper} keeps its cause");
+        while let Some(cause) = wrapper.source() {
+            assert!(!wrapper.to_string().contains(&cause.to_string()), "{wrapper:?} repeats {cause}");
+            wrapper = cause;
+        }
+    }
+    let refused = TrustRoot::new().add_public_keys("key.pub", b"").unwrap_err();
+    assert_eq!(evidence_bundle::text::Chain(&refused).to_string(), "key.pub: the key is empty");
+}
