@@ -1,6 +1,6 @@
 //! Any text as trust root or key: never a panic, and a key that is read prints back to itself in every form.
 
-use evidence_bundle::trust::Judgement;
+use evidence_bundle::trust::KeyTrust;
 use evidence_bundle::{PublicKey, SigningKey, TrustRoot};
 
 pub fn run(text: &[u8]) -> bool {
@@ -28,7 +28,7 @@ pub fn run(text: &[u8]) -> bool {
     for entry in trust.keys() {
         same(&entry.key);
         let inside = entry.valid_after.or(entry.valid_before.map(|before| before - 1)).unwrap_or(0);
-        assert!(matches!(trust.judge(&entry.key, inside), Judgement::Trusted(_)));
+        assert!(matches!(trust.judge(&entry.key, inside), KeyTrust::Trusted(_)));
         assert!(entry.valid_after.zip(entry.valid_before).is_none_or(|(after, before)| after < before));
     }
     let mut pinned = TrustRoot::new();
