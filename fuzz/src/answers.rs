@@ -6,16 +6,16 @@
 use evidence::evaluate::{Evidence, checks};
 use evidence::observation::Seen;
 use evidence::rule::{Status, Verdict};
-use evidence::source::{Answer, Found, KINDS};
+use evidence::source::{Endpoint, Found, KINDS};
 use serde_json::Value;
 
 pub fn run(input: &[u8]) -> bool {
     let Some((call, bytes)) = input.split_first() else { return false };
-    let answers: Vec<&Answer> = KINDS.iter().flat_map(|kind| kind.answers).collect();
-    let answer = answers[usize::from(*call) % answers.len()];
-    let read = (answer.read)(bytes);
-    let again = (answer.read)(bytes);
-    let padded = (answer.read)(&[bytes, b"\n "].concat());
+    let calls: Vec<&dyn Endpoint> = KINDS.iter().flat_map(|kind| kind.calls).copied().collect();
+    let call = calls[usize::from(*call) % calls.len()];
+    let read = call.read(bytes);
+    let again = call.read(bytes);
+    let padded = call.read(&[bytes, b"\n "].concat());
     assert_eq!(format!("{read:?}"), format!("{again:?}"), "the same answer, read twice");
     // How long an answer was is no part of what it says.
     assert_eq!(read.is_ok(), padded.is_ok());
@@ -32,7 +32,7 @@ pub fn run(input: &[u8]) -> bool {
             _ => None,
         });
         for check in checks(inspection, &Evidence::None) {
-            judged(check.rule.code, answer.call, bytes, artifact.as_ref(), &check.verdict);
+            judged(check.rule.code, call.name(), bytes, artifact.as_ref(), &check.verdict);
         }
     }
     true
@@ -51,27 +51,29 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
     assert!(!verdict.improvable || verdict.status == Status::Pass, "{verdict:?}");
     // Numbers beyond all bounds are skipped in fields that nobody reads, and no `Value`.
     let answer = serde_json::from_slice::<Value>(bytes).ok();
-    let Some(said) = (if call == "GetAccountPasswordPolicy" { artifact } else { answer.as_ref() }) else {
+    let Some(said) = (if call == "iam:GetAccountPasswordPolicy" { artifact } else { answer.as_ref() }) else {
         return;
     };
     let expected = match call {
-        "GET /orgs/{org}" => match said["two_factor_requirement_enabled"].as_bool() {
+        "/orgs/{org}" => match said["two_factor_requirement_enabled"].as_bool() {
             Some(true) => Status::Pass,
             Some(false) => Status::Fail,
             None => Status::NotVerifiable,
         },
-        "GET /repos/{owner}/{repo}/branches/{branch}/protection" => protection(said),
-        "GetAccountPasswordPolicy" => password(&said["PasswordPolicy"]),
+        "/repos/{owner}/{repo}/branches/{branch}/protection" => protection(said),
+        "iam:GetAccountPasswordPolicy" => password(&said["PasswordPolicy"]),
         // Whether a trail is logging was not asked.
-        "DescribeTrails" if said["trailList"] == Value::Array(Vec::new()) => Status::Fail,
-        "DescribeTrails" => Status::NotVerifiable,
-        "GetTrailStatus" => match said["IsLogging"].as_bool() {
+        "cloudtrail:DescribeTrails" if said["trailList"] == Value::Array(Vec::new()) => Status::Fail,
+        "cloudtrail:DescribeTrails" => Status::NotVerifiable,
+        "cloudtrail:GetTrailStatus" => match said["IsLogging"].as_bool() {
             Some(true) => Status::Pass,
             Some(false) => Status::Fail,
             None => Status::NotVerifiable,
         },
-        "DescribeLogGroups" => log_groups(said),
-        "users.list" if rule == "two-step-verification" => two_step(said),
+        "logs:DescribeLogGroups" => log_groups(said),
+        name if name.starts_with("/admin/directory/v1/users?") && rule == "two-step-verification" => {
+            two_step(said)
+        }
         _ => return,
     };
     assert_eq!(verdict.status, expected, "{call}: {said}: {verdict:?}");

@@ -155,19 +155,6 @@ impl Client {
     ///
     /// `limit` bounds the body in bytes; `parse` reads it. A body that is broken counts as a fault of the host and is
     /// asked for again; one of another shape than documented is not.
-    ///
-    /// # Errors
-    ///
-    /// A [`Failure`] if there is no answer.
-    pub async fn send<T>(
-        &self,
-        request: &Request,
-        limit: usize,
-        parse: Parse<'_, T>,
-    ) -> Result<Reply<T>, Failure> {
-        self.send_for(request, false, limit, parse).await
-    }
-
     pub(super) async fn send_for<T>(
         &self,
         request: &Request,

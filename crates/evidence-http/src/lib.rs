@@ -5,14 +5,15 @@
 //! `proxy` knows the proxy of the environment, `obstacle` why a connection failed. `cache` keeps answers, and `revalidate`
 //! asks the host whether they still hold.
 //!
-//! How hosts differ is a [`Dialect`], and who hears of waits and requests a [`Watch`]; callers bring both. The crate knows
-//! no host by name, no configuration and nothing of what answers are for.
+//! How hosts differ is a [`Dialect`] and a list of [`Call`]s, and who hears of waits and requests a [`Watch`]; callers
+//! bring them. The crate knows no host by name, no configuration and nothing of what answers are for.
 //!
 //! What it never does: send a host anything but GET and questions by POST, follow a redirect away from the host's
 //! origin, print, show a credential, or read more of a body than the caller allows. Only `upload` sends something that is
 //! kept.
 
 pub mod cache;
+pub mod call;
 mod circuit;
 pub mod client;
 pub mod clock;
@@ -34,13 +35,13 @@ pub mod upload;
 mod watch;
 mod words;
 
+pub use call::{Call, Keeping};
 pub use circuit::GivenUp;
 pub use client::Client;
 pub use obstacle::{Obstacle, Place};
 pub use proxy::{Proxy, Variables};
 pub use reply::{Answered, Failure, FailureKind, Meta, Refused, Reply};
 pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};
-pub use revalidate::Keeping;
 pub use settings::Settings;
 pub use watch::{Exchanged, WaitReason, Watch};
 pub use words::one_line;

@@ -14,25 +14,11 @@ use jiff::Timestamp;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH};
 
 use super::cache::{Cache, Kept, Question};
+use super::call::{Call, Keeping};
 use super::client::{Client, Parse};
 use super::reply::{Answered, Failure, Meta, Refused, Reply};
 use super::request::{ParseError, Request};
 use super::retry::Class;
-
-/// How answers to one kind of question are kept.
-pub struct Keeping<T> {
-    /// The kind, in the source's own numbers.
-    pub kind: u8,
-    /// What the source uses of an answer, in the host's own form: the reader makes the same of it as of the answer.
-    pub reduce: fn(&T) -> Vec<u8>,
-    /// What an encoding hides in the record, for the screen.
-    pub clear: fn(&T) -> Option<Vec<u8>>,
-    /// Headers on which something rests, in lower case. An answer that had one is not confirmed by one that has not.
-    pub headers: &'static [&'static str],
-    /// Whether a resumed run takes this answer over from the killed one. Only what says something by itself: what is
-    /// concluded from several answers must not be of several times.
-    pub resumable: fn(&Reply<T>) -> bool,
-}
 
 impl Client {
     /// The same client, which keeps answers in `cache`.
@@ -61,19 +47,13 @@ impl Client {
         self.counts.taken_over.load(Ordering::Relaxed)
     }
 
-    /// Like [`Client::send`], and asks only whether the answer still holds where an earlier run kept it.
+    /// Asks until there is an answer that stands, and only whether it still holds where an earlier run kept it.
     ///
     /// # Errors
     ///
     /// A [`Failure`] if there is no answer.
-    pub async fn ask<T>(
-        &self,
-        request: &Request,
-        limit: usize,
-        parse: Parse<'_, T>,
-        keeping: &Keeping<T>,
-    ) -> Result<Reply<T>, Failure> {
-        self.ask_for(request, false, limit, parse, keeping).await
+    pub async fn ask<T>(&self, request: &Request, call: &Call<T>) -> Result<Reply<T>, Failure> {
+        self.ask_for(request, false, &call.parse, call).await
     }
 
     /// Like [`Client::ask`], for a file's own bytes, whatever they are: exactly `size` of them, where that is known.
@@ -84,23 +64,23 @@ impl Client {
     pub async fn ask_raw(
         &self,
         request: &Request,
-        limit: usize,
+        call: &Call<Vec<u8>>,
         size: Option<u64>,
-        keeping: &Keeping<Vec<u8>>,
     ) -> Result<Reply<Vec<u8>>, Failure> {
-        let parse = |bytes: &[u8]| whole(bytes, size);
-        self.ask_for(request, true, limit, &parse, keeping).await
+        self.ask_for(request, true, &|bytes: &[u8]| whole((call.parse)(bytes)?, size), call).await
     }
 
     async fn ask_for<T>(
         &self,
         request: &Request,
         raw: bool,
-        limit: usize,
         parse: Parse<'_, T>,
-        keeping: &Keeping<T>,
+        call: &Call<T>,
     ) -> Result<Reply<T>, Failure> {
-        let Some(cache) = &self.cache else { return self.send_for(request, raw, limit, parse).await };
+        let limit = call.limit;
+        let (Some(cache), Some(keeping)) = (&self.cache, &call.keep) else {
+            return self.send_for(request, raw, limit, parse).await;
+        };
         let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         let question = Question { path: &request.label, accept };
         if let Some(kept) = cache.taken_over(question, self.clock.now())
@@ -199,11 +179,11 @@ fn keep<T>(cache: &Cache, question: Question<'_>, reply: &Reply<T>, keeping: &Ke
 }
 
 /// A file's bytes, if they are all there: they have no form by which one could see that some are missing.
-pub(super) fn whole(bytes: &[u8], size: Option<u64>) -> Result<Vec<u8>, ParseError> {
+fn whole(bytes: Vec<u8>, size: Option<u64>) -> Result<Vec<u8>, ParseError> {
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     match size.filter(|size| *size != length) {
         Some(size) => Err(ParseError::Broken(format!("{length} bytes, where the host said {size}"))),
-        None => Ok(bytes.to_vec()),
+        None => Ok(bytes),
     }
 }
 

@@ -304,6 +304,25 @@ fn the_table_of_rules_is_in_step() {
     generated("docs/controls.md", "rules", &table);
 }
 
+#[test]
+fn the_tables_of_calls_are_in_step() {
+    for kind in KINDS {
+        let mut table = String::from("| Call | For | How often | Largest answer |\n|---|---|---|---|\n");
+        for call in kind.calls {
+            let (name, purpose, times) = (call.name(), call.purpose(), call.times());
+            table.push_str(&format!("| `{name}` | {purpose} | {times} | {} |\n", size(call.limit())));
+        }
+        generated(&page(kind), "calls", &table);
+    }
+}
+
+/// A number of bytes, in whole KiB or MiB.
+fn size(bytes: usize) -> String {
+    let (number, unit) = if bytes % (1024 * 1024) == 0 { (1024 * 1024, "MiB") } else { (1024, "KiB") };
+    assert_eq!(bytes % number, 0);
+    format!("{} {unit}", bytes / number)
+}
+
 /// What the hints for these reasons say.
 fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
     let mut table = String::from(

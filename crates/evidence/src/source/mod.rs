@@ -13,9 +13,11 @@ pub mod altcloud;
 pub mod cloud;
 pub mod codehost;
 mod connect_error;
+pub mod endpoint;
 mod plan;
 
 pub use self::connect_error::{ConnectError, ConnectErrorKind};
+pub use self::endpoint::Endpoint;
 pub use self::plan::{Plan, Scope};
 
 use std::any::Any;
@@ -30,7 +32,7 @@ use url::Url;
 
 use crate::env::Env;
 use crate::framework::Control;
-use crate::http::{GivenUp, ParseError};
+use crate::http::GivenUp;
 use crate::observation::{Inspection, Observation, Seen, SourceName};
 use crate::report::Reporter;
 use crate::rule::{Reason, Rule, reason};
@@ -59,8 +61,8 @@ pub struct Kind {
     pub rules: &'static [&'static Rule],
     /// The reasons that any of its checks can have.
     pub reasons: &'static [&'static Reason],
-    /// The answers that it reads.
-    pub answers: &'static [Answer],
+    /// The calls it makes.
+    pub calls: &'static [&'static dyn Endpoint],
     /// Reads its section of the configuration; the list is the rules that the top-level `controls` want, if it is good.
     pub(crate) decode: Decode,
 }
@@ -70,15 +72,6 @@ impl Kind {
     pub fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
         self.rules.iter().flat_map(|rule| rule.reasons).chain(self.reasons).copied()
     }
-}
-
-/// One of the answers that a source reads, as if the host had nothing else to say. For recorded answers and the fuzzer:
-/// a run reads answers in the session that asked for them.
-pub struct Answer {
-    /// The call that brings it.
-    pub call: &'static str,
-    /// What it comes to.
-    pub read: fn(&[u8]) -> Result<Vec<Found>, ParseError>,
 }
 
 /// See [`Kind::decode`].

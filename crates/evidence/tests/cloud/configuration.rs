@@ -42,14 +42,8 @@ fn page() -> String {
 }
 
 #[test]
-fn the_page_lists_every_call_and_the_policy_allows_what_is_needed_and_no_more() {
+fn the_policy_allows_what_is_needed_and_no_more() {
     let page = page();
-    let table = page.split("| Call | For | How often |").nth(1).unwrap().split("\n\n").next().unwrap();
-    let documented: BTreeSet<String> = table
-        .lines()
-        .filter_map(|line| Some(line.strip_prefix("| `")?.split('`').next()?.to_string()))
-        .collect();
-    assert_eq!(documented, evidence::source::cloud::api::calls().into_iter().collect());
     let policy = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let policy: serde_json::Value = serde_json::from_str(policy).unwrap();
     let allowed: BTreeSet<&str> = policy["Statement"][0]["Action"]

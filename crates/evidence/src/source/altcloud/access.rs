@@ -12,22 +12,21 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
+use super::answer::says_time;
 use super::assertion::assertion;
+use super::calls::TOKEN;
 use super::dialect::Bearer;
+use super::listing::Problem;
 use super::scope::{Scope, joined};
 use super::service_account::ServiceAccount;
 use super::{NAME, wire};
 use crate::env::Clock;
-use crate::http::client::Parse;
 use crate::http::retry::{Class, http_date};
-use crate::http::{Client, Failure, FailureKind, GivenUp, Refused, Reply, Request};
+use crate::http::{Call, Client, Failure, FailureKind, GivenUp, Refused, Reply, Request};
 use crate::screen::Screen;
 
 /// The kind of exchange (RFC 7523), in the form of a form.
 const GRANT: &str = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=";
-
-/// A token is about 1 kB; its answer has little else.
-const TOKEN_LIMIT: usize = 64 * 1024;
 
 /// For how long a token is taken to be good if the answer does not say.
 const SHORT_LIFETIME: u64 = 600;
@@ -37,17 +36,6 @@ const MARGIN: u64 = 60;
 
 /// Clocks that differ by less are not what an exchange was refused for.
 const SMALLEST_SKEW: i64 = 5;
-
-/// Why something could not be read.
-#[derive(Debug, Clone)]
-pub(super) enum Problem {
-    /// The provider will not.
-    Refused(Refused),
-    /// There is no answer.
-    Failed(Failure),
-    /// It was not asked for: the scope is not delegated; the provider's words.
-    NotDelegated(Scope, String),
-}
 
 /// The service account's access to the API for one administrator.
 pub(super) struct Access {
@@ -167,10 +155,9 @@ impl Access {
         // Good for a token until it expires: as secret as one. Without the signature it is worth nothing.
         self.screen.learn([assertion.rsplit('.').next().unwrap_or(&assertion)]);
         let url = self.account.token_uri.clone();
-        let (label, form) = (url.path().to_string(), "application/x-www-form-urlencoded");
+        let label = url.path().to_string();
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
-        let request = Request::post(url, label, form, body);
-        match self.exchange.send(&request, TOKEN_LIMIT, &wire::token).await {
+        match self.exchange.ask(&TOKEN.post(url, label, body), &TOKEN).await {
             Ok(Reply::Good(answered)) => {
                 // The one place where a token arrives, whether it is used or only asked for.
                 self.screen.learn([&answered.value.access_token]);
@@ -183,7 +170,7 @@ impl Access {
 
     /// Takes the time from a refusal that is about it. `false` if it is about something else, or the time is known.
     fn learn_time(&self, refused: &Refused) -> bool {
-        if !speaks_of_time(refused) {
+        if !says_time(refused) {
             return false;
         }
         let Some(theirs) = refused.meta.header("date").and_then(http_date) else { return false };
@@ -220,16 +207,15 @@ impl Access {
         &self,
         scope: Scope,
         request: &Request,
-        limit: usize,
-        parse: Parse<'_, T>,
+        call: &Call<T>,
     ) -> Result<Reply<T>, Failure> {
         let grant = self.current(scope).await?;
-        let first = grant.send(scope, request, limit, parse).await;
+        let first = grant.send(scope, request, call).await;
         if rejected(&first).is_none() {
             return first;
         }
         let renewed = self.renewed(scope, &grant).await?;
-        let second = renewed.send(scope, request, limit, parse).await;
+        let second = renewed.send(scope, request, call).await;
         if let Some(text) = rejected(&second) {
             // A fresh token is refused too: it is not the token. Asking on would only annoy.
             let failure = Failure::local(FailureKind::Unauthorized(text));
@@ -293,15 +279,9 @@ impl State {
 }
 
 impl Grant {
-    async fn send<T>(
-        &self,
-        scope: Scope,
-        request: &Request,
-        limit: usize,
-        parse: Parse<'_, T>,
-    ) -> Result<Reply<T>, Failure> {
+    async fn send<T>(&self, scope: Scope, request: &Request, call: &Call<T>) -> Result<Reply<T>, Failure> {
         match self.clients.iter().find(|(of, _)| *of == scope) {
-            Some((_, client)) => client.send(request, limit, parse).await,
+            Some((_, client)) => client.ask(request, call).await,
             None => {
                 let text = format!("the scope {} is not delegated", scope.name());
                 Err(Failure::local(FailureKind::Unauthorized(text)))
@@ -317,13 +297,4 @@ fn rejected<T>(reply: &Result<Reply<T>, Failure>) -> Option<String> {
         Err(Failure { kind: FailureKind::Unauthorized(text), .. }) => Some(text.clone()),
         _ => None,
     }
-}
-
-/// Whether an exchange was refused because of the time in the assertion: `iat` and `exp` are its names there.
-fn speaks_of_time(refused: &Refused) -> bool {
-    refused.code.as_deref() == Some("invalid_grant")
-        && refused.message.as_deref().is_some_and(|message| {
-            let mut words = message.split(|c: char| !c.is_ascii_alphanumeric());
-            words.any(|word| ["iat", "exp", "timeframe"].iter().any(|about| word.eq_ignore_ascii_case(about)))
-        })
 }

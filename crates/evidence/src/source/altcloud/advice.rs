@@ -3,9 +3,9 @@
 //! Nothing here asks. No text holds a part of a credential.
 
 use super::NAME;
-use super::access::Problem;
+use super::answer::says_disabled;
 use super::config::AltCloudConfig;
-use super::dialect::API_DISABLED;
+use super::listing::Problem;
 use super::scope::{Scope, joined};
 use super::service_account::ServiceAccount;
 use crate::http::retry::{Class, Refusal};
@@ -95,7 +95,7 @@ pub(super) fn api_error(
         refused.meta.status
     );
     let help = match refused.class {
-        _ if refused.code.as_deref() == Some(API_DISABLED) => vec![
+        _ if says_disabled(refused) => vec![
             "enable the Admin SDK API in the service account's project: cloud console, APIs and services, Library"
                 .to_string(),
             format!("the service account is {}", account.email),

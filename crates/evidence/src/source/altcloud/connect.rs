@@ -10,11 +10,14 @@ use evidence_bundle::document::Warning;
 use futures_util::future::{join_all, join3};
 use jiff::SignedDuration;
 
-use super::access::{Access, Problem};
+use super::access::Access;
 use super::advice::{api_error, connection, exchange_error, not_the_customers};
-use super::api::{Api, EVENTS, First, Period, Whose};
+use super::answer::says_scopes;
+use super::api::Api;
+use super::calls::EVENTS;
 use super::config::AltCloudConfig;
 use super::dialect::Exchange;
+use super::listing::{First, Period, Problem, Whose};
 use super::look::why;
 use super::record::{Role, User};
 use super::scope::Scope;
@@ -23,7 +26,7 @@ use super::wire::{Activity, Token};
 use super::{AltCloudSession, NAME};
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Client, Proxy, Refused, Settings};
+use crate::http::{Client, Proxy, Settings};
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
@@ -151,7 +154,7 @@ async fn tokens(
     let Problem::Refused(first) = &problem else {
         return Err(exchange_error(config, access.account(), &problem));
     };
-    if !is_about_scopes(first) || needed.len() < 2 {
+    if !says_scopes(first) || needed.len() < 2 {
         return Err(exchange_error(config, access.account(), &problem));
     }
     let asked = join_all(needed.iter().map(|scope| access.ask(std::slice::from_ref(scope)))).await;
@@ -159,7 +162,7 @@ async fn tokens(
     for (scope, answer) in needed.iter().zip(asked) {
         match answer {
             Ok(_) => delegated.push(*scope),
-            Err(Problem::Refused(why)) if is_about_scopes(&why) => refused.push((*scope, why.text())),
+            Err(Problem::Refused(why)) if says_scopes(&why) => refused.push((*scope, why.text())),
             Err(other) => return Err(exchange_error(config, access.account(), &other)),
         }
     }
@@ -183,10 +186,6 @@ async fn started(
         Ok(()) => Ok((scopes, refused)),
         Err(failure) => Err(exchange_error(config, access.account(), &Problem::Failed(failure))),
     }
-}
-
-fn is_about_scopes(refused: &Refused) -> bool {
-    matches!(refused.code.as_deref(), Some("unauthorized_client" | "invalid_scope"))
 }
 
 async fn firsts(config: &AltCloudConfig, access: &Access, scopes: &[Scope], period: Period) -> Firsts {

@@ -1,37 +1,14 @@
-//! How the provider is spoken to: the bearer token for the API, nothing for the exchange, and what answers mean.
-//!
-//! The meaning of an answer is a pure function of its status, the reasons in it and whether it is JSON at all;
-//! a number or a word that happens to occur in a message decides nothing. It never sends.
+//! How the provider is spoken to: the bearer token for the API, nothing for the exchange. The decisions are in `answer`;
+//! this file takes an answer apart for them. It never sends.
 
 use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use serde_json::Value;
 
+use super::answer::{classify, classify_exchange, code};
 use crate::http::quota::Reading;
-use crate::http::retry::{Class, Refusal, http_date, retry_after_seconds};
+use crate::http::retry::{http_date, retry_after_seconds};
 use crate::http::{Answer, Dialect, Meaning, Request, one_line};
-
-/// Reasons of a 403 that mean "too fast", whatever its message says.
-const LIMITS: &[&str] = &[
-    "rateLimitExceeded",
-    "userRateLimitExceeded",
-    "quotaExceeded",
-    "dailyLimitExceeded",
-    "RATE_LIMIT_EXCEEDED",
-    "RESOURCE_EXHAUSTED",
-];
-
-/// Reasons of a 403 that mean that the API is switched off in the service account's project.
-const DISABLED: &[&str] = &["accessNotConfigured", "SERVICE_DISABLED"];
-
-/// The reason by which this tool knows that the API is switched off.
-pub(super) const API_DISABLED: &str = "accessNotConfigured";
-
-/// How the log says, with a 401, that the token is good and the administrator lacks the privilege.
-const NOT_AUTHORIZED: &str = "Access denied. You are not authorized";
-
-/// Errors of the exchange that pass by themselves.
-const PASSING: &[&str] = &["internal_failure", "server_error", "temporarily_unavailable"];
 
 /// Speaks to the API with one access token.
 pub(super) struct Bearer(HeaderValue);
@@ -58,19 +35,8 @@ impl Dialect for Bearer {
         let error = document.as_ref().and_then(|document| document.get("error"));
         let reasons = error.map(reasons).unwrap_or_default();
         let message = error.and_then(|error| error.get("message").unwrap_or(error).as_str()).map(one_line);
-        let class = match classify(answer.status, is_json, &reasons, retry_after(answer)) {
-            Class::Unauthorized
-                if message.as_deref().is_some_and(|message| message.starts_with(NOT_AUTHORIZED)) =>
-            {
-                Class::Forbidden(Refusal::Permission)
-            }
-            class => class,
-        };
-        let code = if reasons.iter().any(|reason| DISABLED.contains(reason)) {
-            Some(API_DISABLED.to_string())
-        } else {
-            reasons.first().map(|reason| one_line(reason))
-        };
+        let class = classify(answer.status, is_json, &reasons, message.as_deref(), retry_after(answer));
+        let code = code(&reasons).map(one_line);
         Meaning { class, code, message, request_id: None, reading: reading(answer) }
     }
 }
@@ -91,46 +57,6 @@ impl Dialect for Exchange {
         let message = text("error_description").or(code).map(one_line);
         let class = classify_exchange(answer.status, is_json, code, retry_after(answer));
         Meaning { class, code: code.map(one_line), message, request_id: None, reading: reading(answer) }
-    }
-}
-
-/// What an answer of the API means. Total: every status has a class.
-fn classify(status: u16, is_json: bool, reasons: &[&str], retry_after: Option<u64>) -> Class {
-    match status {
-        200 if !is_json => Class::HostFault { retry_after: None },
-        200 => Class::Success,
-        301 | 302 | 303 | 307 | 308 => Class::Redirect,
-        304 => Class::NotModified,
-        401 if !is_json => Class::Forbidden(Refusal::Intermediary),
-        401 => Class::Unauthorized,
-        429 => Class::Throttled { retry_after },
-        403 if reasons.iter().any(|reason| LIMITS.contains(reason)) => Class::Throttled { retry_after },
-        403 if !is_json => Class::Forbidden(Refusal::Intermediary),
-        403 => Class::Forbidden(Refusal::Permission),
-        // A page that says "not found" is a wrong address or a proxy, and no word about a domain.
-        404 if !is_json => Class::HostFault { retry_after: None },
-        404 => Class::NotFound,
-        408 | 500..=599 => Class::HostFault { retry_after },
-        410 => Class::Gone,
-        _ => Class::Unexpected,
-    }
-}
-
-/// What an answer to an exchange means. A refusal never closes the way to this host: which of several scopes is
-/// refused, and whether the clock was wrong, is found out by asking again differently.
-fn classify_exchange(status: u16, is_json: bool, code: Option<&str>, retry_after: Option<u64>) -> Class {
-    match status {
-        200 if !is_json => Class::HostFault { retry_after: None },
-        200 => Class::Success,
-        301 | 302 | 303 | 307 | 308 => Class::Redirect,
-        429 => Class::Throttled { retry_after },
-        408 | 500..=599 => Class::HostFault { retry_after },
-        _ if code.is_some_and(|code| LIMITS.contains(&code)) => Class::Throttled { retry_after },
-        _ if code.is_some_and(|code| PASSING.contains(&code)) => Class::HostFault { retry_after },
-        400..=499 if code.is_some() => Class::Forbidden(Refusal::Permission),
-        404 => Class::HostFault { retry_after: None },
-        400..=499 if !is_json => Class::Forbidden(Refusal::Intermediary),
-        _ => Class::Unexpected,
     }
 }
 

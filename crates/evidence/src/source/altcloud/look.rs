@@ -8,10 +8,9 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use super::NAME;
-use super::access::Problem;
-use super::api::{Listing, Period, Whose};
+use super::answer::says_disabled;
 use super::artifact::{ADMIN_ROLES, TWO_STEP, USER_LIFECYCLE};
-use super::dialect::API_DISABLED;
+use super::listing::{Listing, Period, Problem, Whose};
 use super::record::{
     AdminRoles, Administrator, Assignment, AssignmentRecord, Event, EventListing, Parameters, Role,
     TwoStepVerification, User, UserLifecycle, UserListing,
@@ -346,7 +345,7 @@ fn unread(problem: &Problem) -> Seen {
 /// The provider's words, and what they mean where they do not say.
 pub(super) fn why(refused: &Refused) -> String {
     let text = refused.text();
-    if refused.code.as_deref() == Some(API_DISABLED) {
+    if says_disabled(refused) {
         return format!("the Admin SDK API is not enabled in the service account's project ({text})");
     }
     if refused.class == Class::Unauthorized {

@@ -1,19 +1,21 @@
 //! The workspace directory: two-step verification, administrators, changes of accounts.
 //!
 //! `service_account` knows the credentials file, `assertion` what is signed with it, `access` the tokens it is
-//! exchanged for, `dialect` what answers mean for a client and `look` what they mean for a control, `api` the calls,
-//! `wire` their answers, `record` what is stored of them, `rules` how it is judged, `connect` the connection test
+//! exchanged for, `dialect` how the provider is spoken to, `calls` what it is asked, `wire` and `answer` how answers are
+//! read, `api` makes the calls, `listing` is what was read, `look` what it means, `record` what is stored of it, `rules` how it is judged, `connect` the connection test
 //! and `advice` what to do when it fails. This file is the collection. It reads; the scopes it asks for cannot do anything else.
 
 mod access;
 mod advice;
-mod alone;
+mod answer;
 mod api;
 mod artifact;
 mod assertion;
+mod calls;
 pub mod config;
 mod connect;
 mod dialect;
+mod listing;
 mod look;
 mod record;
 pub mod rules;
@@ -27,10 +29,12 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use url::Url;
 
-use self::access::{Access, Problem};
-use self::api::{Api, EVENT_PAGES, EVENTS, First, Listing, Period};
+use self::access::Access;
+use self::api::Api;
+use self::calls::{ACTIVITIES, EVENTS};
 use self::config::AltCloudConfig;
 use self::connect::Firsts;
+use self::listing::{First, Listing, Period, Problem};
 use self::look::Users;
 use self::record::{Assignment, Role};
 use self::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
@@ -47,7 +51,7 @@ pub const NAME: SourceName = SourceName::new("altcloud");
 
 /// This source.
 pub static KIND: Kind =
-    Kind { name: NAME, rules: rules::ALL, reasons: &[], answers: alone::ANSWERS, decode: config::decode };
+    Kind { name: NAME, rules: rules::ALL, reasons: &[], calls: calls::CALLS, decode: config::decode };
 
 /// Compressed bytes of one user in the artifacts: twice what generated directories have, whose names are regular.
 const ESTIMATED_USER_BYTES: u64 = 40;
@@ -272,7 +276,8 @@ impl Session for AltCloudSession {
             let (requests, retries) = self.access.requests();
             let made = requests.saturating_sub(retries);
             plan.requests_minimum = made.saturating_add(longer);
-            plan.requests_maximum = made.saturating_add(longer.saturating_mul(EVENT_PAGES.saturating_sub(1)));
+            plan.requests_maximum =
+                made.saturating_add(longer.saturating_mul(ACTIVITIES.pages.saturating_sub(1)));
             let users = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
             plan.estimated_bytes =
                 ESTIMATED_FIXED_BYTES.saturating_add(users.saturating_mul(ESTIMATED_USER_BYTES));

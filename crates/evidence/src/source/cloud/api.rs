@@ -1,116 +1,38 @@
-//! The provider's calls: one function for each, and a client for each host.
-//!
-//! Every call only reads; it is sent as POST because the provider's protocols put the question into the body. This
-//! file knows addresses, forms of questions and bounds of answers. What an answer means is decided in `look`.
+//! Making the provider's calls: a client for each host, and the question of each call. What an answer means is decided in
+//! `look`.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::SignedDuration;
+use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 
 use super::NAME;
+use super::calls::{
+    ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
+    GET_CALLER_IDENTITY, GET_TRAIL_STATUS, PAGE_SIZE,
+};
 use super::config::{CloudConfig, Role};
 use super::dialect::{CloudDialect, Skew};
-use super::endpoint::{Endpoint, Region, Service};
+use super::endpoint::{Endpoint, Protocol, Region, Service};
 use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
-use super::wire::{self, Caller, LogGroupPage};
-use crate::http::{Client, Failure, GivenUp, ParseError, Proxy, Reply, Request, Settings};
+use super::wire::{Caller, LogGroupPage};
+use crate::http::{Client, Failure, GivenUp, Proxy, Reply, Settings};
 use crate::report::SourceWatch;
 use crate::source::Surroundings;
-
-/// Who is asking, a role's credentials and a password policy are under 4 kB.
-const SMALL_LIMIT: usize = 64 * 1024;
-/// A region has at most a few dozen trails, its own and other regions', of about 1 kB each.
-const TRAILS_LIMIT: usize = 1024 * 1024;
-/// A page of 50 log groups, each under 2 kB.
-const LOG_GROUPS_LIMIT: usize = 1024 * 1024;
-
-/// Log groups per page: the most the provider gives.
-const PAGE_SIZE: u64 = 50;
 
 /// Requests in flight at one host. The provider's own limits are five to ten a second for these calls.
 const MAXIMUM_CONCURRENCY: usize = 5;
 
+/// What a JSON call is known by.
+const X_AMZ_TARGET: HeaderName = HeaderName::from_static("x-amz-target");
+
 /// What the role's sessions are called in the provider's own logs.
 const SESSION_NAME: &str = "evidence";
-
-/// A call: a service, the action's name, and how it is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Call {
-    service: Service,
-    action: &'static str,
-    protocol: Protocol,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Protocol {
-    /// A form with `Action` and this `Version`; answers in XML.
-    Query(&'static str),
-    /// JSON 1.1 with this value of `X-Amz-Target`; answers in JSON.
-    Json(&'static str),
-}
-
-/// Temporary credentials of the configured role.
-pub(super) static ASSUME_ROLE: Call =
-    Call { service: Service::Sts, action: "AssumeRole", protocol: Protocol::Query("2011-06-15") };
-/// Who the credentials are.
-pub(super) static GET_CALLER_IDENTITY: Call =
-    Call { service: Service::Sts, action: "GetCallerIdentity", protocol: Protocol::Query("2011-06-15") };
-/// The account's password policy.
-pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Call = Call {
-    service: Service::Iam,
-    action: "GetAccountPasswordPolicy",
-    protocol: Protocol::Query("2010-05-08"),
-};
-/// The trails that a region shows.
-pub(super) static DESCRIBE_TRAILS: Call = Call {
-    service: Service::CloudTrail,
-    action: "DescribeTrails",
-    protocol: Protocol::Json("com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.DescribeTrails"),
-};
-/// Whether a trail is logging.
-pub(super) static GET_TRAIL_STATUS: Call = Call {
-    service: Service::CloudTrail,
-    action: "GetTrailStatus",
-    protocol: Protocol::Json("com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101.GetTrailStatus"),
-};
-/// The log groups of a region.
-pub(super) static DESCRIBE_LOG_GROUPS: Call = Call {
-    service: Service::Logs,
-    action: "DescribeLogGroups",
-    protocol: Protocol::Json("Logs_20140328.DescribeLogGroups"),
-};
-
-/// Every call, in the order in which they are made.
-static CALLS: [&Call; 6] = [
-    &ASSUME_ROLE,
-    &GET_CALLER_IDENTITY,
-    &GET_ACCOUNT_PASSWORD_POLICY,
-    &DESCRIBE_TRAILS,
-    &DESCRIBE_LOG_GROUPS,
-    &GET_TRAIL_STATUS,
-];
-
-/// What the calls are called, here and in the provider's permissions: `iam:GetAccountPasswordPolicy`.
-pub fn calls() -> Vec<String> {
-    CALLS.iter().map(|call| call.permission()).collect()
-}
-
-impl Call {
-    /// The permission it needs, which is also what it is called in messages.
-    pub(super) fn permission(&self) -> String {
-        format!("{}:{}", self.service.name(), self.action)
-    }
-
-    /// Whether each region has a host of its own for it.
-    pub(super) fn is_regional(&self) -> bool {
-        matches!(self.service, Service::CloudTrail | Service::Logs)
-    }
-}
 
 /// A host: one service at one place.
 pub(super) struct Host {
@@ -244,27 +166,27 @@ impl Host {
             ("DurationSeconds", Value::from(role.duration)),
         ];
         question.extend(role.external_id.as_deref().map(|id| ("ExternalId", Value::from(id))));
-        self.ask(&ASSUME_ROLE, &question, SMALL_LIMIT, &wire::assumed_role).await
+        self.ask(&ASSUME_ROLE, &question).await
     }
 
     pub(super) async fn caller_identity(&self) -> Answer<Caller> {
-        self.ask(&GET_CALLER_IDENTITY, &[], SMALL_LIMIT, &Caller::parse).await
+        self.ask(&GET_CALLER_IDENTITY, &[]).await
     }
 
     pub(super) async fn password_policy(&self) -> Answer<PasswordPolicy> {
-        self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[], SMALL_LIMIT, &wire::password_policy).await
+        self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[]).await
     }
 
     /// The trails that the region shows, those with another home included: an account whose only trail has its home
     /// in a region that is not configured would seem to have none.
     pub(super) async fn trails(&self) -> Answer<Vec<Trail>> {
         let question = [("includeShadowTrails", Value::Bool(true))];
-        self.ask(&DESCRIBE_TRAILS, &question, TRAILS_LIMIT, &wire::trails).await
+        self.ask(&DESCRIBE_TRAILS, &question).await
     }
 
     pub(super) async fn trail_status(&self, trail: &str) -> Answer<TrailStatus> {
         let question = [("Name", Value::from(trail))];
-        self.ask(&GET_TRAIL_STATUS, &question, SMALL_LIMIT, &wire::trail_status).await
+        self.ask(&GET_TRAIL_STATUS, &question).await
     }
 
     /// A page of the log groups whose names begin so; the first, or the one that `token` stands for.
@@ -276,38 +198,33 @@ impl Host {
         let mut question = vec![("limit", Value::from(PAGE_SIZE))];
         question.extend(beginning.map(|beginning| ("logGroupNamePrefix", Value::from(beginning))));
         question.extend(token.map(|token| ("nextToken", Value::from(token))));
-        self.ask(&DESCRIBE_LOG_GROUPS, &question, LOG_GROUPS_LIMIT, &LogGroupPage::parse).await
+        self.ask(&DESCRIBE_LOG_GROUPS, &question).await
     }
 
-    async fn ask<T>(
-        &self,
-        call: &Call,
-        question: &[(&str, Value)],
-        limit: usize,
-        parse: &(dyn Fn(&[u8]) -> Result<T, ParseError> + Sync),
-    ) -> Answer<T> {
-        let label = match call.is_regional() {
-            true => format!("{} {}", call.permission(), self.region),
-            false => call.permission(),
+    async fn ask<T>(&self, action: &Action<T>, question: &[(&str, Value)]) -> Answer<T> {
+        let label = match action.is_regional() {
+            true => format!("{} {}", action.permission(), self.region),
+            false => action.permission().to_string(),
         };
         let url = self.endpoint.url.clone();
-        let request = match call.protocol {
-            Protocol::Query(version) => {
+        let request = match action.service.protocol() {
+            Protocol::Query { version } => {
                 let mut form = Serializer::new(String::new());
-                form.append_pair("Action", call.action)
+                form.append_pair("Action", action.name())
                     .append_pair("Version", version)
                     .extend_pairs(question.iter().map(|(name, value)| (name, plain(value))));
-                let content_type = "application/x-www-form-urlencoded; charset=utf-8";
-                Request::post(url, label, content_type, form.finish().into_bytes())
+                action.call.post(url, label, form.finish().into_bytes())
             }
-            Protocol::Json(target) => {
+            Protocol::Json { target } => {
                 let members = question.iter().map(|(name, value)| ((*name).to_string(), value.clone()));
                 let body = Value::Object(members.collect::<Map<_, _>>()).to_string();
-                Request::post(url, label, "application/x-amz-json-1.1", body.into_bytes())
-                    .header("x-amz-target", target)
+                let target = HeaderValue::try_from(format!("{target}.{}", action.name()));
+                let mut request = action.call.post(url, label, body.into_bytes());
+                request.headers.extend(target.ok().map(|target| (X_AMZ_TARGET, target)));
+                request
             }
         };
-        self.client.send(&request.of_kind(call.action), limit, parse).await
+        self.client.ask(&request, &action.call).await
     }
 }
 

@@ -8,8 +8,8 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::{self, BoxStream};
 
-use super::api::GET_TRAIL_STATUS;
 use super::artifact::{AUDIT_TRAILS, PASSWORD_POLICY, TRAIL_STATUS};
+use super::calls::GET_TRAIL_STATUS;
 use super::connect::{RegionFirst, no_address, warning};
 use super::endpoint::{Region, Service};
 use super::found::{host_error, not_found, number, observation};
@@ -224,7 +224,7 @@ fn inspect_status(known: &Known, name: &str, look: Look<TrailStatus>) -> (Observ
     let mut warnings = Vec::new();
     let seen = match look {
         Ok((status, meta)) => {
-            facts.logging = logging(&status);
+            facts.logging = Logging::of(&status);
             let error = status.latest_delivery_error.value().filter(|error| !error.trim().is_empty());
             if let Some(error) = error {
                 let (trail, error) = (one_line(known.name()), one_line(error));
@@ -244,15 +244,6 @@ fn inspect_status(known: &Known, name: &str, look: Look<TrailStatus>) -> (Observ
         facts.logging = Logging::NotRead(&reason::HOST_ERROR);
     }
     (Observation { warnings, ..observation(&TRAIL_STATUS, &subject, seen) }, facts)
-}
-
-/// Whether a trail with this status is logging.
-pub(super) fn logging(status: &TrailStatus) -> Logging {
-    match status.is_logging.value() {
-        Some(true) => Logging::On,
-        Some(false) => Logging::Off,
-        None => Logging::NotTold,
-    }
 }
 
 /// Why the status of a trail cannot be asked for.

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use futures_util::future::{join, join_all};
 
-use super::api::{
-    ASSUME_ROLE, Call, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
-    GET_CALLER_IDENTITY, Hosts,
+use super::answer::is_unknown_key;
+use super::api::Hosts;
+use super::calls::{
+    ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
+    GET_CALLER_IDENTITY,
 };
 use super::config::{CloudConfig, REGION_VARIABLE, Role};
 use super::endpoint::{Region, Service};
-use super::fault::is_unknown_key;
 use super::found::host_error;
 use super::look::{self, Look, Policy, Unread, words};
 use super::record::Trail;
@@ -130,9 +131,9 @@ impl Test<'_> {
     }
 
     /// A refusal in words; `of_role` if the credentials are the role's, so that no variable is to blame.
-    fn refused(&self, call: &Call, refused: &Refused, of_role: bool) -> ConnectError {
+    fn refused<T>(&self, action: &Action<T>, refused: &Refused, of_role: bool) -> ConnectError {
         let variables = &self.config.variables;
-        let (what, code) = (call.permission(), refused.code.as_deref().unwrap_or_default());
+        let (what, code) = (action.permission(), refused.code.as_deref().unwrap_or_default());
         let said = format!("{what}: '{}'", words(refused));
         match refused.class {
             Class::Unauthorized if of_role => connection(
@@ -143,7 +144,7 @@ impl Test<'_> {
                 let (blame, help) = self.blame(code);
                 connection(format!("{blame}; {said} (HTTP {})", refused.meta.status), help)
             }
-            Class::Forbidden(Refusal::Permission) if *call == ASSUME_ROLE => {
+            Class::Forbidden(Refusal::Permission) if action.is(&ASSUME_ROLE) => {
                 let role = self.config.role.as_ref().map_or("", |role| role.arn.as_str());
                 connection(
                     format!("the role {role} may not be assumed; {said} (HTTP {})", refused.meta.status),
@@ -158,7 +159,7 @@ impl Test<'_> {
                 format!("{said} (HTTP {})", refused.meta.status),
                 vec!["the answer does not come from the provider: is there a proxy between?".to_string()],
             ),
-            _ if *call == ASSUME_ROLE => connection(
+            _ if action.is(&ASSUME_ROLE) => connection(
                 format!("{said} (HTTP {})", refused.meta.status),
                 vec!["session_duration must not be longer than the role's own maximum, nor than an hour if the \
                       credentials are a role's themselves"
@@ -206,7 +207,7 @@ impl Test<'_> {
         }
     }
 
-    fn failed(&self, hosts: &Hosts, call: &Call, failure: &Failure) -> ConnectError {
+    fn failed<T>(&self, hosts: &Hosts, action: &Action<T>, failure: &Failure) -> ConnectError {
         let help = match &failure.kind {
             FailureKind::Transport(_) => vec![
                 format!("check the network, the name of the region, and the address {}", hosts.address()),
@@ -226,7 +227,7 @@ impl Test<'_> {
             | FailureKind::Redirect(_) => self.address_help(),
             FailureKind::Unauthorized(_) | FailureKind::GivenUp { .. } => Vec::new(),
         };
-        connection(format!("{} at {}: {failure}", call.permission(), hosts.address()), help)
+        connection(format!("{} at {}: {failure}", action.permission(), hosts.address()), help)
     }
 
     fn address_help(&self) -> Vec<String> {
@@ -279,8 +280,8 @@ pub(super) async fn log_group_page(
 }
 
 /// The configuration excludes this for its regions; a trail's home can be anywhere.
-pub(super) fn no_address<T>(call: &Call, region: &Region) -> Look<T> {
-    let text = format!("{}: the address of {region} is not known", call.permission());
+pub(super) fn no_address<T, U>(action: &Action<U>, region: &Region) -> Look<T> {
+    let text = format!("{}: the address of {region} is not known", action.permission());
     Err(Unread::Failed(host_error(text)))
 }
 

@@ -1,6 +1,6 @@
 //! How the provider is spoken to: every request signed anew, every answer understood in either form.
 //!
-//! The decisions are in `fault`; this file takes an answer apart for them, and keeps the one thing that is learned on
+//! The decisions are in `answer`; this file takes an answer apart for them, and keeps the one thing that is learned on
 //! the way: how wrong this machine's clock is. It never sends.
 
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use std::time::SystemTime;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::answer::{self, Fault, Form};
 use super::endpoint::Endpoint;
-use super::fault::{self, Fault, Form};
 use super::sign::Credentials;
 use crate::http::quota::Reading;
 use crate::http::retry::{Class, http_date, retry_after_seconds};
@@ -71,7 +71,7 @@ impl Dialect for CloudDialect {
 
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
         let body = answer.body.unwrap_or_default();
-        let form = fault::form(body);
+        let form = answer::form(body);
         let date = answer.header("date").and_then(http_date);
         let header_id = || {
             let id = answer.header("x-amzn-requestid").or_else(|| answer.header("x-amz-request-id"));
@@ -87,11 +87,11 @@ impl Dialect for CloudDialect {
                 (Class::Success, Fault::default())
             }
         } else {
-            let fault = fault::read(answer.header("x-amzn-errortype"), body);
+            let fault = answer::read(answer.header("x-amzn-errortype"), body);
             let retry_after = answer.header("retry-after").and_then(|text| retry_after_seconds(text, date));
-            let class = fault::classify(answer.status, &fault, form, retry_after);
+            let class = answer::classify(answer.status, &fault, form, retry_after);
             let skewed =
-                class == Class::Unauthorized && fault.code.as_deref().is_some_and(fault::may_be_skew) && {
+                class == Class::Unauthorized && fault.code.as_deref().is_some_and(answer::may_be_skew) && {
                     self.skew.take(date, answer.now);
                     // The offset changes once in a run, so this is true once for a request. Several that were signed
                     // before it was known can be refused after it is.

@@ -33,6 +33,40 @@ impl Service {
             Service::Logs => "logs",
         }
     }
+
+    /// How it is asked.
+    pub(super) fn protocol(self) -> Protocol {
+        match self {
+            Service::Sts => Protocol::Query { version: "2011-06-15" },
+            Service::Iam => Protocol::Query { version: "2010-05-08" },
+            Service::CloudTrail => {
+                Protocol::Json { target: "com.amazonaws.cloudtrail.v20131101.CloudTrail_20131101" }
+            }
+            Service::Logs => Protocol::Json { target: "Logs_20140328" },
+        }
+    }
+}
+
+/// How a service is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    /// A form with `Action` and this `Version`; answers in XML.
+    Query {
+        /// The version of the API.
+        version: &'static str,
+    },
+    /// JSON 1.1 with `X-Amz-Target`: this and the action; answers in JSON.
+    Json {
+        /// What is before the action.
+        target: &'static str,
+    },
+}
+
+impl Protocol {
+    /// The media type of a form.
+    pub(super) const FORM: &'static str = "application/x-www-form-urlencoded; charset=utf-8";
+    /// The media type of JSON 1.1.
+    pub(super) const JSON: &'static str = "application/x-amz-json-1.1";
 }
 
 /// Regions with accounts, names and addresses of their own.

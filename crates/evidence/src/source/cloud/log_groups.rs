@@ -9,8 +9,8 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 
 use super::NAME;
-use super::api::DESCRIBE_LOG_GROUPS;
 use super::artifact::LOG_GROUPS;
+use super::calls::DESCRIBE_LOG_GROUPS;
 use super::connect::{RegionFirst, log_group_page};
 use super::endpoint::Region;
 use super::found::{host_error, not_found, number, observation, unread};

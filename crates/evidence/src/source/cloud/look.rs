@@ -3,9 +3,9 @@
 //! A refusal is not a failure: what may not be seen is not known, and the rest goes on. The provider's code decides,
 //! never a part of its message.
 
-use super::api::{Call, GET_ACCOUNT_PASSWORD_POLICY, GET_TRAIL_STATUS};
+use super::answer::{Said, said};
+use super::calls::{Action, GET_ACCOUNT_PASSWORD_POLICY, GET_TRAIL_STATUS};
 use super::endpoint::Region;
-use super::fault::{is_no_entity, is_no_trail, is_unknown_key};
 use super::record::PasswordPolicy;
 use super::rules::reason::REGION_NOT_ENABLED;
 use crate::http::retry::{Class, Refusal};
@@ -52,15 +52,19 @@ pub(super) enum Policy {
     Missing(String),
 }
 
-/// What the answer to `call` means; `region` if the call is one that each region answers for itself.
-pub(super) fn of<T>(call: &Call, region: Option<&Region>, answer: Result<Reply<T>, Failure>) -> Look<T> {
+/// What the answer to `action` means; `region` if the call is one that each region answers for itself.
+pub(super) fn of<T>(
+    action: &Action<T>,
+    region: Option<&Region>,
+    answer: Result<Reply<T>, Failure>,
+) -> Look<T> {
     let what = match region {
-        Some(region) => format!("{} in {region}", call.permission()),
-        None => call.permission(),
+        Some(region) => format!("{} in {region}", action.permission()),
+        None => action.permission().to_string(),
     };
     match answer {
         Ok(Reply::Good(Answered { value, meta })) => Ok((value, meta)),
-        Ok(Reply::Refused(refused)) => Err(refusal(call, &what, &refused)),
+        Ok(Reply::Refused(refused)) => Err(refusal(action, &what, &refused)),
         Err(failure) => Err(Unread::Failed(Failed {
             reason: &reason::HOST_ERROR,
             message: format!("{what}: {failure}"),
@@ -74,9 +78,7 @@ pub(super) fn of<T>(call: &Call, region: Option<&Region>, answer: Result<Reply<T
 /// provider's own code for it says so: not a 404, and not that something else was not found.
 pub(super) fn of_policy(answer: Result<Reply<PasswordPolicy>, Failure>) -> Look<Policy> {
     match answer {
-        Ok(Reply::Refused(refused))
-            if refused.class == Class::NotFound && refused.code.as_deref().is_some_and(is_no_entity) =>
-        {
+        Ok(Reply::Refused(refused)) if said(&refused) == Said::NoEntity => {
             Ok((Policy::Missing(words(&refused)), refused.meta))
         }
         answer => {
@@ -85,24 +87,24 @@ pub(super) fn of_policy(answer: Result<Reply<PasswordPolicy>, Failure>) -> Look<
     }
 }
 
-fn refusal(call: &Call, what: &str, refused: &Refused) -> Unread {
+fn refusal<T>(action: &Action<T>, what: &str, refused: &Refused) -> Unread {
     let words = words(refused);
-    match refused.class {
+    match said(refused) {
         // The list showed the trail a moment ago. It is gone, or it is another account's.
-        Class::NotFound if *call == GET_TRAIL_STATUS && refused.code.as_deref().is_some_and(is_no_trail) => {
+        Said::NoTrail if action.is(&GET_TRAIL_STATUS) => {
             Unread::Denied { reason: &reason::NOT_FOUND, detail: format!("{what}: {words}") }
         }
-        Class::Forbidden(Refusal::Permission) => Unread::Denied {
+        Said::Denied => Unread::Denied {
             reason: &reason::PERMISSION_DENIED,
             detail: format!("{what} is denied: {words}"),
         },
         // The account's home knows the key, or the run would have ended there.
-        Class::Unauthorized if call.is_regional() && refused.code.as_deref().is_some_and(is_unknown_key) => {
+        Said::UnknownKey if action.is_regional() => {
             let detail =
                 format!("{what} is refused: {words} (the region may not be enabled for the account)");
             Unread::Denied { reason: &REGION_NOT_ENABLED, detail }
         }
-        _ => Unread::Failed(Failed {
+        Said::NoTrail | Said::UnknownKey | Said::NoEntity | Said::Nothing => Unread::Failed(Failed {
             reason: &reason::HOST_ERROR,
             message: format!("{what}: {words} (HTTP {})", refused.meta.status),
             status: Some(refused.meta.status),
@@ -125,8 +127,8 @@ pub(super) fn words(refused: &Refused) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::api::DESCRIBE_TRAILS;
-    use super::super::fault;
+    use super::super::answer;
+    use super::super::calls::DESCRIBE_TRAILS;
     use super::*;
     use crate::http::FailureKind;
 
@@ -191,15 +193,13 @@ mod tests {
         for (class, code, policy, list, status) in table {
             let look = of_policy(refused(class, code));
             assert_eq!(policy_told(&look), policy, "{class:?} {code:?}");
-            let look = of::<()>(&DESCRIBE_TRAILS, Some(&region), refused(class, code));
+            let look = of(&DESCRIBE_TRAILS, Some(&region), refused(class, code));
             assert_eq!(told(&look), list, "{class:?} {code:?}");
-            let look = of::<()>(&GET_TRAIL_STATUS, Some(&region), refused(class, code));
+            let look = of(&GET_TRAIL_STATUS, Some(&region), refused(class, code));
             assert_eq!(told(&look), status, "{class:?} {code:?}");
         }
         let failure = Failure::local(FailureKind::Transport("cannot connect".to_string()));
-        let Err(Unread::Failed(failed)) = of::<()>(&DESCRIBE_TRAILS, Some(&region), Err(failure)) else {
-            panic!()
-        };
+        let Err(Unread::Failed(failed)) = of(&DESCRIBE_TRAILS, Some(&region), Err(failure)) else { panic!() };
         assert_eq!(failed.message, "cloudtrail:DescribeTrails in eu-central-1: cannot connect");
         let Err(Unread::Denied { detail, .. }) = of_policy(refused(permission, Some("x"))) else { panic!() };
         assert_eq!(detail, "iam:GetAccountPasswordPolicy is denied: the host's words");
@@ -235,8 +235,8 @@ mod tests {
             (404, None, "<html>NoSuchEntity</html>".to_string(), false, false),
         ];
         for (status, header, body, no_policy, no_trail) in table {
-            let fault = fault::read(header, body.as_bytes());
-            let class = fault::classify(status, &fault, fault::form(body.as_bytes()), None);
+            let fault = answer::read(header, body.as_bytes());
+            let class = answer::classify(status, &fault, answer::form(body.as_bytes()), None);
             let answer = || Refused {
                 class,
                 code: fault.code.clone(),
@@ -245,7 +245,7 @@ mod tests {
             };
             let policy = of_policy(Ok(Reply::Refused(answer())));
             assert_eq!(matches!(policy, Ok((Policy::Missing(_), _))), no_policy, "{header:?} {body}");
-            let trail = of::<()>(&GET_TRAIL_STATUS, None, Ok(Reply::Refused(answer())));
+            let trail = of(&GET_TRAIL_STATUS, None, Ok(Reply::Refused(answer())));
             assert_eq!(told(&trail) == ("denied", "not_found"), no_trail, "{header:?} {body}");
             assert!(no_policy || told(&policy) == ("failed", "host_error"), "{header:?} {body}");
             assert!(no_trail || told(&trail) == ("failed", "host_error"), "{header:?} {body}");

@@ -1,22 +1,22 @@
 //! The cloud provider: the account's password policy, its audit trails, and how long its logs are kept.
 //!
-//! `config` is its section of the configuration, `endpoint` where the services are, `sign` the credentials, `dialect`
-//! and `fault` how the provider is spoken to, `api` the calls, `wire` and `xml` their answers, `look` what the answers
-//! mean, `scope` and `trails` which of them count, `record` the artifacts, `rules` what they must show, `connect` the
+//! `config` is its section of the configuration, `endpoint` where the services are, `sign` the credentials, `dialect` how
+//! the provider is spoken to, `calls` what it is asked, `wire`, `xml` and `answer` how answers are read, `api` makes the
+//! calls, `look` is what the answers mean, `scope` and `trails` which of them count, `record` the artifacts, `rules` what they must show, `connect` the
 //! connection test, `collect` and `log_groups` the collection. This file is the source as the rest of the tool sees it.
 //!
 //! It only gets and describes: it never changes anything in the account, and never reads an event, a log line or what
 //! lies in a bucket.
 
-mod alone;
-pub mod api;
+mod answer;
+mod api;
 mod artifact;
+mod calls;
 mod collect;
 pub mod config;
 mod connect;
 mod dialect;
 mod endpoint;
-mod fault;
 mod found;
 mod log_groups;
 mod look;
@@ -56,7 +56,7 @@ pub static KIND: Kind = Kind {
     name: NAME,
     rules: rules::ALL,
     reasons: rules::reason::ALL,
-    answers: alone::ANSWERS,
+    calls: calls::CALLS,
     decode: config::decode,
 };
 

@@ -1,9 +1,11 @@
-//! What an answer of the code host means.
+//! What an answer of the code host means: the only place that compares the host's words.
 //!
-//! Pure: [`classify`] turns the status, a few headers and the host's message into a [`Class`]. It never sends, waits
-//! nor reads a clock, so it is tested over its whole domain. A message is compared as a whole phrase or from its
-//! beginning and without regard to case; nothing is concluded from a number that happens to occur in a text.
+//! Pure: [`classify`] turns the status, a few headers and the host's message into a [`Class`], by which the client
+//! retries; [`said`] turns a refusal into what it says about what was asked for. Neither sends, waits or reads a clock,
+//! so both are tested over their whole domain. A message is compared as a whole phrase or from its beginning and without
+//! regard to case; nothing is concluded from a number that happens to occur in a text.
 
+use crate::http::Refused;
 use crate::http::retry::{Class, Refusal, retry_after_seconds};
 
 /// The parts of an answer that decide what it means.
@@ -121,6 +123,85 @@ const ORGANIZATION_POLICIES: &[&str] = &[
     "account was suspended",
     "account is suspended",
 ];
+
+/// What a refusal says about what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Said {
+    /// The branch has no protection.
+    Unprotected,
+    /// There is no such branch.
+    NoBranch,
+    /// The repository is empty, so that it exists.
+    Empty,
+    /// "Not Found", or words that are not known: it does not exist, or the token may not see it.
+    NotFound,
+    /// The same from another repository than the one that was asked about.
+    NotFoundElsewhere,
+    /// The file must be read raw.
+    TooLarge,
+    /// The repository is blocked.
+    Blocked,
+    /// The organization's plan does not include it.
+    PlanLimit,
+    /// The token is not authorized for single sign-on.
+    SsoRequired,
+    /// The token may not see it.
+    Denied,
+    /// Nothing about what was asked for, or not the host's own answer.
+    Nothing,
+}
+
+impl Said {
+    /// Whether the host's word holds for as long as a killed run can be resumed. "Not Found" does not: whoever is
+    /// granted the right meanwhile is shown the setting.
+    pub fn is_settled(self) -> bool {
+        match self {
+            Said::Unprotected | Said::NoBranch => true,
+            Said::Empty
+            | Said::NotFound
+            | Said::NotFoundElsewhere
+            | Said::TooLarge
+            | Said::Blocked
+            | Said::PlanLimit
+            | Said::SsoRequired
+            | Said::Denied
+            | Said::Nothing => false,
+        }
+    }
+}
+
+/// What a refusal says. Total: every refusal says something, if only [`Said::Nothing`].
+pub fn said(refused: &Refused) -> Said {
+    let is = |phrase: &str| {
+        let message = refused.message.as_deref().unwrap_or_default();
+        message.trim().trim_end_matches('.').eq_ignore_ascii_case(phrase)
+    };
+    match refused.class {
+        Class::NotFound if refused.meta.redirected_to.is_some() => Said::NotFoundElsewhere,
+        Class::NotFound if is("Branch not protected") => Said::Unprotected,
+        Class::NotFound if is("Branch protection has been disabled on this repository") => Said::Unprotected,
+        Class::NotFound if is("Branch not found") => Said::NoBranch,
+        Class::NotFound if is("This repository is empty") => Said::Empty,
+        Class::NotFound => Said::NotFound,
+        Class::Blocked => Said::Blocked,
+        Class::Forbidden(Refusal::PlanLimit) => Said::PlanLimit,
+        Class::Forbidden(Refusal::SsoRequired) => Said::SsoRequired,
+        Class::Forbidden(Refusal::Permission | Refusal::OrganizationPolicy) => Said::Denied,
+        Class::Forbidden(Refusal::TooLarge) => Said::TooLarge,
+        Class::Forbidden(Refusal::LoginAttempts | Refusal::Intermediary)
+        | Class::Success
+        | Class::NotModified
+        | Class::Redirect
+        | Class::Unauthorized
+        | Class::Gone
+        | Class::PrimaryLimit { .. }
+        | Class::SecondaryLimit { .. }
+        | Class::Throttled { .. }
+        | Class::HostFault { .. }
+        | Class::Transport
+        | Class::Unexpected => Said::Nothing,
+    }
+}
 
 /// The seconds that `Retry-After` asks for, if it can be understood.
 fn wait_asked_for(answer: &Answer<'_>) -> Option<u64> {

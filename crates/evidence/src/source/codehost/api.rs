@@ -1,33 +1,19 @@
-//! The code host's calls: one function per call of the specification, all GET.
-//!
-//! This file knows addresses, bounds of bodies and where the next page is. What an answer means for a control is
-//! decided in `look`.
+//! Making the code host's calls, and reading the listing page after page. What an answer means for a control is decided
+//! in `look`.
 
 use futures_util::{StreamExt, stream};
 use url::Url;
 
-use super::record::BranchProtection;
-use super::{kept, wire};
-use crate::http::{Answered, Client, Failure, FailureKind, Meta, Refused, Reply, Request, link};
+use super::calls::{PAGE_SIZE, REPOSITORIES};
+use super::wire;
+use crate::http::{Answered, Call, Client, Failure, FailureKind, Meta, Refused, Reply, link};
 
-/// `/orgs/{org}` is under 4 kB.
-const ORGANIZATION_LIMIT: usize = 1024 * 1024;
-/// A page of 100 repositories is about 0.6 MB.
-const LIST_LIMIT: usize = 16 * 1024 * 1024;
-/// A protection with long lists of people and teams: each entry is under 3 kB and the host allows 100 of each.
-const PROTECTION_LIMIT: usize = 4 * 1024 * 1024;
-/// A file's record holds up to 1 MB in base64; a directory of 1,000 files is about 1 MB.
-const CONTENTS_LIMIT: usize = 8 * 1024 * 1024;
-/// `/repos/{owner}/{repo}` is under 20 kB.
-const REPOSITORY_LIMIT: usize = 1024 * 1024;
-
-/// Repositories per page: the most the host gives.
-pub(super) const PAGE_SIZE: u64 = 100;
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles.
 const MAXIMUM_EMPTY_PAGES: u32 = 3;
 /// Pages at most: 100,000 repositories, twice what the largest organizations have.
 const MAXIMUM_PAGES: u64 = 1_000;
 
+/// Makes the calls.
 pub(super) struct Api<'a> {
     pub(super) client: &'a Client,
     pub(super) base: &'a Url,
@@ -51,91 +37,28 @@ pub(super) enum Problem {
 }
 
 impl Api<'_> {
-    /// The address of `segments` below the base; every segment is percent-encoded, `/` included.
-    fn url<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Url {
-        let mut url = self.base.clone();
-        // A base that cannot have path segments (mailto:) is refused by the configuration.
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(segments);
-        }
-        url
-    }
-
-    fn request(&self, url: &Url) -> Request {
-        self.asked(url, "application/vnd.github+json")
-    }
-
-    /// A request for this representation, called by its path and query below the base.
-    fn asked(&self, url: &Url, media_type: &'static str) -> Request {
-        let base = self.base.path().trim_end_matches('/');
-        let path = url.path().strip_prefix(base).unwrap_or(url.path());
-        let label = match url.query() {
-            Some(query) => format!("{path}?{query}"),
-            None => path.to_string(),
-        };
-        // A cache on the way may repeat an answer of a minute ago, which would be no evidence of now.
-        Request::get(url.clone(), label).header("accept", media_type).header("cache-control", "no-cache")
-    }
-
-    pub(super) async fn organization(&self) -> Result<Reply<wire::Organization>, Failure> {
-        let url = self.url(["orgs", self.organization]);
-        let parse = &wire::Organization::parse;
-        self.client.ask(&self.request(&url), ORGANIZATION_LIMIT, parse, &kept::ORGANIZATION).await
-    }
-
-    pub(super) async fn protection(
+    /// Makes a call with these parameters of its address.
+    pub(super) async fn ask<T>(
         &self,
-        owner: &str,
-        name: &str,
-        branch: &str,
-    ) -> Result<Reply<BranchProtection>, Failure> {
-        let url = self.url(["repos", owner, name, "branches", branch, "protection"]);
-        let parse = &wire::protection;
-        let request = self.request(&url).of_kind("branch protection");
-        self.client.ask(&request, PROTECTION_LIMIT, parse, &kept::PROTECTION).await
+        call: &Call<T>,
+        parameters: &[(&str, &str)],
+    ) -> Result<Reply<T>, Failure> {
+        self.client.ask(&call.get(self.base, parameters), call).await
     }
 
-    pub(super) async fn contents(
+    /// The same for a file's own bytes: `size` of them where the host has told it.
+    pub(super) async fn ask_raw(
         &self,
-        owner: &str,
-        name: &str,
-        path: &'static str,
-    ) -> Result<Reply<wire::Contents>, Failure> {
-        let url = self.contents_url(owner, name, path);
-        let parse = &wire::Contents::parse;
-        // Each place by itself: that a file is not in the first says nothing about the second.
-        let request = self.request(&url).of_kind(path);
-        self.client.ask(&request, CONTENTS_LIMIT, parse, &kept::CONTENTS).await
-    }
-
-    /// The file's own bytes: `size` of them where the host has told it, at most `limit`.
-    pub(super) async fn raw(
-        &self,
-        owner: &str,
-        name: &str,
-        path: &str,
-        limit: usize,
+        call: &Call<Vec<u8>>,
+        parameters: &[(&str, &str)],
         size: Option<u64>,
     ) -> Result<Reply<Vec<u8>>, Failure> {
-        let url = self.contents_url(owner, name, path);
-        let request = self.asked(&url, "application/vnd.github.raw+json").of_kind("large CODEOWNERS files");
-        self.client.ask_raw(&request, limit, size, &kept::RAW).await
-    }
-
-    fn contents_url(&self, owner: &str, name: &str, path: &str) -> Url {
-        self.url(["repos", owner, name, "contents"].into_iter().chain(path.split('/')))
-    }
-
-    /// Whether the host shows the repository at all.
-    pub(super) async fn repository(&self, owner: &str, name: &str) -> Result<Reply<()>, Failure> {
-        let url = self.url(["repos", owner, name]);
-        let request = self.request(&url).of_kind("repository");
-        self.client.ask(&request, REPOSITORY_LIMIT, &wire::exists, &kept::EXISTS).await
+        self.client.ask_raw(&call.get(self.base, parameters), call, size).await
     }
 
     async fn page(&self, url: &Url) -> Result<Answered<Vec<wire::Repository>>, Problem> {
-        let request = self.request(url).of_kind("repository discovery");
-        match self.client.ask(&request, LIST_LIMIT, &wire::repositories, &kept::PAGE).await {
+        let request = REPOSITORIES.get_at(self.base, url.clone());
+        match self.client.ask(&request, &REPOSITORIES).await {
             Ok(Reply::Good(answered)) => Ok(answered),
             Ok(Reply::Refused(refused)) => Err(Problem::Refused(refused)),
             Err(failure) => Err(Problem::Failed(failure)),
@@ -241,10 +164,7 @@ impl Api<'_> {
     }
 
     fn listing_url(&self) -> Url {
-        let mut url = self.url(["orgs", self.organization, "repos"]);
-        // By name, since the default order is by age: a repository created meanwhile would shift every page.
-        url.set_query(Some(&format!("per_page={PAGE_SIZE}&sort=full_name&direction=asc")));
-        url
+        REPOSITORIES.url(self.base, &[("org", self.organization)])
     }
 
     /// The target of a `Link` of `meta`, which must lie within the API's own origin.

@@ -7,6 +7,7 @@ use evidence_bundle::document::Warning;
 use jiff::Timestamp;
 
 use super::api::{Api, Problem};
+use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
 use super::dialect::CodeHostDialect;
 use super::rules::TWO_FACTOR_REQUIRED;
@@ -137,8 +138,8 @@ fn client(
 }
 
 async fn test(config: &CodeHostConfig, client: &Client) -> Result<(wire::Organization, Meta), ConnectError> {
-    let reply = Api { client, base: &config.api_url, organization: &config.org }.organization().await;
-    match reply {
+    let api = Api { client, base: &config.api_url, organization: &config.org };
+    match api.ask(&ORGANIZATION, &[("org", &config.org)]).await {
         Ok(Reply::Good(Answered { value, meta })) => {
             forbid(&meta, config)?;
             Ok((value, meta))

@@ -3,7 +3,7 @@
 //! The decision itself is `answer::classify`; this file takes an answer apart for it. It never sends.
 
 use jiff::Timestamp;
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use serde::Deserialize;
 
 use super::answer::{self, classify};
@@ -40,6 +40,8 @@ impl Dialect for CodeHostDialect {
     fn authorize(&self, request: &mut Request, _now: Timestamp) -> Result<(), String> {
         request.headers.insert(AUTHORIZATION, self.authorization.clone());
         request.headers.insert("x-github-api-version", HeaderValue::from_static(API_VERSION));
+        // A cache on the way may repeat an answer of a minute ago, which would be no evidence of now.
+        request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         Ok(())
     }
 

@@ -1,8 +1,8 @@
 //! What the code host's answers mean: the decision table for branch protection and CODEOWNERS.
 //!
-//! The status and the host's message decide, never a part of some error's text. "Not Found" is what the host says
-//! both when there is nothing and when the token may not look; which of the two it is depends on whether any other
-//! answer has shown the repository (see [`Look::exists`]).
+//! Nothing here asks, and the host's words are compared in `answer` only. "Not Found" is what the host says both when
+//! there is nothing and when the token may not look; which of the two it is depends on whether any other answer has shown
+//! the repository (see [`Look::exists`]).
 
 use std::sync::Arc;
 
@@ -10,19 +10,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
 
-use super::api::Api;
+use super::answer::{Said, said};
 use super::codeowners::{self, CodeOwners};
 use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
-use super::wire::{Contents, File, NotAFile};
+use super::wire::{File, NotAFile};
 use super::{NAME, artifact, rules};
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Answered, Failure, FailureKind, Meta, Refused, Reply};
+use crate::http::{Failure, Meta, Refused};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::{Rule, Verdict, reason};
-
-/// Where the file is looked for, in this order.
-const CODEOWNERS_PLACES: [&str; 2] = ["CODEOWNERS", ".github/CODEOWNERS"];
 
 /// What one look at a repository brought.
 #[derive(Debug, Clone)]
@@ -36,7 +33,7 @@ pub(super) struct Look {
 }
 
 impl Look {
-    fn new(seen: Seen) -> Look {
+    pub(super) fn new(seen: Seen) -> Look {
         Look { seen, warnings: Vec::new(), verdict: None, exists: true }
     }
 
@@ -96,15 +93,6 @@ pub(super) fn organization(name: &str, settings: &OrganizationSettings, meta: &M
     look.inspection(&artifact::ORGANIZATION_SETTINGS, name.into())
 }
 
-/// `/repos/{owner}/{repo}/branches/{branch}/protection`
-pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) -> Look {
-    match api.protection(target.owner, target.name, branch).await {
-        Err(failure) => Look::failed("branch protection", &failure),
-        Ok(Reply::Good(Answered { value, meta })) => protection_shown(target, value, &meta),
-        Ok(Reply::Refused(refused)) => protection_refused(target, branch, &refused),
-    }
-}
-
 pub(super) fn protection_shown(target: Target<'_>, value: BranchProtection, meta: &Meta) -> Look {
     let url = value.url.value().map(String::as_str);
     if let Some(look) = foreign(target, meta, url) {
@@ -117,109 +105,48 @@ pub(super) fn protection_shown(target: Target<'_>, value: BranchProtection, meta
     Look { seen, warnings, verdict, exists: true }
 }
 
-fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Look {
+pub(super) fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Look {
     let message = refused.message.as_deref().unwrap_or_default().trim();
-    if refused.class == Class::NotFound && refused.meta.redirected_to.is_some() {
-        return elsewhere(target, &refused.meta);
-    }
-    if refused.class == Class::NotFound {
-        let unprotected = message.eq_ignore_ascii_case("Branch not protected")
-            || message
-                .trim_end_matches('.')
-                .eq_ignore_ascii_case("Branch protection has been disabled on this repository");
-        let missing = message.eq_ignore_ascii_case("Branch not found");
-        if unprotected || missing {
-            let (reason, warning) = if missing {
-                (&rules::branch_protection::BRANCH_MISSING, format!("branch {branch} does not exist"))
-            } else {
-                (
-                    &rules::branch_protection::BRANCH_UNPROTECTED,
-                    format!("branch {branch} has no branch protection ({message})"),
-                )
-            };
-            let mut look = Look::new(Seen::Nothing { reason, detail: format!("{branch}: {message}") });
-            look.warnings.push(target.warning(reason.code, warning));
+    let (reason, warning) = match said(refused) {
+        Said::Unprotected => (
+            &rules::branch_protection::BRANCH_UNPROTECTED,
+            format!("branch {branch} has no branch protection ({message})"),
+        ),
+        Said::NoBranch => (&rules::branch_protection::BRANCH_MISSING, format!("branch {branch} does not exist")),
+        Said::NotFoundElsewhere => return elsewhere(target, &refused.meta),
+        Said::NotFound | Said::Empty => {
+            // The host hides protection from everybody but administrators behind the same words.
+            let detail =
+                format!("branch protection: {} (the host shows it to administrators only)", refused.text());
+            let mut look = Look::new(Seen::Denied { reason: &reason::PERMISSION_DENIED, detail });
+            look.exists = false;
             return look;
         }
-        // The host hides protection from everybody but administrators behind the same words.
-        let detail =
-            format!("branch protection: {} (the host shows it to administrators only)", refused.text());
-        let mut look = Look::new(Seen::Denied { reason: &reason::PERMISSION_DENIED, detail });
-        look.exists = false;
-        return look;
-    }
-    denied(target, "branch protection", refused)
+        Said::TooLarge
+        | Said::Blocked
+        | Said::PlanLimit
+        | Said::SsoRequired
+        | Said::Denied
+        | Said::Nothing => return denied(target, "branch protection", refused),
+    };
+    let mut look = Look::new(Seen::Nothing { reason, detail: format!("{branch}: {message}") });
+    look.warnings.push(target.warning(reason.code, warning));
+    look
 }
 
-/// `/repos/{owner}/{repo}/contents/CODEOWNERS`, then `.github/CODEOWNERS`.
-pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
-    let mut other: Option<(&str, NotAFile)> = None;
-    let mut exists = false;
-    let mut warnings = Vec::new();
-    for place in CODEOWNERS_PLACES {
-        match api.contents(target.owner, target.name, place).await {
-            Err(failure) => return Look::failed("CODEOWNERS", &failure),
-            Ok(Reply::Good(Answered { value, meta })) => {
-                exists = true;
-                warnings.extend(moved(target, &meta));
-                match value {
-                    Contents::File(file) => {
-                        if let Some(look) = foreign(target, &meta, file.url.as_deref()) {
-                            return look;
-                        }
-                        let mut look = file_found(api, target, place, file, &meta).await;
-                        look.warnings.extend(warnings);
-                        return look;
-                    }
-                    Contents::Other(what) => {
-                        other.get_or_insert((place, what));
-                    }
-                }
-            }
-            Ok(Reply::Refused(refused))
-                if refused.class == Class::NotFound && refused.meta.redirected_to.is_some() =>
-            {
-                return elsewhere(target, &refused.meta);
-            }
-            Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => {
-                // Only a repository that is there can be empty.
-                let empty = refused.message.as_deref().is_some_and(|message| {
-                    message.trim().trim_end_matches('.').eq_ignore_ascii_case("This repository is empty")
-                });
-                if empty {
-                    let detail = "CODEOWNERS not found: the repository is empty".to_string();
-                    return Look::new(Seen::Nothing {
-                        reason: &rules::default_owners::CODEOWNERS_MISSING,
-                        detail,
-                    });
-                }
-            }
-            Ok(Reply::Refused(refused)) if refused.class == Class::Forbidden(Refusal::TooLarge) => {
-                let mut look = read_raw(api, target, place, None, &refused.meta).await;
-                look.warnings.extend(warnings);
-                return look;
-            }
-            Ok(Reply::Refused(refused)) => return denied(target, "CODEOWNERS", &refused),
-        }
-    }
-    let seen = match other {
+/// The repository has no file in any place; `other` is what was found in the place of one.
+pub(super) fn no_file(other: Option<(&str, NotAFile)>) -> Seen {
+    match other {
         Some((place, what)) => Seen::Nothing {
             reason: &rules::default_owners::CODEOWNERS_NOT_A_FILE,
             detail: format!("{place} is {what}"),
         },
-        None => Seen::Nothing {
-            reason: &rules::default_owners::CODEOWNERS_MISSING,
-            detail: "CODEOWNERS not found in the root or in .github/".to_string(),
-        },
-    };
-    Look { seen, warnings, verdict: None, exists }
+        None => missing("CODEOWNERS not found in the root or in .github/"),
+    }
 }
 
-async fn file_found(api: &Api<'_>, target: Target<'_>, place: &str, file: File, meta: &Meta) -> Look {
-    match file_shown(target, place, &file, meta) {
-        Some(look) => look,
-        None => read_raw(api, target, place, Some(&file), meta).await,
-    }
+pub(super) fn missing(detail: &str) -> Seen {
+    Seen::Nothing { reason: &rules::default_owners::CODEOWNERS_MISSING, detail: detail.to_string() }
 }
 
 /// What a file's record comes to by itself; `None` if it came without the content.
@@ -252,23 +179,7 @@ pub(super) fn file_shown(target: Target<'_>, place: &str, file: &File, meta: &Me
     Some(look)
 }
 
-/// Reads the file's own bytes: for files of 1 to 3 MB, which the JSON form leaves out.
-async fn read_raw(api: &Api<'_>, target: Target<'_>, place: &str, file: Option<&File>, meta: &Meta) -> Look {
-    let limit = usize::try_from(codeowners::MAXIMUM_SIZE).unwrap_or(usize::MAX);
-    let size = file.and_then(|file| file.size);
-    match api.raw(target.owner, target.name, place, limit, size).await {
-        Ok(Reply::Good(raw)) => codeowners_artifact(target, place, file, raw.value, &raw.meta),
-        Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => {
-            Look::new(broken(meta, format!("{place} was there and then was not")))
-        }
-        Ok(Reply::Refused(refused)) => denied(target, "CODEOWNERS", &refused),
-        // Of a file whose size the host has told, it is no answer.
-        Err(Failure { kind: FailureKind::TooLarge { .. }, .. }) if size.is_none() => too_large(place, None),
-        Err(failure) => Look::failed("CODEOWNERS", &failure),
-    }
-}
-
-fn codeowners_artifact(
+pub(super) fn codeowners_artifact(
     target: Target<'_>,
     place: &str,
     file: Option<&File>,
@@ -298,7 +209,7 @@ fn codeowners_artifact(
     Look { seen, warnings, verdict: Some((&rules::CODEOWNERS_DEFAULT_RULE, verdict)), exists: true }
 }
 
-fn too_large(place: &str, size: Option<u64>) -> Look {
+pub(super) fn too_large(place: &str, size: Option<u64>) -> Look {
     let size = size.map_or_else(|| "more than 3 MB".to_string(), |size| format!("{size} bytes"));
     let detail = format!("{place}: {size}, and the host loads no CODEOWNERS file over 3 MB");
     Look::new(Seen::Nothing { reason: &rules::default_owners::CODEOWNERS_TOO_LARGE, detail })
@@ -307,13 +218,19 @@ fn too_large(place: &str, size: Option<u64>) -> Look {
 /// The refusals that mean the same on every call about a repository.
 pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look {
     let text = refused.text();
-    let reason = match refused.class {
-        Class::Blocked => &rules::reason::BLOCKED,
-        Class::Forbidden(Refusal::PlanLimit) => &rules::reason::PLAN_LIMIT,
-        Class::Forbidden(Refusal::SsoRequired) => &rules::reason::SSO_REQUIRED,
-        Class::Forbidden(Refusal::Permission | Refusal::OrganizationPolicy) => &reason::PERMISSION_DENIED,
+    let reason = match said(refused) {
+        Said::Blocked => &rules::reason::BLOCKED,
+        Said::PlanLimit => &rules::reason::PLAN_LIMIT,
+        Said::SsoRequired => &rules::reason::SSO_REQUIRED,
+        Said::Denied => &reason::PERMISSION_DENIED,
         // Not the host's own verdict on this repository, or no verdict at all.
-        _ => return Look::new(Seen::Failed(refused_failure(what, refused))),
+        Said::Unprotected
+        | Said::NoBranch
+        | Said::Empty
+        | Said::NotFound
+        | Said::NotFoundElsewhere
+        | Said::TooLarge
+        | Said::Nothing => return Look::new(Seen::Failed(refused_failure(what, refused))),
     };
     let mut look = Look::new(Seen::Denied { reason, detail: format!("{what}: {text}") });
     if *reason != reason::PERMISSION_DENIED {
@@ -349,7 +266,7 @@ pub(super) fn repository_not_found(what: &str) -> Failed {
     }
 }
 
-fn broken(meta: &Meta, message: String) -> Seen {
+pub(super) fn broken(meta: &Meta, message: String) -> Seen {
     Seen::Failed(Failed {
         reason: &reason::HOST_ERROR,
         message,
@@ -360,7 +277,7 @@ fn broken(meta: &Meta, message: String) -> Seen {
 
 /// A transferred repository answers under its old name, from wherever it is now. Settings of somebody else's
 /// repository are no evidence about this organization.
-fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
+pub(super) fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
     meta.redirected_to.as_ref()?;
     let owner = url.and_then(|url| url.split_once("/repos/")).and_then(|(_, rest)| rest.split('/').next());
     let Some(owner) = owner else { return Some(elsewhere(target, meta)) };
@@ -375,14 +292,14 @@ fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
 }
 
 /// An answer from another place that does not say whose repository it is about: nothing follows from it.
-fn elsewhere(target: Target<'_>, meta: &Meta) -> Look {
+pub(super) fn elsewhere(target: Target<'_>, meta: &Meta) -> Look {
     let text = "the host answers from another repository: it was renamed or transferred; name it as it is called now";
     let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.to_string() });
     look.warnings = moved(target, meta);
     look
 }
 
-fn moved(target: Target<'_>, meta: &Meta) -> Vec<Warning> {
+pub(super) fn moved(target: Target<'_>, meta: &Meta) -> Vec<Warning> {
     let Some(place) = &meta.redirected_to else { return Vec::new() };
     let text = format!("the host answered from {place}: the repository was renamed");
     vec![target.warning("repository_renamed", text)]

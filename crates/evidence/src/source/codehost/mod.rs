@@ -1,20 +1,20 @@
 //! The code host: organization settings, branch protection, CODEOWNERS.
 //!
-//! `config` is its section of the configuration, `dialect` and `answer` how the host is spoken to, `api` the calls,
-//! `wire` their answers, `look` what the answers mean, `record` the artifacts, `rules` what they must show, `scopes`
+//! `config` is its section of the configuration, `dialect` how the host is spoken to, `calls` what it is asked, `wire` and
+//! `answer` how answers are read, `api` and `ask` make the calls, `look` is what the answers mean, `record` the artifacts, `rules` what they must show, `scopes`
 //! what the token may do, `connect` the connection test. This file is the collection: what is looked at, and in which order it comes out.
 //! It never writes to the host and never asks for code, diffs, commits or secrets.
 
-mod alone;
 pub mod answer;
 mod api;
 mod artifact;
+mod ask;
 mod backlog;
+mod calls;
 pub mod codeowners;
 pub mod config;
 mod connect;
 mod dialect;
-mod kept;
 mod look;
 mod names;
 pub mod record;
@@ -33,8 +33,9 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::OnceCell;
 use url::Url;
 
-use self::api::{Api, Listing, PAGE_SIZE, Problem};
+use self::api::{Api, Listing, Problem};
 use self::backlog::Backlog;
+use self::calls::PAGE_SIZE;
 use self::config::{CodeHostConfig, Repositories};
 use self::look::{Look, Target};
 use self::record::OrganizationSettings;
@@ -57,7 +58,7 @@ pub static KIND: Kind = Kind {
     name: NAME,
     rules: rules::ALL,
     reasons: rules::reason::ALL,
-    answers: alone::ANSWERS,
+    calls: calls::CALLS,
     decode: config::decode,
 };
 
@@ -187,10 +188,10 @@ impl Topic {
     }
 
     /// What the cache calls its answers.
-    fn kept_as(self) -> u8 {
+    fn kept_as(self) -> Option<u8> {
         match self {
-            Topic::Protection => kept::PROTECTION.kind,
-            Topic::Codeowners => kept::CONTENTS.kind,
+            Topic::Protection => calls::PROTECTION.kept_as(),
+            Topic::Codeowners => calls::PLACES[0].record.kept_as(),
         }
     }
 }
@@ -382,8 +383,8 @@ impl CodeHostSession {
     async fn fresh_look(&self, repository: &Repository, topic: Topic) -> Look {
         let (api, target) = (self.api(), repository.target());
         match topic {
-            Topic::Protection => look::protection(&api, target, &self.config.branch).await,
-            Topic::Codeowners => look::codeowners(&api, target).await,
+            Topic::Protection => ask::protection(&api, target, &self.config.branch).await,
+            Topic::Codeowners => ask::codeowners(&api, target).await,
         }
     }
 
@@ -423,7 +424,7 @@ impl CodeHostSession {
     /// Whether the host shows the repository. Where it says neither yes nor no, nothing follows for either.
     async fn visible(&self, repository: &Repository) -> Result<bool, Look> {
         let Target { owner, name } = repository.target();
-        match self.api().repository(owner, name).await {
+        match self.api().ask(&calls::REPOSITORY, &[("owner", owner), ("repo", name)]).await {
             Ok(Reply::Good(_)) => Ok(true),
             Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => Ok(false),
             Ok(Reply::Refused(refused)) => Err(look::denied(repository.target(), "repository", &refused)),
@@ -481,13 +482,14 @@ impl CodeHostSession {
     /// What a plan need not spend because an earlier run kept it: at most one answer for each repository and kind.
     fn spare(&self, plan: &mut Plan, cache: &Cache, repositories: u64, pages: u64) {
         let now = self.client.now();
-        let mut add = |kind, most: u64| {
+        let mut add = |kind: Option<u8>, most: u64| {
+            let Some(kind) = kind else { return };
             let taken_over = cache.count_taken_over(kind, now).min(most);
             plan.taken_over += taken_over;
             plan.requests_free += cache.count(kind).min(most).saturating_sub(taken_over);
         };
-        add(kept::ORGANIZATION.kind, 1);
-        add(kept::PAGE.kind, pages);
+        add(calls::ORGANIZATION.kept_as(), 1);
+        add(calls::REPOSITORIES.kept_as(), pages);
         for topic in self.topics() {
             add(topic.kept_as(), repositories);
         }

@@ -2,15 +2,21 @@
 //!
 //! Tolerant: a field that is missing or unknown is no error, since the host's own examples break its own schema here
 //! and there. A field of another type than documented is one: guessing what it means would invent evidence.
+//!
+//! What is `reduced` is what is kept of an answer between runs: the fields that are used, in the host's own form.
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 use super::record::{BranchProtection, OrganizationSettings};
 use crate::http::ParseError;
 use crate::http::json::{Object, object};
+use crate::observation::Field;
 
 /// `GET /orgs/{org}`
 #[derive(Debug, Clone)]
@@ -20,9 +26,11 @@ pub(super) struct Organization {
 }
 
 /// How many repositories the organization has, as far as this token is told.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
 pub(super) struct RepositoryCounts {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) public_repos: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) total_private_repos: Option<u64>,
 }
 
@@ -35,6 +43,12 @@ impl Organization {
         let counts = object(bytes).unwrap_or_default();
         Ok(Organization { settings, counts })
     }
+}
+
+pub(super) fn reduced_organization(organization: &Organization) -> Vec<u8> {
+    let mut kept = map(&organization.settings);
+    kept.extend(map(&organization.counts));
+    json_bytes(&kept)
 }
 
 /// One item of `GET /orgs/{org}/repos`
@@ -87,6 +101,24 @@ pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
     } else {
         Err(ParseError::Shape("no part of a branch protection".to_string()))
     }
+}
+
+pub(super) fn reduced_protection(protection: &BranchProtection) -> Vec<u8> {
+    let mut kept = map(protection);
+    // The newer form of the list is no field of the artifact, and is judged.
+    if let Field::Value(required) = &protection.required_status_checks
+        && let Some(section) = kept.get_mut("required_status_checks").and_then(Value::as_object_mut)
+    {
+        match &required.checks {
+            Field::Absent => {}
+            Field::Null => drop(section.insert("checks".to_string(), Value::Null)),
+            Field::Value(checks) => {
+                let checks = checks.iter().map(|check| json!({ "context": check.context })).collect();
+                section.insert("checks".to_string(), Value::Array(checks));
+            }
+        }
+    }
+    json_bytes(&kept)
 }
 
 /// `GET /repos/{owner}/{repo}`, of which only the existence matters. It proves something, so it must be a repository.
@@ -171,6 +203,34 @@ impl Contents {
             _ => Err(ParseError::Shape("no file, directory, symbolic link or submodule".to_string())),
         }
     }
+
+    /// The file itself, which base64 hides.
+    pub(super) fn decoded(&self) -> Option<Vec<u8>> {
+        let Contents::File(file) = self else { return None };
+        let stripped: Vec<u8> =
+            file.content.as_deref()?.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        BASE64.decode(stripped).ok()
+    }
+}
+
+pub(super) fn reduced_contents(contents: &Contents) -> Vec<u8> {
+    match contents {
+        Contents::File(file) => json_bytes(file),
+        Contents::Other(NotAFile::Directory) => b"[]".to_vec(),
+        Contents::Other(NotAFile::SymbolicLink) => br#"{"type":"symlink"}"#.to_vec(),
+        Contents::Other(NotAFile::Submodule) => br#"{"type":"submodule"}"#.to_vec(),
+    }
+}
+
+fn map(value: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+pub(super) fn json_bytes<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).unwrap_or_default()
 }
 
 #[cfg(test)]

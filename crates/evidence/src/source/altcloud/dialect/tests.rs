@@ -1,6 +1,7 @@
 use reqwest::header::{HeaderMap, HeaderName};
 
 use super::*;
+use crate::http::retry::{Class, Refusal};
 
 const HTML: &[u8] = b"<!DOCTYPE html><html><title>Error 403 (Forbidden)!!1</title>";
 
@@ -77,14 +78,19 @@ fn what_the_api_says() {
             throttled,
             Some("RESOURCE_EXHAUSTED"),
         ),
-        (403, error(403, "accessNotConfigured", "m"), Forbidden(Refusal::Permission), Some(API_DISABLED)),
+        (
+            403,
+            error(403, "accessNotConfigured", "m"),
+            Forbidden(Refusal::Permission),
+            Some("accessNotConfigured"),
+        ),
         (
             403,
             br#"{"error": {"code": 403, "message": "m", "status": "PERMISSION_DENIED", "errors": [{"reason":
                 "forbidden"}], "details": [{"reason": "SERVICE_DISABLED"}]}}"#
                 .to_vec(),
             Forbidden(Refusal::Permission),
-            Some(API_DISABLED),
+            Some("accessNotConfigured"),
         ),
         (403, HTML.to_vec(), Forbidden(Refusal::Intermediary), None),
         (404, error(404, "notFound", "Domain not found."), NotFound, Some("notFound")),

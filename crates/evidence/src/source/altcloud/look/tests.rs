@@ -6,7 +6,7 @@ use crate::http::Meta;
 use crate::http::{Failure, FailureKind};
 use crate::observation::Field;
 use crate::rule::Status;
-use crate::source::altcloud::api::EVENTS;
+use crate::source::altcloud::calls::EVENTS;
 use crate::source::altcloud::scope::Scope;
 use crate::source::altcloud::wire;
 

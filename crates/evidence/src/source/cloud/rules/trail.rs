@@ -3,6 +3,7 @@
 use evidence_bundle::document::Category::{Misconfigured, Missing};
 use evidence_bundle::document::Severity::{Critical, High};
 
+use super::super::record::TrailStatus;
 use crate::http::one_line;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 
@@ -83,6 +84,17 @@ pub(in super::super) enum Logging {
     NotTold,
     /// The status was not read.
     NotRead(&'static Reason),
+}
+
+impl Logging {
+    /// What a trail's status says.
+    pub(in super::super) fn of(status: &TrailStatus) -> Logging {
+        match status.is_logging.value() {
+            Some(true) => Logging::On,
+            Some(false) => Logging::Off,
+            None => Logging::NotTold,
+        }
+    }
 }
 
 impl AuditTrail {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::http::Meta;
 use crate::http::retry::{Verdict, verdict};
 use proptest::prelude::*;
 
@@ -247,5 +248,60 @@ proptest! {
             is_json: flags.1,
         };
         verdict(classify(&answer), attempt, jitter);
+    }
+}
+
+fn refusal(class: Class, message: Option<&str>, redirected_to: Option<&str>) -> Refused {
+    let meta = Meta { redirected_to: redirected_to.map(str::to_string), ..Meta::default() };
+    Refused { class, code: None, message: message.map(str::to_string), meta }
+}
+
+/// Every phrase with which the host says that there is none, what only looks like one, and what may be resumed.
+#[test]
+fn what_a_404_says() {
+    let disabled = "Branch protection has been disabled on this repository";
+    for (message, expected, settled) in [
+        (Some("Branch not protected"), Said::Unprotected, true),
+        (Some(" branch NOT protected. "), Said::Unprotected, true),
+        (Some(disabled), Said::Unprotected, true),
+        (Some("Branch protection has been disabled on this repository."), Said::Unprotected, true),
+        (Some("Branch not found"), Said::NoBranch, true),
+        (Some("This repository is empty."), Said::Empty, false),
+        (Some("Not Found"), Said::NotFound, false),
+        (Some(""), Said::NotFound, false),
+        (None, Said::NotFound, false),
+        // Words of tomorrow: nothing is concluded from them, now or when the run is resumed.
+        (Some("Branch not protected by a classic rule"), Said::NotFound, false),
+        (Some("This ruleset was retired"), Said::NotFound, false),
+    ] {
+        let said_here = said(&refusal(Class::NotFound, message, None));
+        assert_eq!((said_here, said_here.is_settled()), (expected, settled), "{message:?}");
+        let elsewhere = said(&refusal(Class::NotFound, message, Some("/repositories/1")));
+        assert_eq!((elsewhere, elsewhere.is_settled()), (Said::NotFoundElsewhere, false), "{message:?}");
+        // The words of a 404 mean nothing with another status.
+        assert_eq!(said(&refusal(Class::Unexpected, message, None)), Said::Nothing, "{message:?}");
+    }
+}
+
+/// The rest: by its class alone, and never resumed.
+#[test]
+fn what_other_refusals_say() {
+    let forbidden = Class::Forbidden;
+    for (class, expected) in [
+        (Class::Blocked, Said::Blocked),
+        (forbidden(Refusal::PlanLimit), Said::PlanLimit),
+        (forbidden(Refusal::SsoRequired), Said::SsoRequired),
+        (forbidden(Refusal::Permission), Said::Denied),
+        (forbidden(Refusal::OrganizationPolicy), Said::Denied),
+        (forbidden(Refusal::TooLarge), Said::TooLarge),
+        (forbidden(Refusal::LoginAttempts), Said::Nothing),
+        (forbidden(Refusal::Intermediary), Said::Nothing),
+        (Class::Unauthorized, Said::Nothing),
+        (Class::Gone, Said::Nothing),
+        (Class::Unexpected, Said::Nothing),
+    ] {
+        let refused = refusal(class, Some("Branch not protected"), None);
+        assert_eq!(said(&refused), expected, "{class:?}");
+        assert!(!said(&refused).is_settled(), "{class:?}");
     }
 }

@@ -1,11 +1,11 @@
-//! What the provider's refusals say and mean, in both forms in which they come.
+//! What the provider's answers mean, in both forms in which refusals come: the only place that compares its codes.
 //!
 //! Two services answer XML, two JSON; what stands between may use the other form. So the form is taken from the body,
 //! not from the service. The code decides what a refusal means; the message is for people. All of it is pure.
 
 use super::xml;
-use crate::http::one_line;
 use crate::http::retry::{Class, Refusal};
+use crate::http::{Refused, one_line};
 
 /// The longest code there is has under 50 characters.
 const MAXIMUM_CODE: usize = 100;
@@ -214,14 +214,30 @@ pub(super) fn may_be_skew(code: &str) -> bool {
     CODES.contains(&code) || code.starts_with("InvalidSignature")
 }
 
-/// Whether a refusal with this code says that what IAM was asked for does not exist.
-pub(super) fn is_no_entity(code: &str) -> bool {
-    matches!(code, "NoSuchEntity" | "NoSuchEntityException")
+/// What a refusal says about what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said {
+    /// What IAM was asked for does not exist.
+    NoEntity,
+    /// There is no such trail.
+    NoTrail,
+    /// The credentials may not see it.
+    Denied,
+    /// The access key itself is not known there.
+    UnknownKey,
+    /// Nothing about what was asked for, or not the provider's own answer.
+    Nothing,
 }
 
-/// Whether a refusal with this code says that there is no such trail.
-pub(super) fn is_no_trail(code: &str) -> bool {
-    matches!(code, "TrailNotFound" | "TrailNotFoundException")
+/// What a refusal says, by the provider's code and never by a part of its message.
+pub(super) fn said(refused: &Refused) -> Said {
+    match (refused.class, refused.code.as_deref().unwrap_or_default()) {
+        (Class::NotFound, "NoSuchEntity" | "NoSuchEntityException") => Said::NoEntity,
+        (Class::NotFound, "TrailNotFound" | "TrailNotFoundException") => Said::NoTrail,
+        (Class::Forbidden(Refusal::Permission), _) => Said::Denied,
+        (Class::Unauthorized, code) if is_unknown_key(code) => Said::UnknownKey,
+        _ => Said::Nothing,
+    }
 }
 
 /// Whether a refusal with this code says that the access key itself is not known there.

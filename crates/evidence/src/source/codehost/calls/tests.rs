@@ -4,19 +4,15 @@ use std::fmt::Debug;
 
 use proptest::prelude::*;
 
+use serde_json::{Value, json};
+
 use super::*;
-use crate::http::ParseError;
-use crate::source::codehost::wire;
 
 /// Reads `bytes`, keeps it, reads what was kept; whether it was readable at all.
-fn survives<T: Debug>(
-    bytes: &[u8],
-    parse: impl Fn(&[u8]) -> Result<T, ParseError>,
-    keeping: &Keeping<T>,
-) -> bool {
-    let Ok(value) = parse(bytes) else { return false };
-    let record = (keeping.reduce)(&value);
-    let again = parse(&record).unwrap_or_else(|error| {
+fn survives<T: Debug>(bytes: &[u8], call: &Call<T>) -> bool {
+    let Ok(value) = (call.parse)(bytes) else { return false };
+    let record = (call.keep.as_ref().unwrap().reduce)(&value);
+    let again = (call.parse)(&record).unwrap_or_else(|error| {
         panic!("{error:?}: {} of {}", String::from_utf8_lossy(&record), String::from_utf8_lossy(bytes))
     });
     assert_eq!(format!("{again:?}"), format!("{value:?}"), "{}", String::from_utf8_lossy(&record));
@@ -105,7 +101,7 @@ proptest! {
 
     #[test]
     fn protections_survive(value in protections()) {
-        survives(value.to_string().as_bytes(), wire::protection, &PROTECTION);
+        survives(value.to_string().as_bytes(), &PROTECTION);
     }
 
     #[test]
@@ -114,12 +110,12 @@ proptest! {
           "members_can_create_repositories", "members_can_create_public_repositories", "total_private_repos"],
         text(),
     )) {
-        survives(value.to_string().as_bytes(), Organization::parse, &ORGANIZATION);
+        survives(value.to_string().as_bytes(), &ORGANIZATION);
     }
 
     #[test]
     fn pages_survive(page in proptest::collection::vec(fields(&["id", "full_name", "name", "archived"], text()), 0..4)) {
-        survives(Value::Array(page).to_string().as_bytes(), wire::repositories, &PAGE);
+        survives(Value::Array(page).to_string().as_bytes(), &REPOSITORIES);
     }
 
     #[test]
@@ -131,7 +127,7 @@ proptest! {
         if let Some(kind) = kind {
             value["type"] = json!(kind);
         }
-        survives(value.to_string().as_bytes(), Contents::parse, &CONTENTS);
+        survives(value.to_string().as_bytes(), &PLACES[0].record);
     }
 }
 
@@ -142,15 +138,11 @@ fn what_hosts_send_survives() {
         [{"context": "ci", "app_id": 1}]}, "required_pull_request_reviews": {"dismissal_restrictions": {"users":
         [{"login": "ada", "id": 1}], "teams": [], "apps": [{"slug": "bot"}]}, "required_approving_review_count": 2},
         "enforce_admins": {"url": "u", "enabled": true}});
-    assert!(survives(protection.to_string().as_bytes(), wire::protection, &PROTECTION));
+    assert!(survives(protection.to_string().as_bytes(), &PROTECTION));
     let organization = json!({"login": "acme", "id": 1, "two_factor_requirement_enabled": null, "public_repos": 3,
         "total_private_repos": 0});
-    assert!(survives(organization.to_string().as_bytes(), Organization::parse, &ORGANIZATION));
-    assert!(survives(
-        br#"[{"id": 1, "full_name": "acme/web", "archived": false}]"#,
-        wire::repositories,
-        &PAGE
-    ));
+    assert!(survives(organization.to_string().as_bytes(), &ORGANIZATION));
+    assert!(survives(br#"[{"id": 1, "full_name": "acme/web", "archived": false}]"#, &REPOSITORIES));
     for contents in [
         r#"{"type": "file", "name": "CODEOWNERS", "content": "KiBAYQ==\n", "size": 4, "encoding": "base64"}"#,
         r#"{"content": "", "encoding": "none", "size": 2000000, "type": "file"}"#,
@@ -159,7 +151,18 @@ fn what_hosts_send_survives() {
         "[]",
         r#"[{"type": "file"}]"#,
     ] {
-        assert!(survives(contents.as_bytes(), Contents::parse, &CONTENTS), "{contents}");
+        assert!(survives(contents.as_bytes(), &PLACES[0].record), "{contents}");
     }
-    assert!(survives(br#"{"id": 7}"#, wire::exists, &EXISTS));
+    assert!(survives(br#"{"id": 7}"#, &REPOSITORY));
+}
+
+#[test]
+fn a_raw_file_is_read_as_far_as_the_host_loads_it() {
+    for place in &PLACES {
+        assert_eq!(
+            u64::try_from(place.raw.limit).unwrap(),
+            crate::source::codehost::codeowners::MAXIMUM_SIZE
+        );
+        assert!(place.record.name.ends_with(place.path) && place.raw.name == place.record.name);
+    }
 }

@@ -1,0 +1,110 @@
+//! What the provider's answers mean: the only place that compares its reasons and words.
+//!
+//! A pure function of an answer's status, the reasons in it and whether it is JSON at all; a number or a word that happens
+//! to occur in a message decides nothing.
+
+use crate::http::Refused;
+use crate::http::retry::{Class, Refusal};
+
+/// Reasons of a 403 that mean "too fast", whatever its message says.
+const LIMITS: &[&str] = &[
+    "rateLimitExceeded",
+    "userRateLimitExceeded",
+    "quotaExceeded",
+    "dailyLimitExceeded",
+    "RATE_LIMIT_EXCEEDED",
+    "RESOURCE_EXHAUSTED",
+];
+
+/// Reasons of a 403 that mean that the API is switched off in the service account's project.
+const DISABLED: &[&str] = &["accessNotConfigured", "SERVICE_DISABLED"];
+
+/// The reason by which this tool knows that the API is switched off.
+const API_DISABLED: &str = "accessNotConfigured";
+
+/// How the log says, with a 401, that the token is good and the administrator lacks the privilege.
+const NOT_AUTHORIZED: &str = "Access denied. You are not authorized";
+
+/// Errors of the exchange that pass by themselves.
+const PASSING: &[&str] = &["internal_failure", "server_error", "temporarily_unavailable"];
+
+/// What an answer of the API means. Total: every status has a class.
+pub(super) fn classify(
+    status: u16,
+    is_json: bool,
+    reasons: &[&str],
+    message: Option<&str>,
+    retry_after: Option<u64>,
+) -> Class {
+    match status {
+        200 if !is_json => Class::HostFault { retry_after: None },
+        200 => Class::Success,
+        301 | 302 | 303 | 307 | 308 => Class::Redirect,
+        304 => Class::NotModified,
+        401 if !is_json => Class::Forbidden(Refusal::Intermediary),
+        401 if message.is_some_and(|message| message.starts_with(NOT_AUTHORIZED)) => {
+            Class::Forbidden(Refusal::Permission)
+        }
+        401 => Class::Unauthorized,
+        429 => Class::Throttled { retry_after },
+        403 if reasons.iter().any(|reason| LIMITS.contains(reason)) => Class::Throttled { retry_after },
+        403 if !is_json => Class::Forbidden(Refusal::Intermediary),
+        403 => Class::Forbidden(Refusal::Permission),
+        // A page that says "not found" is a wrong address or a proxy, and no word about a domain.
+        404 if !is_json => Class::HostFault { retry_after: None },
+        404 => Class::NotFound,
+        408 | 500..=599 => Class::HostFault { retry_after },
+        410 => Class::Gone,
+        _ => Class::Unexpected,
+    }
+}
+
+/// What an answer to an exchange means. A refusal never closes the way to this host: which of several scopes is
+/// refused, and whether the clock was wrong, is found out by asking again differently.
+pub(super) fn classify_exchange(
+    status: u16,
+    is_json: bool,
+    code: Option<&str>,
+    retry_after: Option<u64>,
+) -> Class {
+    match status {
+        200 if !is_json => Class::HostFault { retry_after: None },
+        200 => Class::Success,
+        301 | 302 | 303 | 307 | 308 => Class::Redirect,
+        429 => Class::Throttled { retry_after },
+        408 | 500..=599 => Class::HostFault { retry_after },
+        _ if code.is_some_and(|code| LIMITS.contains(&code)) => Class::Throttled { retry_after },
+        _ if code.is_some_and(|code| PASSING.contains(&code)) => Class::HostFault { retry_after },
+        400..=499 if code.is_some() => Class::Forbidden(Refusal::Permission),
+        404 => Class::HostFault { retry_after: None },
+        400..=499 if !is_json => Class::Forbidden(Refusal::Intermediary),
+        _ => Class::Unexpected,
+    }
+}
+
+/// The code of a refusal, of all the reasons in it: the one that decides, or the first.
+pub(super) fn code<'a>(reasons: &[&'a str]) -> Option<&'a str> {
+    if reasons.iter().any(|reason| DISABLED.contains(reason)) {
+        return Some(API_DISABLED);
+    }
+    reasons.first().copied()
+}
+
+/// Whether the API is switched off in the service account's project.
+pub(super) fn says_disabled(refused: &Refused) -> bool {
+    refused.code.as_deref() == Some(API_DISABLED)
+}
+
+/// Whether an exchange was refused because of the scopes that were asked for.
+pub(super) fn says_scopes(refused: &Refused) -> bool {
+    matches!(refused.code.as_deref(), Some("unauthorized_client" | "invalid_scope"))
+}
+
+/// Whether an exchange was refused because of the time in the assertion: `iat` and `exp` are its names there.
+pub(super) fn says_time(refused: &Refused) -> bool {
+    refused.code.as_deref() == Some("invalid_grant")
+        && refused.message.as_deref().is_some_and(|message| {
+            let mut words = message.split(|c: char| !c.is_ascii_alphanumeric());
+            words.any(|word| ["iat", "exp", "timeframe"].iter().any(|about| word.eq_ignore_ascii_case(about)))
+        })
+}

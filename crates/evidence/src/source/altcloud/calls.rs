@@ -1,0 +1,219 @@
+//! The provider's calls: one row each, from which come its address, its bounds, the reader of its answers, and the tables
+//! of the documents. Four listings by GET, and the exchange of an assertion for a token.
+
+use jiff::Timestamp;
+
+use super::listing::{Listing, Period, Whose};
+use super::look::{self, Users};
+use super::record::{Assignment, Role, User};
+use super::scope::Scope;
+use super::wire::{self, Activity, Page, Token};
+use crate::http::{Call, Meta};
+use crate::source::Found;
+use crate::source::endpoint::{Endpoint, Row};
+
+/// A listing that comes in pages.
+pub(super) struct Paged<T: 'static> {
+    pub(super) call: Call<Page<T>>,
+    /// With whose rights.
+    pub(super) scope: Scope,
+    /// The fields that are asked for: what the artifacts have room for, and what a listing is known by.
+    pub(super) fields: &'static str,
+    /// Pages at most.
+    pub(super) pages: u64,
+    /// What the pages may weigh together: what came over the wire, and the room of each item beside its text. Everything
+    /// that is read stays in memory until it is judged, so a host that never tires must not fill it.
+    pub(super) budget: usize,
+}
+
+pub(super) const MIB: usize = 1024 * 1024;
+const JSON: &str = "application/json";
+
+/// Every call, in the order of the documents.
+pub(super) static CALLS: &[&dyn Endpoint] = &[
+    &Row { call: &TOKEN, alone: |_| Vec::new() },
+    &Row { call: &USERS.call, alone: users_alone },
+    &Row { call: &USERS_OF_DOMAIN.call, alone: users_alone },
+    &Row { call: &ROLES.call, alone: roles_alone },
+    &Row { call: &ASSIGNMENTS.call, alone: assignments_alone },
+    &Row { call: &ACTIVITIES.call, alone: activities_alone },
+];
+
+/// The exchange of an assertion.
+pub(super) static TOKEN: Call<Token> = Call {
+    name: "POST {token_uri}",
+    purpose: "an access token",
+    times: "once, and again before it expires",
+    kind: None,
+    media_type: "application/x-www-form-urlencoded",
+    // A token is about 1 kB; its answer has little else.
+    limit: 64 * 1024,
+    parse: wire::token,
+    keep: None,
+};
+
+/// The customer's users.
+pub(super) static USERS: Paged<User> = users(
+    "/admin/directory/v1/users?customer={customer}&maxResults=500&orderBy=email&projection=basic",
+    "CC6.1 and CC6.6, without `domains`; its first page is part of the connection test",
+    "once per 500 users",
+);
+
+/// The users of one domain.
+pub(super) static USERS_OF_DOMAIN: Paged<User> = users(
+    "/admin/directory/v1/users?domain={domain}&maxResults=500&orderBy=email&projection=basic",
+    "the same with `domains`",
+    "once per 500 users of each domain",
+);
+
+const fn users(name: &'static str, purpose: &'static str, times: &'static str) -> Paged<User> {
+    Paged {
+        call: Call {
+            name,
+            purpose,
+            times,
+            kind: Some("users"),
+            media_type: JSON,
+            // A page of 500 users with ten fields each is about 190 kB.
+            limit: 8 * MIB,
+            parse: wire::users,
+            keep: None,
+        },
+        scope: Scope::Users,
+        fields: "kind,nextPageToken,users(id,primaryEmail,suspended,archived,isEnrolledIn2Sv,isEnforcedIn2Sv,isAdmin,\
+                 isDelegatedAdmin,lastLoginTime,creationTime)",
+        // 600,000 users, for which the budget is made.
+        pages: 1_200,
+        // About 500 bytes each, so more than half a million of them.
+        budget: 256 * MIB,
+    }
+}
+
+/// The administrator roles.
+pub(super) static ROLES: Paged<Role> = Paged {
+    call: Call {
+        name: "/admin/directory/v1/customer/{customer}/roles?maxResults=100",
+        purpose: "CC6.6; its first page is part of the connection test",
+        times: "once per 100 roles",
+        kind: Some("roles"),
+        media_type: JSON,
+        // A page of 100 roles with four fields each is about 20 kB.
+        limit: MIB,
+        parse: wire::roles,
+        keep: None,
+    },
+    scope: Scope::Roles,
+    fields: "kind,nextPageToken,items(roleId,roleName,isSuperAdminRole,isSystemRole)",
+    // The provider allows 750 roles, which are 8 pages and 200 kB.
+    pages: 50,
+    budget: 16 * MIB,
+};
+
+/// Who has a role.
+pub(super) static ASSIGNMENTS: Paged<Assignment> = Paged {
+    call: Call {
+        name: "/admin/directory/v1/customer/{customer}/roleassignments?maxResults=200",
+        purpose: "CC6.6",
+        times: "once per 200 assignments",
+        kind: Some("role assignments"),
+        media_type: JSON,
+        // A page of 200 assignments is about 50 kB.
+        limit: 2 * MIB,
+        parse: wire::assignments,
+        keep: None,
+    },
+    scope: Scope::Roles,
+    fields: "kind,nextPageToken,items(roleAssignmentId,roleId,assignedTo,assigneeType,scopeType,orgUnitId)",
+    // 100,000 assignments; the budget has room for 160,000 of about 400 bytes.
+    pages: 500,
+    budget: 64 * MIB,
+};
+
+/// The log of what administrators did, for one event.
+pub(super) static ACTIVITIES: Paged<Activity> = Paged {
+    call: Call {
+        name: "/admin/reports/v1/activity/users/all/applications/admin?customerId={customer}&eventName={event}\
+               &startTime={start}&endTime={end}&maxResults=1000",
+        purpose: "CC6.6; its first page for the first event is part of the connection test",
+        times: "once per event, and once more per 1,000 of them",
+        kind: Some("events"),
+        media_type: JSON,
+        // A page of 1,000 activities is about 500 kB; an activity of many events is longer.
+        limit: 16 * MIB,
+        parse: wire::activities,
+        keep: None,
+    },
+    scope: Scope::Reports,
+    fields: "kind,nextPageToken,items(id(time,uniqueQualifier),actor(email,callerType),\
+             events(name,parameters(name,value)))",
+    // 100,000 of one event in half a year, of about 600 bytes each.
+    pages: 100,
+    budget: 64 * MIB,
+};
+
+/// What an administrator did with an account: the events that are asked for, in the order of the artifact.
+pub(super) const EVENTS: &[&str] = &[
+    "CREATE_USER",
+    "DELETE_USER",
+    "UNDELETE_USER",
+    "SUSPEND_USER",
+    "UNSUSPEND_USER",
+    "ARCHIVE_USER",
+    "UNARCHIVE_USER",
+    "GRANT_ADMIN_PRIVILEGE",
+    "REVOKE_ADMIN_PRIVILEGE",
+    "ASSIGN_ROLE",
+    "UNASSIGN_ROLE",
+];
+
+/// A customer that an answer by itself is about.
+const ORGANIZATION: &str = "acme.example";
+
+fn users_alone(page: Page<User>) -> Vec<Found> {
+    let customer = Whose::Customer { id: "my_customer".to_string(), name: ORGANIZATION.to_string() };
+    let users = Users { parts: vec![(customer, listing(page.items))] };
+    let mut found = look::two_step(ORGANIZATION, &users);
+    found.extend(look::admin_roles(ORGANIZATION, &users, &listing(Vec::new()), &listing(Vec::new())));
+    found
+}
+
+fn roles_alone(page: Page<Role>) -> Vec<Found> {
+    let nobody = Users { parts: Vec::new() };
+    look::admin_roles(ORGANIZATION, &nobody, &listing(page.items), &listing(Vec::new()))
+}
+
+fn assignments_alone(page: Page<Assignment>) -> Vec<Found> {
+    let nobody = Users { parts: Vec::new() };
+    look::admin_roles(ORGANIZATION, &nobody, &listing(Vec::new()), &listing(page.items))
+}
+
+fn activities_alone(page: Page<Activity>) -> Vec<Found> {
+    let period = Period { start: Timestamp::UNIX_EPOCH, end: Timestamp::UNIX_EPOCH };
+    look::lifecycle(ORGANIZATION, period, vec![("CREATE_USER", listing(page.items))])
+}
+
+/// A listing of one page.
+fn listing<T>(items: Vec<T>) -> Listing<T> {
+    Listing { items, pages: 1, meta: Some(Meta::default()), problem: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page of the largest size is within the budget, and so is every honest listing.
+    #[test]
+    fn bounds_fit_each_other() {
+        fn check<T>(paged: &Paged<T>, pages: usize, honest: usize) {
+            let (limit, budget) = (paged.call.limit, paged.budget);
+            assert!(limit < budget && honest * 5 < limit, "{}: {limit} {budget}", paged.call.name);
+            assert!(pages * honest < budget, "{}: {pages} {honest} {budget}", paged.call.name);
+            assert!(pages <= usize::try_from(paged.pages).unwrap());
+        }
+        check(&USERS, 1_200, 190_000);
+        check(&USERS_OF_DOMAIN, 1_200, 190_000);
+        check(&ROLES, 8, 20_000);
+        check(&ASSIGNMENTS, 500, 50_000);
+        check(&ACTIVITIES, 100, 500_000);
+    }
+}

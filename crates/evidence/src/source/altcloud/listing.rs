@@ -1,0 +1,101 @@
+//! What was read of a listing, and why the rest was not. Nothing here asks.
+
+use jiff::Timestamp;
+
+use super::record::Extent;
+use super::scope::Scope;
+use super::wire::Page;
+use crate::http::{Answered, Failure, Meta, Refused};
+
+/// Why something could not be read.
+#[derive(Debug, Clone)]
+pub(super) enum Problem {
+    /// The provider will not.
+    Refused(Refused),
+    /// There is no answer.
+    Failed(Failure),
+    /// It was not asked for: the scope is not delegated; the provider's words.
+    NotDelegated(Scope, String),
+}
+
+/// Whose users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// All of the customer's.
+    Customer {
+        /// What is asked for: its id or the alias.
+        id: String,
+        /// Who it is.
+        name: String,
+    },
+    /// Those of one domain.
+    Domain(String),
+}
+
+impl Whose {
+    /// The name of the customer or domain, for checks and people.
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Whose::Customer { name, .. } | Whose::Domain(name) => name,
+        }
+    }
+}
+
+/// From when to when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Period {
+    /// The first second.
+    pub(super) start: Timestamp,
+    /// The last second.
+    pub(super) end: Timestamp,
+}
+
+/// The first page of a listing, or why it could not be read.
+pub(super) type First<T> = Result<Answered<Page<T>>, Problem>;
+
+/// What was read of a listing.
+#[derive(Debug)]
+pub(super) struct Listing<T> {
+    /// What was on the pages.
+    pub(super) items: Vec<T>,
+    /// How many pages were read.
+    pub(super) pages: u64,
+    /// The call that brought the first page.
+    pub(super) meta: Option<Meta>,
+    /// Why the page behind them could not be read.
+    pub(super) problem: Option<Problem>,
+}
+
+impl<T> Listing<T> {
+    /// Nothing, because of `problem`.
+    pub(super) fn not_read(problem: Problem) -> Listing<T> {
+        Listing { items: Vec::new(), pages: 0, meta: None, problem: Some(problem) }
+    }
+
+    /// How much was read.
+    pub(super) fn extent(&self) -> Extent {
+        match (&self.problem, self.pages) {
+            (None, _) => Extent::Complete,
+            (Some(_), 0) => Extent::NotRead,
+            (Some(_), _) => Extent::Partial,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::User;
+    use super::*;
+    use crate::http::FailureKind;
+
+    #[test]
+    fn how_much_was_read() {
+        let problem = || Some(Problem::Failed(Failure::local(FailureKind::SecondaryLimit)));
+        let table =
+            [(None, 1, Extent::Complete), (problem(), 0, Extent::NotRead), (problem(), 3, Extent::Partial)];
+        for (problem, pages, extent) in table {
+            let listing: Listing<User> = Listing { items: Vec::new(), pages, meta: None, problem };
+            assert_eq!(listing.extent(), extent);
+        }
+    }
+}

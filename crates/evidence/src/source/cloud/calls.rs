@@ -1,0 +1,227 @@
+//! The provider's calls: one row each, from which come the question's form, the bound and the reader of its answers, and
+//! the tables of the documents. Every call only reads; it is sent as POST because the provider's protocols put the
+//! question into the body.
+
+use serde::Serialize;
+
+use super::NAME;
+use super::artifact::{AUDIT_TRAILS, LOG_GROUPS, PASSWORD_POLICY, TRAIL_STATUS};
+use super::endpoint::{Protocol, Region, Service};
+use super::found::observation;
+use super::record::{
+    AuditTrailsRecord, LogGroupsRecord, PasswordPolicy, PasswordPolicyRecord, RegionLogGroups, Trail,
+    TrailStatus,
+};
+use super::rules::password;
+use super::rules::retention::Retention;
+use super::rules::trail::{AuditTrail, Logging, TrailFacts};
+use super::sign::Credentials;
+use super::trails;
+use super::wire::{self, Caller, LogGroupPage};
+use crate::http::{Call, Meta};
+use crate::observation::{ArtifactKind, Inspection, Seen};
+use crate::rule::Verdict;
+use crate::source::Found;
+use crate::source::endpoint::{Endpoint, Row};
+
+/// A call, and the service that answers it.
+pub(super) struct Action<T: 'static> {
+    pub(super) service: Service,
+    /// Its name is the permission it needs: `iam:GetAccountPasswordPolicy`.
+    pub(super) call: Call<T>,
+}
+
+impl<T> Action<T> {
+    /// The permission it needs, which is also what it is called in messages.
+    pub(super) fn permission(&self) -> &'static str {
+        self.call.name
+    }
+
+    /// What the service calls it.
+    pub(super) fn name(&self) -> &'static str {
+        self.call.name.split_once(':').map_or(self.call.name, |(_, name)| name)
+    }
+
+    /// Whether each region has a host of its own for it.
+    pub(super) fn is_regional(&self) -> bool {
+        matches!(self.service, Service::CloudTrail | Service::Logs)
+    }
+
+    /// Whether it is that one.
+    pub(super) fn is<U>(&self, other: &Action<U>) -> bool {
+        self.call.name == other.call.name
+    }
+}
+
+/// Log groups per page: the most the provider gives.
+pub(super) const PAGE_SIZE: u64 = 50;
+
+/// Who is asking, a role's credentials and a password policy are under 4 kB.
+const SMALL_LIMIT: usize = 64 * 1024;
+const MIB: usize = 1024 * 1024;
+
+/// Every call, in the order in which a run makes them.
+pub(super) static CALLS: &[&dyn Endpoint] = &[
+    &Row { call: &ASSUME_ROLE.call, alone: nothing },
+    &Row { call: &GET_CALLER_IDENTITY.call, alone: nothing },
+    &Row { call: &GET_ACCOUNT_PASSWORD_POLICY.call, alone: policy_alone },
+    &Row { call: &DESCRIBE_TRAILS.call, alone: trails_alone },
+    &Row { call: &DESCRIBE_LOG_GROUPS.call, alone: log_groups_alone },
+    &Row { call: &GET_TRAIL_STATUS.call, alone: status_alone },
+];
+
+pub(super) static ASSUME_ROLE: Action<Credentials> = Action {
+    service: Service::Sts,
+    call: Call {
+        name: "sts:AssumeRole",
+        purpose: "temporary credentials of the role",
+        times: "once, with `mode: assume_role`",
+        kind: Some("AssumeRole"),
+        media_type: Protocol::FORM,
+        limit: SMALL_LIMIT,
+        parse: wire::assumed_role,
+        keep: None,
+    },
+};
+
+pub(super) static GET_CALLER_IDENTITY: Action<Caller> = Action {
+    service: Service::Sts,
+    call: Call {
+        name: "sts:GetCallerIdentity",
+        purpose: "the connection test: whose credentials, which account",
+        times: "once",
+        kind: Some("GetCallerIdentity"),
+        media_type: Protocol::FORM,
+        limit: SMALL_LIMIT,
+        parse: Caller::parse,
+        keep: None,
+    },
+};
+
+pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Action<PasswordPolicy> = Action {
+    service: Service::Iam,
+    call: Call {
+        name: "iam:GetAccountPasswordPolicy",
+        purpose: "CC6.1",
+        times: "once",
+        kind: Some("GetAccountPasswordPolicy"),
+        media_type: Protocol::FORM,
+        limit: SMALL_LIMIT,
+        parse: wire::password_policy,
+        keep: None,
+    },
+};
+
+pub(super) static DESCRIBE_TRAILS: Action<Vec<Trail>> = Action {
+    service: Service::CloudTrail,
+    call: Call {
+        name: "cloudtrail:DescribeTrails",
+        purpose: "CC7.2",
+        times: "once per region; shows the trails of other regions that cover this one too",
+        kind: Some("DescribeTrails"),
+        media_type: Protocol::JSON,
+        // A region has at most a few dozen trails, its own and other regions', of about 1 kB each.
+        limit: MIB,
+        parse: wire::trails,
+        keep: None,
+    },
+};
+
+pub(super) static DESCRIBE_LOG_GROUPS: Action<LogGroupPage> = Action {
+    service: Service::Logs,
+    call: Call {
+        name: "logs:DescribeLogGroups",
+        purpose: "CC7.2",
+        times: "once per region and 50 log groups",
+        kind: Some("DescribeLogGroups"),
+        media_type: Protocol::JSON,
+        // A page of 50 log groups, each under 2 kB.
+        limit: MIB,
+        parse: LogGroupPage::parse,
+        keep: None,
+    },
+};
+
+pub(super) static GET_TRAIL_STATUS: Action<TrailStatus> = Action {
+    service: Service::CloudTrail,
+    call: Call {
+        name: "cloudtrail:GetTrailStatus",
+        purpose: "CC7.2",
+        times: "once per trail, in the region that is its home, whether that is configured or not",
+        kind: Some("GetTrailStatus"),
+        media_type: Protocol::JSON,
+        limit: SMALL_LIMIT,
+        parse: wire::trail_status,
+        keep: None,
+    },
+};
+
+/// An account and a region that an answer by itself is about.
+const ACCOUNT: &str = "111122223333";
+const REGION: &str = "eu-central-1";
+
+/// It shows nothing that is judged.
+fn nothing<T>(_: T) -> Vec<Found> {
+    Vec::new()
+}
+
+fn policy_alone(policy: PasswordPolicy) -> Vec<Found> {
+    let verdict = password::judge(&policy);
+    inspected(&PASSWORD_POLICY, "password_policy.json", &PasswordPolicyRecord { policy }, verdict)
+}
+
+/// The trails of a region, whose status nobody has asked for.
+fn trails_alone(trails: Vec<Trail>) -> Vec<Found> {
+    let Some(region) = Region::new(REGION) else { return Vec::new() };
+    let known = trails::merge([(&region, trails.as_slice())]);
+    let record = AuditTrailsRecord {
+        trail_list: known.iter().map(|known| known.trail.clone()).collect(),
+        scope: Vec::new(),
+        regions_read: vec![region.to_string()],
+        regions_not_read: Vec::new(),
+    };
+    let facts = known.iter().map(|known| TrailFacts {
+        name: known.name().to_string(),
+        multi_region: known.trail.is_multi_region_trail.value().copied(),
+        logging: Logging::NotTold,
+        delivery_error: None,
+    });
+    let facts = AuditTrail { trails: facts.collect(), unread: Vec::new() };
+    inspected(&AUDIT_TRAILS, "audit_trails.json", &record, facts.judge())
+}
+
+fn status_alone(status: TrailStatus) -> Vec<Found> {
+    let facts = TrailFacts {
+        name: "audit".to_string(),
+        multi_region: Some(true),
+        logging: Logging::of(&status),
+        delivery_error: status.latest_delivery_error.value().cloned(),
+    };
+    let facts = AuditTrail { trails: vec![facts], unread: Vec::new() };
+    inspected(&TRAIL_STATUS, "trail_audit_status.json", &status, facts.judge())
+}
+
+fn log_groups_alone(page: LogGroupPage) -> Vec<Found> {
+    let log_groups = page.groups;
+    let facts = Retention::of(&log_groups);
+    let record = LogGroupsRecord {
+        scope: Vec::new(),
+        regions_read: vec![RegionLogGroups { region: REGION.to_string(), log_groups }],
+        regions_not_read: Vec::new(),
+    };
+    inspected(&LOG_GROUPS, "log_groups.json", &record, facts.judge())
+}
+
+/// An artifact, and what it shows.
+fn inspected(
+    kind: &'static ArtifactKind,
+    filename: &str,
+    record: &impl Serialize,
+    verdict: Verdict,
+) -> Vec<Found> {
+    let seen = Seen::artifact(NAME, filename, record, None, &Meta::default());
+    let inspection = Inspection::from(observation(kind, ACCOUNT, seen));
+    let rules = kind.rules.iter();
+    let judged = rules.fold(inspection, |all, rule| all.judged(rule, ACCOUNT, verdict.clone()));
+    vec![Found::Inspected(judged)]
+}

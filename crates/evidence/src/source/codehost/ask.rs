@@ -1,0 +1,91 @@
+//! Asking for what one look needs: which calls it takes, and in which order. What they mean is decided in `look`.
+
+use super::answer::{Said, said};
+use super::api::Api;
+use super::calls::{PLACES, PROTECTION, Place};
+use super::look::{self, Look, Target};
+use super::wire::{Contents, File, NotAFile};
+use crate::http::{Answered, Failure, FailureKind, Meta, Reply};
+
+/// The branch protection.
+pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) -> Look {
+    let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
+    match api.ask(&PROTECTION, &parameters).await {
+        Err(failure) => Look::failed("branch protection", &failure),
+        Ok(Reply::Good(Answered { value, meta })) => look::protection_shown(target, value, &meta),
+        Ok(Reply::Refused(refused)) => look::protection_refused(target, branch, &refused),
+    }
+}
+
+/// The file of code owners, from the first place that has one.
+pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
+    let mut other: Option<(&str, NotAFile)> = None;
+    let mut exists = false;
+    let mut warnings = Vec::new();
+    for place in &PLACES {
+        match api.ask(&place.record, &[("owner", target.owner), ("repo", target.name)]).await {
+            Err(failure) => return Look::failed("CODEOWNERS", &failure),
+            Ok(Reply::Good(Answered { value, meta })) => {
+                exists = true;
+                warnings.extend(look::moved(target, &meta));
+                match value {
+                    Contents::File(file) => {
+                        if let Some(look) = look::foreign(target, &meta, file.url.as_deref()) {
+                            return look;
+                        }
+                        let mut look = match look::file_shown(target, place.path, &file, &meta) {
+                            Some(look) => look,
+                            None => raw(api, target, place, Some(&file), &meta).await,
+                        };
+                        look.warnings.extend(warnings);
+                        return look;
+                    }
+                    Contents::Other(what) => {
+                        other.get_or_insert((place.path, what));
+                    }
+                }
+            }
+            Ok(Reply::Refused(refused)) => match said(&refused) {
+                Said::NotFound | Said::Unprotected | Said::NoBranch => {}
+                Said::NotFoundElsewhere => return look::elsewhere(target, &refused.meta),
+                // Only a repository that is there can be empty.
+                Said::Empty => {
+                    return Look::new(look::missing("CODEOWNERS not found: the repository is empty"));
+                }
+                Said::TooLarge => {
+                    let mut look = raw(api, target, place, None, &refused.meta).await;
+                    look.warnings.extend(warnings);
+                    return look;
+                }
+                Said::Blocked | Said::PlanLimit | Said::SsoRequired | Said::Denied | Said::Nothing => {
+                    return look::denied(target, "CODEOWNERS", &refused);
+                }
+            },
+        }
+    }
+    Look { warnings, exists, ..Look::new(look::no_file(other)) }
+}
+
+/// The file's own bytes: for files of 1 to 3 MB, whose content the record leaves out.
+async fn raw(api: &Api<'_>, target: Target<'_>, place: &Place, file: Option<&File>, meta: &Meta) -> Look {
+    let size = file.and_then(|file| file.size);
+    match api.ask_raw(&place.raw, &[("owner", target.owner), ("repo", target.name)], size).await {
+        Ok(Reply::Good(raw)) => look::codeowners_artifact(target, place.path, file, raw.value, &raw.meta),
+        Ok(Reply::Refused(refused)) => match said(&refused) {
+            Said::NotFound | Said::NotFoundElsewhere | Said::Unprotected | Said::NoBranch | Said::Empty => {
+                Look::new(look::broken(meta, format!("{} disappeared between two requests", place.path)))
+            }
+            Said::TooLarge
+            | Said::Blocked
+            | Said::PlanLimit
+            | Said::SsoRequired
+            | Said::Denied
+            | Said::Nothing => look::denied(target, "CODEOWNERS", &refused),
+        },
+        // Of a file whose size the host has told, it is no answer.
+        Err(Failure { kind: FailureKind::TooLarge { .. }, .. }) if size.is_none() => {
+            look::too_large(place.path, None)
+        }
+        Err(failure) => Look::failed("CODEOWNERS", &failure),
+    }
+}

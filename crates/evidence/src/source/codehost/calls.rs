@@ -1,0 +1,215 @@
+//! The code host's calls, all of them GET: one row each, from which come its address, the bound and the reader of its
+//! answers, what is kept of them between runs, and the tables of the documents.
+//!
+//! The law of what is kept: what [`wire`](super::wire) reads from a kept record is what it read from the answer. A field
+//! that got lost would be a setting that is not there any more, and nobody changed it.
+
+use super::answer::said;
+use super::artifact;
+use super::look::{self, Target};
+use super::record::BranchProtection;
+use super::wire::{self, Contents, Organization, Repository};
+use crate::http::{Call, Keeping, Meta, Reply};
+use crate::source::Found;
+use crate::source::endpoint::{Endpoint, Row};
+
+const MIB: usize = 1024 * 1024;
+const JSON: &str = "application/vnd.github+json";
+const RAW: &str = "application/vnd.github.raw+json";
+
+/// Repositories per page: the most the host gives.
+pub(super) const PAGE_SIZE: u64 = 100;
+
+/// Every call, in the order in which a run makes them.
+pub(super) static CALLS: &[&dyn Endpoint] = &[
+    &Row { call: &ORGANIZATION, alone: organization_alone },
+    &Row { call: &REPOSITORIES, alone: repositories_alone },
+    &Row { call: &PROTECTION, alone: protection_alone },
+    &Row { call: &PLACES[0].record, alone: contents_alone },
+    &Row { call: &PLACES[0].raw, alone: nothing },
+    &Row { call: &PLACES[1].record, alone: contents_alone },
+    &Row { call: &PLACES[1].raw, alone: nothing },
+    &Row { call: &REPOSITORY, alone: nothing },
+];
+
+/// The connection test, so a resumed run asks it anew. Its headers say what the token may do.
+pub(super) static ORGANIZATION: Call<Organization> = Call {
+    name: "/orgs/{org}",
+    purpose: "the connection test, and CC6.1",
+    times: "once; one answer serves both",
+    kind: None,
+    media_type: JSON,
+    // The honest answer is under 4 kB.
+    limit: MIB,
+    parse: Organization::parse,
+    keep: Some(Keeping {
+        kind: 1,
+        reduce: wire::reduced_organization,
+        clear: |_| None,
+        headers: &["x-oauth-scopes", "github-authentication-token-expiration"],
+        resumable: |_| false,
+    }),
+};
+
+/// A page of the listing; by name, since the default order is by age: a repository created meanwhile would shift every
+/// page. Headers say where the next one is and whether repositories were left out. A resumed run asks anew.
+pub(super) static REPOSITORIES: Call<Vec<Repository>> = Call {
+    name: "/orgs/{org}/repos?per_page=100&sort=full_name&direction=asc",
+    purpose: "discovery, with `repos: \"*\"`",
+    times: "once per 100 repositories",
+    kind: Some("repository discovery"),
+    media_type: JSON,
+    // A page of 100 repositories is about 0.6 MB.
+    limit: 16 * MIB,
+    parse: wire::repositories,
+    keep: Some(Keeping {
+        kind: 2,
+        reduce: wire::json_bytes,
+        clear: |_| None,
+        headers: &["link", "x-github-sso"],
+        resumable: |_| false,
+    }),
+};
+
+/// The branch protection of one branch.
+pub(super) static PROTECTION: Call<BranchProtection> = Call {
+    name: "/repos/{owner}/{repo}/branches/{branch}/protection",
+    purpose: "CC7.2",
+    times: "once per repository",
+    kind: Some("branch protection"),
+    media_type: JSON,
+    // Long lists of people and teams: each entry is under 3 kB and the host allows 100 of each.
+    limit: 4 * MIB,
+    parse: wire::protection,
+    keep: Some(Keeping {
+        kind: 3,
+        reduce: wire::reduced_protection,
+        clear: |_| None,
+        headers: &[],
+        // The rule, or the host's word that there is none.
+        resumable: |reply| match reply {
+            Reply::Good(_) => true,
+            Reply::Refused(refused) => said(refused).is_settled(),
+        },
+    }),
+};
+
+/// A place where CODEOWNERS is looked for. Each is given up by itself: that a file is not in the first says nothing
+/// about the second.
+pub(super) struct Place {
+    /// Its path in the repository.
+    pub(super) path: &'static str,
+    /// The file's record.
+    pub(super) record: Call<Contents>,
+    /// The file's own bytes: for files of 1 to 3 MB, whose content the record leaves out.
+    pub(super) raw: Call<Vec<u8>>,
+}
+
+/// Where the file is looked for, in this order.
+pub(super) static PLACES: [Place; 2] = [
+    place("CODEOWNERS", "/repos/{owner}/{repo}/contents/CODEOWNERS", "once per repository"),
+    place(
+        ".github/CODEOWNERS",
+        "/repos/{owner}/{repo}/contents/.github/CODEOWNERS",
+        "once for a repository that has no file in the root",
+    ),
+];
+
+const fn place(path: &'static str, name: &'static str, times: &'static str) -> Place {
+    let record = Call {
+        name,
+        purpose: "CC6.6",
+        times,
+        kind: Some(path),
+        media_type: JSON,
+        // Up to 1 MB in base64; a directory of 1,000 files is about 1 MB.
+        limit: 8 * MIB,
+        parse: Contents::parse,
+        keep: Some(Keeping {
+            kind: 4,
+            reduce: wire::reduced_contents,
+            clear: Contents::decoded,
+            headers: &[],
+            resumable: is_whole_file,
+        }),
+    };
+    let raw = Call {
+        name,
+        purpose: "CC6.6, the file's own bytes",
+        times: "once for a file over 1 MB in this place",
+        kind: Some("large CODEOWNERS files"),
+        media_type: RAW,
+        // The host loads none of this size or larger.
+        limit: 3 * MIB,
+        parse: |bytes| Ok(bytes.to_vec()),
+        keep: Some(Keeping {
+            kind: 5,
+            reduce: Vec::clone,
+            clear: |_| None,
+            headers: &[],
+            resumable: |_| false,
+        }),
+    };
+    Place { path, record, raw }
+}
+
+/// Whether the host shows the repository at all.
+pub(super) static REPOSITORY: Call<()> = Call {
+    name: "/repos/{owner}/{repo}",
+    purpose: "telling \"no such repository\" from \"not shown to you\"",
+    times: "once for a repository that `repos` lists, when the look at its protection or at its CODEOWNERS ends with \
+            `Not Found`; never after discovery",
+    kind: Some("repository"),
+    media_type: JSON,
+    // The honest answer is under 20 kB.
+    limit: MIB,
+    parse: wire::exists,
+    keep: Some(Keeping {
+        kind: 6,
+        reduce: |()| br#"{"full_name":""}"#.to_vec(),
+        clear: |_| None,
+        headers: &[],
+        resumable: |_| false,
+    }),
+};
+
+/// A file with its content. That there is none in a place, or something else, is one of several answers that are
+/// looked at together.
+fn is_whole_file(reply: &Reply<Contents>) -> bool {
+    let Reply::Good(answered) = reply else { return false };
+    let Contents::File(file) = &answered.value else { return false };
+    file.content.as_deref().is_some_and(|content| !content.is_empty()) || file.size == Some(0)
+}
+
+/// A repository that an answer by itself is about.
+const TARGET: Target<'_> = Target { owner: "acme", name: "web" };
+
+fn organization_alone(organization: Organization) -> Vec<Found> {
+    vec![Found::Inspected(look::organization("acme", &organization.settings, &Meta::default()))]
+}
+
+fn repositories_alone(repositories: Vec<Repository>) -> Vec<Found> {
+    let count = u64::try_from(repositories.len()).unwrap_or(u64::MAX);
+    vec![Found::Population { discovered: Some(count), in_scope: count, expected: 0, text: String::new() }]
+}
+
+fn protection_alone(protection: BranchProtection) -> Vec<Found> {
+    let look = look::protection_shown(TARGET, protection, &Meta::default());
+    vec![Found::Inspected(look.inspection(&artifact::PROTECTION, "acme/web".into()))]
+}
+
+/// Nothing where the file has to be read on its own, or is none.
+fn contents_alone(contents: Contents) -> Vec<Found> {
+    let Contents::File(file) = contents else { return Vec::new() };
+    let look = look::file_shown(TARGET, "CODEOWNERS", &file, &Meta::default());
+    let inspection = look.map(|look| look.inspection(&artifact::CODEOWNERS, "acme/web".into()));
+    inspection.map(Found::Inspected).into_iter().collect()
+}
+
+/// It says nothing without another answer.
+fn nothing<T>(_: T) -> Vec<Found> {
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests;
