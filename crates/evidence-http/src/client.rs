@@ -1,6 +1,6 @@
 //! Sends one request and keeps asking, politely, until there is an answer that stands.
 //!
-//! A refusal is an answer: it comes back as [`Reply::Refused`] for the source to interpret. A [`Failure`] means that
+//! A refusal is an answer: it comes back as [`Refused`] for the source to interpret. A [`Failure`] means that
 //! there is no answer: the attempts are used up, the limit is, or the host said something that cannot be understood.
 
 use std::sync::Arc;
@@ -362,7 +362,7 @@ impl Client {
         };
         let outcome = match (class, body) {
             (Class::Success, Body::Complete(bytes)) => match parse(&bytes) {
-                Ok(value) => Ok(Reply::Good(Answered { value, meta })),
+                Ok(value) => Ok(Ok(Answered { value, meta })),
                 Err(ParseError::Shape(text)) => fail(FailureKind::UnexpectedShape(one_line(&text))),
                 Err(ParseError::Broken(text)) => {
                     class = Class::HostFault { retry_after: None };
@@ -400,7 +400,7 @@ impl Client {
                     let kind = FailureKind::Unauthorized(text);
                     self.gate.close(Failure { status: Some(status), ..Failure::local(kind) });
                 }
-                Ok(Reply::Refused(Refused { class, code, message, meta }))
+                Ok(Err(Refused { class, code, message, meta }))
             }
         };
         let rest = match (class, verdict(class, asked.attempt, 0.0)) {
@@ -416,9 +416,9 @@ impl Client {
             return;
         }
         let result = match outcome {
-            Ok(Reply::Good(answer)) => answer.meta.status.to_string(),
-            Ok(Reply::Refused(refused)) if refused.class == Class::NotModified => "304 unchanged".to_string(),
-            Ok(Reply::Refused(refused)) => format!("{} {}", refused.meta.status, refused.text()),
+            Ok(Ok(answer)) => answer.meta.status.to_string(),
+            Ok(Err(refused)) if refused.class == Class::NotModified => "304 unchanged".to_string(),
+            Ok(Err(refused)) => format!("{} {}", refused.meta.status, refused.text()),
             Err(failure) => failure.to_string(),
         };
         self.told(request, attempt, &result);

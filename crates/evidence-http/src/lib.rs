@@ -40,7 +40,7 @@ pub use circuit::GivenUp;
 pub use client::Client;
 pub use obstacle::{Obstacle, Place};
 pub use proxy::{Proxy, Variables};
-pub use reply::{Answered, Failure, FailureKind, Meta, Refused, Reply};
+pub use reply::{Answered, Failure, FailureKind, Meta, Problem, Refused, Reply};
 pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 pub use settings::Settings;
 pub use watch::{Exchanged, WaitReason, Watch};

@@ -69,13 +69,28 @@ impl Refused {
     }
 }
 
-/// An answer that stands.
+/// An answer that stands: a good one, or a refusal that asking again would not change.
+pub type Reply<T> = Result<Answered<T>, Refused>;
+
+/// Why there is no good answer.
 #[derive(Debug, Clone)]
-pub enum Reply<T> {
-    /// 200.
-    Good(Answered<T>),
+pub enum Problem {
     /// The host will not, and asking again would not change it.
     Refused(Refused),
+    /// There is no answer.
+    Failed(Failure),
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Problem {
+        Problem::Refused(refused)
+    }
+}
+
+impl From<Failure> for Problem {
+    fn from(failure: Failure) -> Problem {
+        Problem::Failed(failure)
+    }
 }
 
 /// There is no answer.

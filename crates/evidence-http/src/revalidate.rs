@@ -16,7 +16,7 @@ use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH};
 use super::cache::{Cache, Kept, Question};
 use super::call::{Call, Keeping};
 use super::client::{Client, Parse};
-use super::reply::{Answered, Failure, Meta, Refused, Reply};
+use super::reply::{Answered, Failure, Meta, Problem, Refused, Reply};
 use super::request::{ParseError, Request};
 use super::retry::Class;
 
@@ -51,23 +51,23 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// A [`Failure`] if there is no answer.
-    pub async fn ask<T>(&self, request: &Request, call: &Call<T>) -> Result<Reply<T>, Failure> {
-        self.ask_for(request, false, &call.parse, call).await
+    /// A [`Problem`] if there is no good answer.
+    pub async fn ask<T>(&self, request: &Request, call: &Call<T>) -> Result<Answered<T>, Problem> {
+        Ok(self.ask_for(request, false, &call.parse, call).await??)
     }
 
     /// Like [`Client::ask`], for a file's own bytes, whatever they are: exactly `size` of them, where that is known.
     ///
     /// # Errors
     ///
-    /// A [`Failure`] if there is no answer.
+    /// A [`Problem`] if there is no good answer.
     pub async fn ask_raw(
         &self,
         request: &Request,
         call: &Call<Vec<u8>>,
         size: Option<u64>,
-    ) -> Result<Reply<Vec<u8>>, Failure> {
-        self.ask_for(request, true, &|bytes: &[u8]| whole((call.parse)(bytes)?, size), call).await
+    ) -> Result<Answered<Vec<u8>>, Problem> {
+        Ok(self.ask_for(request, true, &|bytes: &[u8]| whole((call.parse)(bytes)?, size), call).await??)
     }
 
     async fn ask_for<T>(
@@ -96,12 +96,12 @@ impl Client {
             let mut conditional = request.clone();
             conditional.headers.insert(IF_NONE_MATCH, tag);
             match self.send_for(&conditional, raw, limit, parse).await? {
-                Reply::Refused(Refused { class: Class::NotModified, mut meta, .. }) => {
+                Err(Refused { class: Class::NotModified, mut meta, .. }) => {
                     if holds(&kept, &meta) {
                         cache.confirm(question, meta.received_at, meta.request_id.as_deref());
                         self.counts.revalidated.fetch_add(1, Ordering::Relaxed);
                         meta.etag = kept.etag;
-                        return Ok(Reply::Good(Answered { value, meta }));
+                        return Ok(Ok(Answered { value, meta }));
                     }
                 }
                 reply => {
@@ -143,10 +143,8 @@ fn taken_over<T>(kept: Kept, question: Question<'_>, parse: Parse<'_, T>) -> Opt
         received_at: kept.at,
     };
     match kept.status {
-        404 => {
-            Some(Reply::Refused(Refused { class: Class::NotFound, code: None, message: kept.message, meta }))
-        }
-        _ => Some(Reply::Good(Answered { value: parse(&kept.record).ok()?, meta })),
+        404 => Some(Err(Refused { class: Class::NotFound, code: None, message: kept.message, meta })),
+        _ => Some(Ok(Answered { value: parse(&kept.record).ok()?, meta })),
     }
 }
 
@@ -154,11 +152,11 @@ fn taken_over<T>(kept: Kept, question: Question<'_>, parse: Parse<'_, T>) -> Opt
 fn keep<T>(cache: &Cache, question: Question<'_>, reply: &Reply<T>, keeping: &Keeping<T>) {
     let resumable = (keeping.resumable)(reply);
     let (meta, message, value) = match reply {
-        Reply::Good(answered) => (&answered.meta, None, Some(&answered.value)),
-        Reply::Refused(refused) if refused.class == Class::NotFound && resumable => {
+        Ok(answered) => (&answered.meta, None, Some(&answered.value)),
+        Err(refused) if refused.class == Class::NotFound && resumable => {
             (&refused.meta, refused.message.clone(), None)
         }
-        Reply::Refused(_) => return,
+        Err(_) => return,
     };
     // What another place answered is not what this one will.
     if meta.redirected_to.is_some() || (value.is_some() && meta.etag.is_none() && !resumable) {

@@ -22,7 +22,7 @@ use super::service_account::ServiceAccount;
 use super::{NAME, wire};
 use crate::env::Clock;
 use crate::http::retry::{Class, http_date};
-use crate::http::{Call, Client, Failure, FailureKind, GivenUp, Refused, Reply, Request};
+use crate::http::{self, Answered, Call, Client, Failure, FailureKind, GivenUp, Refused, Request};
 use crate::screen::Screen;
 
 /// The kind of exchange (RFC 7523), in the form of a form.
@@ -158,13 +158,13 @@ impl Access {
         let label = url.path().to_string();
         let body = format!("{GRANT}{}", assertion.as_str()).into_bytes();
         match self.exchange.ask(&TOKEN.post(url, label, body), &TOKEN).await {
-            Ok(Reply::Good(answered)) => {
+            Ok(answered) => {
                 // The one place where a token arrives, whether it is used or only asked for.
                 self.screen.learn([&answered.value.access_token]);
                 Ok(Ok(answered.value))
             }
-            Ok(Reply::Refused(refused)) => Ok(Err(refused)),
-            Err(failure) => Err(Problem::Failed(failure)),
+            Err(http::Problem::Refused(refused)) => Ok(Err(refused)),
+            Err(http::Problem::Failed(failure)) => Err(Problem::Failed(failure)),
         }
     }
 
@@ -208,7 +208,7 @@ impl Access {
         scope: Scope,
         request: &Request,
         call: &Call<T>,
-    ) -> Result<Reply<T>, Failure> {
+    ) -> Result<Answered<T>, http::Problem> {
         let grant = self.current(scope).await?;
         let first = grant.send(scope, request, call).await;
         if rejected(&first).is_none() {
@@ -279,22 +279,29 @@ impl State {
 }
 
 impl Grant {
-    async fn send<T>(&self, scope: Scope, request: &Request, call: &Call<T>) -> Result<Reply<T>, Failure> {
+    async fn send<T>(
+        &self,
+        scope: Scope,
+        request: &Request,
+        call: &Call<T>,
+    ) -> Result<Answered<T>, http::Problem> {
         match self.clients.iter().find(|(of, _)| *of == scope) {
             Some((_, client)) => client.ask(request, call).await,
             None => {
                 let text = format!("the scope {} is not delegated", scope.name());
-                Err(Failure::local(FailureKind::Unauthorized(text)))
+                Err(Failure::local(FailureKind::Unauthorized(text)).into())
             }
         }
     }
 }
 
 /// The words with which a token was not accepted, for this request or for one before it.
-fn rejected<T>(reply: &Result<Reply<T>, Failure>) -> Option<String> {
-    match reply {
-        Ok(Reply::Refused(refused)) if refused.class == Class::Unauthorized => Some(refused.text()),
-        Err(Failure { kind: FailureKind::Unauthorized(text), .. }) => Some(text.clone()),
+fn rejected<T>(answer: &Result<Answered<T>, http::Problem>) -> Option<String> {
+    match answer {
+        Err(http::Problem::Refused(refused)) if refused.class == Class::Unauthorized => Some(refused.text()),
+        Err(http::Problem::Failed(Failure { kind: FailureKind::Unauthorized(text), .. })) => {
+            Some(text.clone())
+        }
         _ => None,
     }
 }

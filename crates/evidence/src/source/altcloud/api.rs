@@ -10,7 +10,7 @@ use super::listing::{First, Listing, Period, Problem, Whose};
 use super::record::{Assignment, Role, User};
 use super::wire::{Activity, Page};
 use crate::http::call::encoded;
-use crate::http::{Failure, FailureKind, Reply, Request};
+use crate::http::{Failure, FailureKind, Request};
 
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles. Logs have some.
 const EMPTY_PAGES: u64 = 25;
@@ -104,11 +104,7 @@ impl Api<'_> {
             extend(&mut request, "pageToken", &encoded(token));
             request.label.push_str("&pageToken=...");
         }
-        match self.access.send(paged.scope, &request, &paged.call).await {
-            Ok(Reply::Good(answered)) => Ok(answered),
-            Ok(Reply::Refused(refused)) => Err(Problem::Refused(refused)),
-            Err(failure) => Err(Problem::Failed(failure)),
-        }
+        Ok(self.access.send(paged.scope, &request, &paged.call).await?)
     }
 
     /// Every page after `first`, one by one: each says where the next is. One that fails ends it; what was read stays.

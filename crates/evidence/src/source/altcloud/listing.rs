@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::record::Extent;
 use super::scope::Scope;
 use super::wire::Page;
-use crate::http::{Answered, Failure, Meta, Refused};
+use crate::http::{self, Answered, Failure, Meta, Refused};
 
 /// Why something could not be read.
 #[derive(Debug, Clone)]
@@ -16,6 +16,15 @@ pub(super) enum Problem {
     Failed(Failure),
     /// It was not asked for: the scope is not delegated; the provider's words.
     NotDelegated(Scope, String),
+}
+
+impl From<http::Problem> for Problem {
+    fn from(problem: http::Problem) -> Problem {
+        match problem {
+            http::Problem::Refused(refused) => Problem::Refused(refused),
+            http::Problem::Failed(failure) => Problem::Failed(failure),
+        }
+    }
 }
 
 /// Whose users.

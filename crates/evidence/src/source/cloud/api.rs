@@ -21,7 +21,7 @@ use super::endpoint::{Endpoint, Protocol, Region, Service};
 use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::wire::{Caller, LogGroupPage};
-use crate::http::{Client, Failure, GivenUp, Proxy, Reply, Settings};
+use crate::http::{Answered, Client, GivenUp, Problem, Proxy, Settings};
 use crate::report::SourceWatch;
 use crate::source::Surroundings;
 
@@ -156,10 +156,8 @@ impl Hosts {
     }
 }
 
-type Answer<T> = Result<Reply<T>, Failure>;
-
 impl Host {
-    pub(super) async fn assume_role(&self, role: &Role) -> Answer<Credentials> {
+    pub(super) async fn assume_role(&self, role: &Role) -> Result<Answered<Credentials>, Problem> {
         let mut question = vec![
             ("RoleArn", Value::from(role.arn.as_str())),
             ("RoleSessionName", Value::from(SESSION_NAME)),
@@ -169,22 +167,22 @@ impl Host {
         self.ask(&ASSUME_ROLE, &question).await
     }
 
-    pub(super) async fn caller_identity(&self) -> Answer<Caller> {
+    pub(super) async fn caller_identity(&self) -> Result<Answered<Caller>, Problem> {
         self.ask(&GET_CALLER_IDENTITY, &[]).await
     }
 
-    pub(super) async fn password_policy(&self) -> Answer<PasswordPolicy> {
+    pub(super) async fn password_policy(&self) -> Result<Answered<PasswordPolicy>, Problem> {
         self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[]).await
     }
 
     /// The trails that the region shows, those with another home included: an account whose only trail has its home
     /// in a region that is not configured would seem to have none.
-    pub(super) async fn trails(&self) -> Answer<Vec<Trail>> {
+    pub(super) async fn trails(&self) -> Result<Answered<Vec<Trail>>, Problem> {
         let question = [("includeShadowTrails", Value::Bool(true))];
         self.ask(&DESCRIBE_TRAILS, &question).await
     }
 
-    pub(super) async fn trail_status(&self, trail: &str) -> Answer<TrailStatus> {
+    pub(super) async fn trail_status(&self, trail: &str) -> Result<Answered<TrailStatus>, Problem> {
         let question = [("Name", Value::from(trail))];
         self.ask(&GET_TRAIL_STATUS, &question).await
     }
@@ -194,14 +192,14 @@ impl Host {
         &self,
         beginning: Option<&str>,
         token: Option<&str>,
-    ) -> Answer<LogGroupPage> {
+    ) -> Result<Answered<LogGroupPage>, Problem> {
         let mut question = vec![("limit", Value::from(PAGE_SIZE))];
         question.extend(beginning.map(|beginning| ("logGroupNamePrefix", Value::from(beginning))));
         question.extend(token.map(|token| ("nextToken", Value::from(token))));
         self.ask(&DESCRIBE_LOG_GROUPS, &question).await
     }
 
-    async fn ask<T>(&self, action: &Action<T>, question: &[(&str, Value)]) -> Answer<T> {
+    async fn ask<T>(&self, action: &Action<T>, question: &[(&str, Value)]) -> Result<Answered<T>, Problem> {
         let label = match action.is_regional() {
             true => format!("{} {}", action.permission(), self.region),
             false => action.permission().to_string(),

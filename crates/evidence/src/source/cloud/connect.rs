@@ -27,7 +27,7 @@ use super::wire::{Caller, LogGroupPage};
 use super::{CloudSession, NAME};
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Failure, FailureKind, Place, Refused, Reply};
+use crate::http::{Failure, FailureKind, Place, Problem, Refused};
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 
 /// What the connection test has seen already.
@@ -114,19 +114,19 @@ struct Test<'a> {
 impl Test<'_> {
     async fn assume(&self, hosts: &Hosts, role: &Role) -> Result<Credentials, ConnectError> {
         match hosts.sts().assume_role(role).await {
-            Ok(Reply::Good(answered)) => Ok(answered.value),
-            Ok(Reply::Refused(refused)) => Err(self.refused(&ASSUME_ROLE, &refused, false)),
-            Err(failure) => Err(self.failed(hosts, &ASSUME_ROLE, &failure)),
+            Ok(answered) => Ok(answered.value),
+            Err(Problem::Refused(refused)) => Err(self.refused(&ASSUME_ROLE, &refused, false)),
+            Err(Problem::Failed(failure)) => Err(self.failed(hosts, &ASSUME_ROLE, &failure)),
         }
     }
 
     async fn caller(&self, hosts: &Hosts) -> Result<Caller, ConnectError> {
         match hosts.sts().caller_identity().await {
-            Ok(Reply::Good(answered)) => Ok(answered.value),
-            Ok(Reply::Refused(refused)) => {
+            Ok(answered) => Ok(answered.value),
+            Err(Problem::Refused(refused)) => {
                 Err(self.refused(&GET_CALLER_IDENTITY, &refused, self.config.role.is_some()))
             }
-            Err(failure) => Err(self.failed(hosts, &GET_CALLER_IDENTITY, &failure)),
+            Err(Problem::Failed(failure)) => Err(self.failed(hosts, &GET_CALLER_IDENTITY, &failure)),
         }
     }
 

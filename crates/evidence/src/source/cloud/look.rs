@@ -9,7 +9,7 @@ use super::endpoint::Region;
 use super::record::PasswordPolicy;
 use super::rules::reason::REGION_NOT_ENABLED;
 use crate::http::retry::{Class, Refusal};
-use crate::http::{Answered, Failure, Meta, Refused, Reply};
+use crate::http::{Answered, Meta, Problem, Refused};
 use crate::observation::{Failed, Seen};
 use crate::rule::{Reason, reason};
 
@@ -56,16 +56,16 @@ pub(super) enum Policy {
 pub(super) fn of<T>(
     action: &Action<T>,
     region: Option<&Region>,
-    answer: Result<Reply<T>, Failure>,
+    answer: Result<Answered<T>, Problem>,
 ) -> Look<T> {
     let what = match region {
         Some(region) => format!("{} in {region}", action.permission()),
         None => action.permission().to_string(),
     };
     match answer {
-        Ok(Reply::Good(Answered { value, meta })) => Ok((value, meta)),
-        Ok(Reply::Refused(refused)) => Err(refusal(action, &what, &refused)),
-        Err(failure) => Err(Unread::Failed(Failed {
+        Ok(Answered { value, meta }) => Ok((value, meta)),
+        Err(Problem::Refused(refused)) => Err(refusal(action, &what, &refused)),
+        Err(Problem::Failed(failure)) => Err(Unread::Failed(Failed {
             reason: &reason::HOST_ERROR,
             message: format!("{what}: {failure}"),
             status: failure.status,
@@ -76,9 +76,9 @@ pub(super) fn of<T>(
 
 /// What the answer to the question for the password policy means. That there is none is a finding, so only the
 /// provider's own code for it says so: not a 404, and not that something else was not found.
-pub(super) fn of_policy(answer: Result<Reply<PasswordPolicy>, Failure>) -> Look<Policy> {
+pub(super) fn of_policy(answer: Result<Answered<PasswordPolicy>, Problem>) -> Look<Policy> {
     match answer {
-        Ok(Reply::Refused(refused)) if said(&refused) == Said::NoEntity => {
+        Err(Problem::Refused(refused)) if said(&refused) == Said::NoEntity => {
             Ok((Policy::Missing(words(&refused)), refused.meta))
         }
         answer => {
@@ -130,12 +130,12 @@ mod tests {
     use super::super::answer;
     use super::super::calls::DESCRIBE_TRAILS;
     use super::*;
-    use crate::http::FailureKind;
+    use crate::http::{Failure, FailureKind};
 
-    fn refused<T>(class: Class, code: Option<&str>) -> Result<Reply<T>, Failure> {
+    fn refused(class: Class, code: Option<&str>) -> Problem {
         let meta = Meta { status: 403, request_id: Some("r".to_string()), ..Meta::default() };
         let message = Some("the host's words".to_string());
-        Ok(Reply::Refused(Refused { class, code: code.map(str::to_string), message, meta }))
+        Problem::Refused(Refused { class, code: code.map(str::to_string), message, meta })
     }
 
     fn told<T>(look: &Look<T>) -> (&'static str, &'static str) {
@@ -191,17 +191,22 @@ mod tests {
             (Class::Gone, Some("Gone"), failed, failed, failed),
         ];
         for (class, code, policy, list, status) in table {
-            let look = of_policy(refused(class, code));
+            let look = of_policy(Err(refused(class, code)));
             assert_eq!(policy_told(&look), policy, "{class:?} {code:?}");
-            let look = of(&DESCRIBE_TRAILS, Some(&region), refused(class, code));
+            let look = of(&DESCRIBE_TRAILS, Some(&region), Err(refused(class, code)));
             assert_eq!(told(&look), list, "{class:?} {code:?}");
-            let look = of(&GET_TRAIL_STATUS, Some(&region), refused(class, code));
+            let look = of(&GET_TRAIL_STATUS, Some(&region), Err(refused(class, code)));
             assert_eq!(told(&look), status, "{class:?} {code:?}");
         }
         let failure = Failure::local(FailureKind::Transport("cannot connect".to_string()));
-        let Err(Unread::Failed(failed)) = of(&DESCRIBE_TRAILS, Some(&region), Err(failure)) else { panic!() };
+        let Err(Unread::Failed(failed)) = of(&DESCRIBE_TRAILS, Some(&region), Err(Problem::Failed(failure)))
+        else {
+            panic!()
+        };
         assert_eq!(failed.message, "cloudtrail:DescribeTrails in eu-central-1: cannot connect");
-        let Err(Unread::Denied { detail, .. }) = of_policy(refused(permission, Some("x"))) else { panic!() };
+        let Err(Unread::Denied { detail, .. }) = of_policy(Err(refused(permission, Some("x")))) else {
+            panic!()
+        };
         assert_eq!(detail, "iam:GetAccountPasswordPolicy is denied: the host's words");
     }
 
@@ -243,9 +248,9 @@ mod tests {
                 message: fault.message.clone(),
                 meta: Meta { status, ..Meta::default() },
             };
-            let policy = of_policy(Ok(Reply::Refused(answer())));
+            let policy = of_policy(Err(Problem::Refused(answer())));
             assert_eq!(matches!(policy, Ok((Policy::Missing(_), _))), no_policy, "{header:?} {body}");
-            let trail = of(&GET_TRAIL_STATUS, None, Ok(Reply::Refused(answer())));
+            let trail = of(&GET_TRAIL_STATUS, None, Err(Problem::Refused(answer())));
             assert_eq!(told(&trail) == ("denied", "not_found"), no_trail, "{header:?} {body}");
             assert!(no_policy || told(&policy) == ("failed", "host_error"), "{header:?} {body}");
             assert!(no_trail || told(&trail) == ("failed", "host_error"), "{header:?} {body}");

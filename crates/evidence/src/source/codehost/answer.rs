@@ -10,7 +10,7 @@ use crate::http::retry::{Class, Refusal, retry_after_seconds};
 
 /// The parts of an answer that decide what it means.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Answer<'a> {
+pub struct Parts<'a> {
     /// The HTTP status.
     pub status: u16,
     /// The `Retry-After` header as sent: seconds or an HTTP date.
@@ -33,7 +33,7 @@ pub struct Answer<'a> {
 }
 
 /// What an answer means. Total: every status has a class.
-pub fn classify(answer: &Answer<'_>) -> Class {
+pub fn classify(answer: &Parts<'_>) -> Class {
     match answer.status {
         200 if !answer.is_json => Class::HostFault { retry_after: None },
         200 | 204 => Class::Success,
@@ -56,7 +56,7 @@ pub fn classify(answer: &Answer<'_>) -> Class {
 ///
 /// The order is the point. What the host says in words comes first, then `Retry-After`, then the counter: a refusal
 /// that happened to spend the last request also has zero remaining, and must not be waited for and asked again.
-fn classify_refusal(answer: &Answer<'_>) -> Class {
+fn classify_refusal(answer: &Parts<'_>) -> Class {
     let retry_after = wait_asked_for(answer);
     if says_secondary_limit(answer) {
         return Class::SecondaryLimit { retry_after };
@@ -79,11 +79,11 @@ fn classify_refusal(answer: &Answer<'_>) -> Class {
     Class::Forbidden(if answer.is_json { Refusal::Permission } else { Refusal::Intermediary })
 }
 
-fn says_primary_limit(answer: &Answer<'_>) -> bool {
+fn says_primary_limit(answer: &Parts<'_>) -> bool {
     begins(message(answer), "api rate limit exceeded")
 }
 
-fn says_secondary_limit(answer: &Answer<'_>) -> bool {
+fn says_secondary_limit(answer: &Parts<'_>) -> bool {
     let documentation = answer.documentation_url.unwrap_or_default().trim_end_matches('/');
     contains(message(answer), "secondary rate limit")
         || contains(message(answer), "abuse detection")
@@ -92,7 +92,7 @@ fn says_secondary_limit(answer: &Answer<'_>) -> bool {
 }
 
 /// The refusals whose text or header is known.
-fn known_refusal(answer: &Answer<'_>) -> Option<Class> {
+fn known_refusal(answer: &Parts<'_>) -> Option<Class> {
     let text = message(answer);
     let refusal = if answer.sso_required || contains(text, "organization saml enforcement") {
         Refusal::SsoRequired
@@ -204,15 +204,15 @@ pub fn said(refused: &Refused) -> Said {
 }
 
 /// The seconds that `Retry-After` asks for, if it can be understood.
-fn wait_asked_for(answer: &Answer<'_>) -> Option<u64> {
+fn wait_asked_for(answer: &Parts<'_>) -> Option<u64> {
     retry_after_seconds(answer.retry_after?, answer.date)
 }
 
-fn after_date(answer: &Answer<'_>, seconds: Option<u64>) -> Option<i64> {
+fn after_date(answer: &Parts<'_>, seconds: Option<u64>) -> Option<i64> {
     Some(answer.date?.saturating_add(i64::try_from(seconds?).unwrap_or(i64::MAX)))
 }
 
-fn message<'a>(answer: &Answer<'a>) -> &'a str {
+fn message<'a>(answer: &Parts<'a>) -> &'a str {
     answer.message.unwrap_or_default().trim()
 }
 

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::calls::{PAGE_SIZE, REPOSITORIES};
 use super::wire;
-use crate::http::{Answered, Call, Client, Failure, FailureKind, Meta, Refused, Reply, link};
+use crate::http::{Answered, Call, Client, Failure, FailureKind, Meta, Problem, link};
 
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles.
 const MAXIMUM_EMPTY_PAGES: u32 = 3;
@@ -30,19 +30,13 @@ pub(super) struct Listing {
     pub(super) partial: bool,
 }
 
-/// Why a page could not be read.
-pub(super) enum Problem {
-    Refused(Refused),
-    Failed(Failure),
-}
-
 impl Api<'_> {
     /// Makes a call with these parameters of its address.
     pub(super) async fn ask<T>(
         &self,
         call: &Call<T>,
         parameters: &[(&str, &str)],
-    ) -> Result<Reply<T>, Failure> {
+    ) -> Result<Answered<T>, Problem> {
         self.client.ask(&call.get(self.base, parameters), call).await
     }
 
@@ -52,17 +46,12 @@ impl Api<'_> {
         call: &Call<Vec<u8>>,
         parameters: &[(&str, &str)],
         size: Option<u64>,
-    ) -> Result<Reply<Vec<u8>>, Failure> {
+    ) -> Result<Answered<Vec<u8>>, Problem> {
         self.client.ask_raw(&call.get(self.base, parameters), call, size).await
     }
 
     async fn page(&self, url: &Url) -> Result<Answered<Vec<wire::Repository>>, Problem> {
-        let request = REPOSITORIES.get_at(self.base, url.clone());
-        match self.client.ask(&request, &REPOSITORIES).await {
-            Ok(Reply::Good(answered)) => Ok(answered),
-            Ok(Reply::Refused(refused)) => Err(Problem::Refused(refused)),
-            Err(failure) => Err(Problem::Failed(failure)),
-        }
+        self.client.ask(&REPOSITORIES.get_at(self.base, url.clone()), &REPOSITORIES).await
     }
 
     /// The first page, and the address of the last one if there are more.

@@ -5,15 +5,15 @@ use super::api::Api;
 use super::calls::{PLACES, PROTECTION, Place};
 use super::look::{self, Look, Target};
 use super::wire::{Contents, File, NotAFile};
-use crate::http::{Answered, Failure, FailureKind, Meta, Reply};
+use crate::http::{Answered, Failure, FailureKind, Meta, Problem};
 
 /// The branch protection.
 pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) -> Look {
     let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
     match api.ask(&PROTECTION, &parameters).await {
-        Err(failure) => Look::failed("branch protection", &failure),
-        Ok(Reply::Good(Answered { value, meta })) => look::protection_shown(target, value, &meta),
-        Ok(Reply::Refused(refused)) => look::protection_refused(target, branch, &refused),
+        Err(Problem::Failed(failure)) => Look::failed("branch protection", &failure),
+        Ok(Answered { value, meta }) => look::protection_shown(target, value, &meta),
+        Err(Problem::Refused(refused)) => look::protection_refused(target, branch, &refused),
     }
 }
 
@@ -24,8 +24,8 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
     let mut warnings = Vec::new();
     for place in &PLACES {
         match api.ask(&place.record, &[("owner", target.owner), ("repo", target.name)]).await {
-            Err(failure) => return Look::failed("CODEOWNERS", &failure),
-            Ok(Reply::Good(Answered { value, meta })) => {
+            Err(Problem::Failed(failure)) => return Look::failed("CODEOWNERS", &failure),
+            Ok(Answered { value, meta }) => {
                 exists = true;
                 warnings.extend(look::moved(target, &meta));
                 match value {
@@ -45,7 +45,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                     }
                 }
             }
-            Ok(Reply::Refused(refused)) => match said(&refused) {
+            Err(Problem::Refused(refused)) => match said(&refused) {
                 Said::NotFound | Said::Unprotected | Said::NoBranch => {}
                 Said::NotFoundElsewhere => return look::elsewhere(target, &refused.meta),
                 // Only a repository that is there can be empty.
@@ -70,8 +70,8 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
 async fn raw(api: &Api<'_>, target: Target<'_>, place: &Place, file: Option<&File>, meta: &Meta) -> Look {
     let size = file.and_then(|file| file.size);
     match api.ask_raw(&place.raw, &[("owner", target.owner), ("repo", target.name)], size).await {
-        Ok(Reply::Good(raw)) => look::codeowners_artifact(target, place.path, file, raw.value, &raw.meta),
-        Ok(Reply::Refused(refused)) => match said(&refused) {
+        Ok(raw) => look::codeowners_artifact(target, place.path, file, raw.value, &raw.meta),
+        Err(Problem::Refused(refused)) => match said(&refused) {
             Said::NotFound | Said::NotFoundElsewhere | Said::Unprotected | Said::NoBranch | Said::Empty => {
                 Look::new(look::broken(meta, format!("{} disappeared between two requests", place.path)))
             }
@@ -83,9 +83,9 @@ async fn raw(api: &Api<'_>, target: Target<'_>, place: &Place, file: Option<&Fil
             | Said::Nothing => look::denied(target, "CODEOWNERS", &refused),
         },
         // Of a file whose size the host has told, it is no answer.
-        Err(Failure { kind: FailureKind::TooLarge { .. }, .. }) if size.is_none() => {
+        Err(Problem::Failed(Failure { kind: FailureKind::TooLarge { .. }, .. })) if size.is_none() => {
             look::too_large(place.path, None)
         }
-        Err(failure) => Look::failed("CODEOWNERS", &failure),
+        Err(Problem::Failed(failure)) => Look::failed("CODEOWNERS", &failure),
     }
 }

@@ -87,10 +87,7 @@ pub(super) static PROTECTION: Call<BranchProtection> = Call {
         clear: |_| None,
         headers: &[],
         // The rule, or the host's word that there is none.
-        resumable: |reply| match reply {
-            Reply::Good(_) => true,
-            Reply::Refused(refused) => said(refused).is_settled(),
-        },
+        resumable: |reply| reply.as_ref().map_or_else(|refused| said(refused).is_settled(), |_| true),
     }),
 };
 
@@ -176,7 +173,7 @@ pub(super) static REPOSITORY: Call<()> = Call {
 /// A file with its content. That there is none in a place, or something else, is one of several answers that are
 /// looked at together.
 fn is_whole_file(reply: &Reply<Contents>) -> bool {
-    let Reply::Good(answered) = reply else { return false };
+    let Ok(answered) = reply else { return false };
     let Contents::File(file) = &answered.value else { return false };
     file.content.as_deref().is_some_and(|content| !content.is_empty()) || file.size == Some(0)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use jiff::Timestamp;
 
-use super::api::{Api, Problem};
+use super::api::Api;
 use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
 use super::dialect::CodeHostDialect;
@@ -18,7 +18,7 @@ use crate::cache::{self, Cache, Owner, Purpose};
 use crate::env::Env;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{
-    Answered, Client, Failure, FailureKind, Meta, Place, Proxy, Refused, Reply, Settings, one_line,
+    Answered, Client, Failure, FailureKind, Meta, Place, Problem, Proxy, Refused, Settings, one_line,
 };
 use crate::input;
 use crate::observation::Field;
@@ -140,16 +140,16 @@ fn client(
 async fn test(config: &CodeHostConfig, client: &Client) -> Result<(wire::Organization, Meta), ConnectError> {
     let api = Api { client, base: &config.api_url, organization: &config.org };
     match api.ask(&ORGANIZATION, &[("org", &config.org)]).await {
-        Ok(Reply::Good(Answered { value, meta })) => {
+        Ok(Answered { value, meta }) => {
             forbid(&meta, config)?;
             Ok((value, meta))
         }
-        Ok(Reply::Refused(refused)) => {
+        Err(Problem::Refused(refused)) => {
             // A token that must not be used is the first thing to say, whatever else is wrong.
             forbid(&refused.meta, config)?;
             Err(refused_error(&refused, config))
         }
-        Err(failure) => Err(failed_error(&failure, config)),
+        Err(Problem::Failed(failure)) => Err(failed_error(&failure, config)),
     }
 }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use serde::Deserialize;
 
-use super::answer::{self, classify};
+use super::answer::{Parts, classify};
 use super::token::Token;
 use crate::http::json::object;
 use crate::http::quota::Reading;
@@ -68,7 +68,7 @@ impl Dialect for CodeHostDialect {
             date: answer.header("date").and_then(http_date),
         };
         let sso = answer.header("x-github-sso");
-        let class = classify(&answer::Answer {
+        let class = classify(&Parts {
             status: answer.status,
             retry_after: answer.header("retry-after"),
             remaining: reading.remaining,

@@ -112,7 +112,9 @@ pub(super) fn protection_refused(target: Target<'_>, branch: &str, refused: &Ref
             &rules::branch_protection::BRANCH_UNPROTECTED,
             format!("branch {branch} has no branch protection ({message})"),
         ),
-        Said::NoBranch => (&rules::branch_protection::BRANCH_MISSING, format!("branch {branch} does not exist")),
+        Said::NoBranch => {
+            (&rules::branch_protection::BRANCH_MISSING, format!("branch {branch} does not exist"))
+        }
         Said::NotFoundElsewhere => return elsewhere(target, &refused.meta),
         Said::NotFound | Said::Empty => {
             // The host hides protection from everybody but administrators behind the same words.

@@ -33,7 +33,7 @@ use futures_util::{FutureExt, StreamExt};
 use tokio::sync::OnceCell;
 use url::Url;
 
-use self::api::{Api, Listing, Problem};
+use self::api::{Api, Listing};
 use self::backlog::Backlog;
 use self::calls::PAGE_SIZE;
 use self::config::{CodeHostConfig, Repositories};
@@ -45,7 +45,7 @@ use super::{Account, Configured, ConnectError, Found, Kind, Plan, Scope, Session
 use crate::cache::Cache;
 use crate::env::Env;
 use crate::http::retry::Class;
-use crate::http::{Answered, Client, Meta, Reply};
+use crate::http::{Answered, Client, Meta, Problem};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen, SourceName};
 use crate::report::format::counted;
 use crate::rule::{Rule, reason};
@@ -425,10 +425,10 @@ impl CodeHostSession {
     async fn visible(&self, repository: &Repository) -> Result<bool, Look> {
         let Target { owner, name } = repository.target();
         match self.api().ask(&calls::REPOSITORY, &[("owner", owner), ("repo", name)]).await {
-            Ok(Reply::Good(_)) => Ok(true),
-            Ok(Reply::Refused(refused)) if refused.class == Class::NotFound => Ok(false),
-            Ok(Reply::Refused(refused)) => Err(look::denied(repository.target(), "repository", &refused)),
-            Err(failure) => Err(Look::failed("repository", &failure)),
+            Ok(_) => Ok(true),
+            Err(Problem::Refused(refused)) if refused.class == Class::NotFound => Ok(false),
+            Err(Problem::Refused(refused)) => Err(look::denied(repository.target(), "repository", &refused)),
+            Err(Problem::Failed(failure)) => Err(Look::failed("repository", &failure)),
         }
     }
 

@@ -5,12 +5,12 @@ use proptest::prelude::*;
 
 const DATE: i64 = 1_782_587_558;
 
-fn json(status: u16) -> Answer<'static> {
-    Answer { status, is_json: true, date: Some(DATE), ..Answer::default() }
+fn json(status: u16) -> Parts<'static> {
+    Parts { status, is_json: true, date: Some(DATE), ..Parts::default() }
 }
 
-fn refused(message: &str) -> Answer<'_> {
-    Answer { message: Some(message), ..json(403) }
+fn refused(message: &str) -> Parts<'_> {
+    Parts { message: Some(message), ..json(403) }
 }
 
 const SECONDARY: Class = Class::SecondaryLimit { retry_after: None };
@@ -41,7 +41,7 @@ fn every_status_has_a_class() {
 #[test]
 fn every_status_that_is_not_json() {
     for status in 0..=1_000 {
-        let page = Answer { is_json: false, ..json(status) };
+        let page = Parts { is_json: false, ..json(status) };
         let expected = match status {
             200 | 404 => FAULT,
             403 => Class::Forbidden(Refusal::Intermediary),
@@ -55,14 +55,14 @@ fn every_status_that_is_not_json() {
 #[test]
 fn a_spent_limit_spoils_no_other_answer() {
     for status in 0..=1_000 {
-        let spent = Answer { remaining: Some(0), reset: Some(DATE + 60), ..json(status) };
+        let spent = Parts { remaining: Some(0), reset: Some(DATE + 60), ..json(status) };
         let expected = match status {
             403 | 429 => Class::PrimaryLimit { reset: Some(DATE + 60) },
             _ => classify(&json(status)),
         };
         assert_eq!(classify(&spent), expected, "{status}");
 
-        let later = Answer { retry_after: Some("7"), ..json(status) };
+        let later = Parts { retry_after: Some("7"), ..json(status) };
         let expected = match status {
             403 | 429 => Class::SecondaryLimit { retry_after: Some(7) },
             408 | 500..=599 => Class::HostFault { retry_after: Some(7) },
@@ -121,19 +121,19 @@ fn the_texts_of_refusals() {
         let upper = text.to_uppercase();
         assert_eq!(classify(&refused(&upper)), class, "{upper}");
         // A refusal that happens to spend the last request is still a refusal, if its text is known.
-        let last = Answer { remaining: Some(0), reset: Some(DATE + 60), ..refused(text) };
+        let last = Parts { remaining: Some(0), reset: Some(DATE + 60), ..refused(text) };
         let expected =
             if text == "something new" { Class::PrimaryLimit { reset: Some(DATE + 60) } } else { class };
         assert_eq!(classify(&last), expected, "{text}");
         // With requests to spare the counter says nothing.
-        let plenty = Answer { remaining: Some(4_000), reset: Some(DATE + 60), ..refused(text) };
+        let plenty = Parts { remaining: Some(4_000), reset: Some(DATE + 60), ..refused(text) };
         assert_eq!(classify(&plenty), class, "{text}");
     }
 }
 
 #[test]
 fn single_sign_on_is_known_by_its_header() {
-    let answer = Answer { sso_required: true, remaining: Some(0), ..refused("") };
+    let answer = Parts { sso_required: true, remaining: Some(0), ..refused("") };
     assert_eq!(classify(&answer), Class::Forbidden(Refusal::SsoRequired));
 }
 
@@ -155,20 +155,20 @@ fn the_texts_of_limits() {
     for status in [403, 429] {
         for text in primary {
             for remaining in [None, Some(0), Some(17)] {
-                let answer = Answer { status, remaining, reset, ..refused(text) };
+                let answer = Parts { status, remaining, reset, ..refused(text) };
                 assert_eq!(classify(&answer), Class::PrimaryLimit { reset }, "{text}");
-                let answer = Answer { reset: None, ..answer };
+                let answer = Parts { reset: None, ..answer };
                 assert_eq!(classify(&answer), Class::PrimaryLimit { reset: None }, "{text}");
-                let answer = Answer { retry_after: Some("30"), ..answer };
+                let answer = Parts { retry_after: Some("30"), ..answer };
                 assert_eq!(classify(&answer), Class::PrimaryLimit { reset: Some(DATE + 30) }, "{text}");
             }
         }
         for text in secondary {
             for remaining in [None, Some(0), Some(4_000)] {
                 for is_json in [true, false] {
-                    let answer = Answer { status, remaining, reset, is_json, ..refused(text) };
+                    let answer = Parts { status, remaining, reset, is_json, ..refused(text) };
                     assert_eq!(classify(&answer), SECONDARY, "{text}");
-                    let answer = Answer { retry_after: Some("60"), ..answer };
+                    let answer = Parts { retry_after: Some("60"), ..answer };
                     assert_eq!(classify(&answer), Class::SecondaryLimit { retry_after: Some(60) }, "{text}");
                 }
             }
@@ -179,7 +179,7 @@ fn the_texts_of_limits() {
             "https://developer.host/v3/#abuse-rate-limits",
             "https://docs.host/Secondary-Rate-Limits/",
         ] {
-            let answer = Answer { status, documentation_url: Some(url), ..json(status) };
+            let answer = Parts { status, documentation_url: Some(url), ..json(status) };
             assert_eq!(classify(&answer), SECONDARY, "{url}");
         }
     }
@@ -209,7 +209,7 @@ fn retry_after_is_seconds_or_a_date() {
         ("", Some(DATE), None),
     ];
     for (text, date, seconds) in table {
-        let answer = Answer { retry_after: Some(text), date: *date, ..json(403) };
+        let answer = Parts { retry_after: Some(text), date: *date, ..json(403) };
         assert_eq!(classify(&answer), Class::SecondaryLimit { retry_after: *seconds }, "{text}");
     }
 }
@@ -236,7 +236,7 @@ proptest! {
         attempt in any::<u32>(),
         jitter in any::<f64>(),
     ) {
-        let answer = Answer {
+        let answer = Parts {
             status,
             retry_after: retry_after.as_deref(),
             remaining,
