@@ -318,7 +318,7 @@ fn the_tables_of_calls_are_in_step() {
 
 /// A number of bytes, in whole KiB or MiB.
 fn size(bytes: usize) -> String {
-    let (number, unit) = if bytes % (1024 * 1024) == 0 { (1024 * 1024, "MiB") } else { (1024, "KiB") };
+    let (number, unit) = if bytes.is_multiple_of(1024 * 1024) { (1024 * 1024, "MiB") } else { (1024, "KiB") };
     assert_eq!(bytes % number, 0);
     format!("{} {unit}", bytes / number)
 }
