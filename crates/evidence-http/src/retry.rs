@@ -73,19 +73,10 @@ pub enum Class {
 /// Why the host refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Refusal {
-    /// The token may not see this. Also what a text means that is not known here.
+    /// The host will not answer this. Its words say why; who asks compares them.
     Permission,
-    /// The plan of the organization does not include the feature.
-    PlanLimit,
-    /// The token is not authorized for the organization's single sign-on.
-    SsoRequired,
-    /// A policy of the organization or the host shuts this token or address out: IP allow list, ban of classic
-    /// tokens, lifetime of tokens, restriction of applications, suspended account. Every request fails alike.
-    OrganizationPolicy,
     /// Too many bad credentials; even good ones are refused for a time, and asking again prolongs it.
     LoginAttempts,
-    /// The file is too large for the JSON form and must be read raw (older hosts).
-    TooLarge,
     /// Not the host's own answer: a page of text or HTML from a proxy, or the host's refusal of a request it takes
     /// for a robot's. It says nothing about what the token may see.
     Intermediary,

@@ -21,8 +21,7 @@ fn http_dates() {
 /// One of each.
 fn every_class() -> Vec<Class> {
     use Refusal::*;
-    let refusals =
-        [Permission, PlanLimit, SsoRequired, OrganizationPolicy, LoginAttempts, TooLarge, Intermediary];
+    let refusals = [Permission, LoginAttempts, Intermediary];
     let mut classes: Vec<Class> = refusals.into_iter().map(Class::Forbidden).collect();
     classes.extend([
         Class::Success,

@@ -1,9 +1,11 @@
 //! The workspace directory: two-step verification, administrators, changes of accounts.
 //!
-//! `service_account` knows the credentials file, `assertion` what is signed with it, `access` the tokens it is
-//! exchanged for, `dialect` how the provider is spoken to, `calls` what it is asked, `wire` and `answer` how answers are
-//! read, `api` makes the calls, `listing` is what was read, `look` what it means, `record` what is stored of it, `rules` how it is judged, `connect` the connection test
-//! and `advice` what to do when it fails. This file is the collection. It reads; the scopes it asks for cannot do anything else.
+//! `config` is its section of the configuration, `service_account` the credentials file, `assertion` what is signed with
+//! it, `access` the tokens it is exchanged for, `dialect` how the provider is spoken to, `calls` what it is asked, `wire`
+//! and `answer` how answers are read, `api` makes the calls, `listing` is what was read, `look` what it means, `record` what
+//! is stored of it, `rules` how it is judged, `connect` the connection test, `advice` what to do when it fails, `collect`
+//! the collection. This file is the source as the rest of the tool sees it. It reads; the scopes it asks for cannot do
+//! anything else.
 
 mod access;
 mod advice;
@@ -12,6 +14,7 @@ mod api;
 mod artifact;
 mod assertion;
 mod calls;
+mod collect;
 pub mod config;
 mod connect;
 mod dialect;
@@ -24,26 +27,22 @@ mod service_account;
 mod wire;
 
 use evidence_bundle::document::{Identity, Warning};
-use futures_util::future::{BoxFuture, join, join_all, join3};
+use futures_util::future::{BoxFuture, join, join_all};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use url::Url;
 
 use self::access::Access;
-use self::api::Api;
 use self::calls::{ACTIVITIES, EVENTS};
 use self::config::AltCloudConfig;
 use self::connect::Firsts;
-use self::listing::{First, Listing, Period, Problem};
-use self::look::Users;
-use self::record::{Assignment, Role};
-use self::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use self::listing::{First, Period};
+use self::rules::{TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use self::scope::Scope;
 use self::wire::Activity;
 use super::{Account, Configured, ConnectError, Found, Kind, Plan, Session, Surroundings};
 use crate::env::Env;
 use crate::observation::SourceName;
-use crate::report::format::counted;
 use crate::rule::Rule;
 
 /// The name of this source.
@@ -107,120 +106,6 @@ pub struct AltCloudSession {
     firsts: Firsts,
     period: Period,
     warnings: Vec<Warning>,
-}
-
-/// The roles, and who has them.
-type Administrators = (Listing<Role>, Listing<Assignment>);
-
-/// The log of each event.
-type Events = Vec<(&'static str, Listing<Activity>)>;
-
-impl AltCloudSession {
-    fn api(&self) -> Api<'_> {
-        Api { access: &self.access, base: &self.config.api_url, customer: &self.config.customer_id }
-    }
-
-    /// What is there of a listing whose scope is not delegated; `None` if it is.
-    fn refused<T>(&self, scope: Scope) -> Option<Listing<T>> {
-        let (scope, text) = self.refused.iter().find(|(refused, _)| *refused == scope)?;
-        Some(Listing::not_read(Problem::NotDelegated(*scope, text.clone())))
-    }
-
-    async fn users(&self) -> Users {
-        let whose = connect::whose(&self.config).into_iter();
-        let refused: Vec<_> = whose.filter_map(|whose| Some((whose, self.refused(Scope::Users)?))).collect();
-        if !refused.is_empty() {
-            return Users { parts: refused };
-        }
-        let parts = self.firsts.users.iter().map(|(whose, first)| async move {
-            (whose.clone(), self.api().users(whose, first.clone()).await)
-        });
-        Users { parts: join_all(parts).await }
-    }
-
-    async fn roles(&self) -> Listing<Role> {
-        if let Some(refused) = self.refused(Scope::Roles) {
-            return refused;
-        }
-        let first = match &self.firsts.roles {
-            Some(first) => first.clone(),
-            None => self.api().first_roles().await,
-        };
-        self.api().roles(first).await
-    }
-
-    async fn assignments(&self) -> Listing<Assignment> {
-        match self.refused(Scope::Roles) {
-            Some(refused) => refused,
-            None => self.api().assignments().await,
-        }
-    }
-
-    async fn events(&self) -> Vec<(&'static str, Listing<Activity>)> {
-        join_all(EVENTS.iter().map(|event| async move { (*event, self.event(event).await) })).await
-    }
-
-    async fn event(&self, event: &'static str) -> Listing<Activity> {
-        if let Some(refused) = self.refused(Scope::Reports) {
-            return refused;
-        }
-        let first = self.first_event(event).await;
-        self.api().events(event, self.period, first).await
-    }
-
-    /// The first page of the log for `event`. The connection test has asked for the first of them.
-    async fn first_event(&self, event: &'static str) -> First<Activity> {
-        match &self.firsts.events {
-            Some(first) if EVENTS.first() == Some(&event) => first.clone(),
-            // Whoever may not read the log may not read any of it.
-            Some(Err(Problem::Refused(refused))) => Err(Problem::Refused(refused.clone())),
-            _ => self.api().first_events(event, self.period).await,
-        }
-    }
-
-    async fn administrators(&self) -> Option<Administrators> {
-        if !self.config.wants(&ADMINISTRATORS) {
-            return None;
-        }
-        Some(join(self.roles(), self.assignments()).await)
-    }
-
-    /// Everything that the rules need, side by side.
-    async fn read(&self) -> (Users, Option<Administrators>, Option<Events>) {
-        let events = async {
-            if !self.config.wants(&USER_LIFECYCLE_LOG) {
-                return None;
-            }
-            Some(self.events().await)
-        };
-        join3(self.users(), self.administrators(), events).await
-    }
-
-    async fn found(&self) -> Vec<Found> {
-        let (users, administrators, events) = self.read().await;
-        let organization = self.config.organization();
-        let mut found = Vec::new();
-        if self.config.wants(&TWO_STEP_VERIFICATION) {
-            found.extend(look::two_step(organization, &users));
-        }
-        if let Some((roles, assignments)) = administrators {
-            found.extend(look::admin_roles(organization, &users, &roles, &assignments));
-        }
-        if let Some(events) = events {
-            found.extend(look::lifecycle(organization, self.period, events));
-        }
-        let count = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
-        let whose = match self.config.domains.len() {
-            0 => organization.to_string(),
-            1 => self.config.domains.concat(),
-            domains => format!("{domains} domains"),
-        };
-        let expected = found.iter().map(Found::looks).sum();
-        let text = format!("{} of {whose}", counted(count, "user", "users"));
-        let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
-        found.insert(0, Found::Population { discovered, in_scope: count, expected, text });
-        found
-    }
 }
 
 impl Session for AltCloudSession {

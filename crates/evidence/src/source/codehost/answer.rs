@@ -67,8 +67,22 @@ fn classify_refusal(answer: &Parts<'_>) -> Class {
     if answer.retry_after.is_some() {
         return Class::SecondaryLimit { retry_after };
     }
-    if let Some(refusal) = known_refusal(answer) {
-        return refusal;
+    if let Some(said) = known_words(message(answer), answer.sso_required) {
+        return match said {
+            Said::LockedOut => Class::Forbidden(Refusal::LoginAttempts),
+            Said::Blocked => Class::Blocked,
+            Said::SsoRequired
+            | Said::OrganizationPolicy
+            | Said::PlanLimit
+            | Said::TooLarge
+            | Said::Denied
+            | Said::Unprotected
+            | Said::NoBranch
+            | Said::Empty
+            | Said::NotFound
+            | Said::NotFoundElsewhere
+            | Said::Nothing => Class::Forbidden(Refusal::Permission),
+        };
     }
     if answer.remaining == Some(0) {
         return Class::PrimaryLimit { reset: answer.reset };
@@ -91,27 +105,30 @@ fn says_secondary_limit(answer: &Parts<'_>) -> bool {
         || ends(documentation, "#abuse-rate-limits")
 }
 
-/// The refusals whose text or header is known.
-fn known_refusal(answer: &Parts<'_>) -> Option<Class> {
-    let text = message(answer);
-    let refusal = if answer.sso_required || contains(text, "organization saml enforcement") {
-        Refusal::SsoRequired
+/// What the words or the header of a 403 say, if they are known.
+fn known_words(text: &str, sso_required: bool) -> Option<Said> {
+    if sso_required || contains(text, "organization saml enforcement") {
+        Some(Said::SsoRequired)
     } else if begins(text, "maximum number of login attempts exceeded") {
-        Refusal::LoginAttempts
+        Some(Said::LockedOut)
     } else if begins(text, "repository access blocked") {
-        return Some(Class::Blocked);
+        Some(Said::Blocked)
     } else if ORGANIZATION_POLICIES.iter().any(|phrase| contains(text, phrase)) {
-        Refusal::OrganizationPolicy
+        Some(Said::OrganizationPolicy)
     } else if begins(text, "upgrade to ") {
-        Refusal::PlanLimit
+        Some(Said::PlanLimit)
     } else if begins(text, "this api returns blobs up to") {
-        Refusal::TooLarge
+        Some(Said::TooLarge)
     } else if begins(text, "resource not accessible by ") || begins(text, "must have ") {
-        Refusal::Permission
+        Some(Said::Denied)
     } else {
-        return None;
-    };
-    Some(Class::Forbidden(refusal))
+        None
+    }
+}
+
+/// Whether `X-GitHub-SSO` asks for single sign-on.
+pub fn asks_for_sso(header: Option<&str>) -> bool {
+    header.is_some_and(|sso| sso.trim_start().starts_with("required"))
 }
 
 /// Phrases, in lower case, of refusals that shut out a token or an address as a whole.
@@ -137,15 +154,20 @@ pub enum Said {
     NotFound,
     /// The same from another repository than the one that was asked about.
     NotFoundElsewhere,
-    /// The file must be read raw.
+    /// The file is too large for the JSON form and must be read raw (older hosts).
     TooLarge,
     /// The repository is blocked.
     Blocked,
-    /// The organization's plan does not include it.
+    /// The plan of the organization does not include the feature.
     PlanLimit,
-    /// The token is not authorized for single sign-on.
+    /// The token is not authorized for the organization's single sign-on.
     SsoRequired,
-    /// The token may not see it.
+    /// A policy of the organization or the host shuts this token or address out: IP allow list, ban of classic
+    /// tokens, lifetime of tokens, restriction of applications, suspended account. Every request fails alike.
+    OrganizationPolicy,
+    /// Too many bad credentials: even good ones are refused for a time.
+    LockedOut,
+    /// The token may not see it. Also what words mean that are not known.
     Denied,
     /// Nothing about what was asked for, or not the host's own answer.
     Nothing,
@@ -164,6 +186,8 @@ impl Said {
             | Said::Blocked
             | Said::PlanLimit
             | Said::SsoRequired
+            | Said::OrganizationPolicy
+            | Said::LockedOut
             | Said::Denied
             | Said::Nothing => false,
         }
@@ -172,10 +196,8 @@ impl Said {
 
 /// What a refusal says. Total: every refusal says something, if only [`Said::Nothing`].
 pub fn said(refused: &Refused) -> Said {
-    let is = |phrase: &str| {
-        let message = refused.message.as_deref().unwrap_or_default();
-        message.trim().trim_end_matches('.').eq_ignore_ascii_case(phrase)
-    };
+    let text = refused.message.as_deref().unwrap_or_default().trim();
+    let is = |phrase: &str| text.trim_end_matches('.').eq_ignore_ascii_case(phrase);
     match refused.class {
         Class::NotFound if refused.meta.redirected_to.is_some() => Said::NotFoundElsewhere,
         Class::NotFound if is("Branch not protected") => Said::Unprotected,
@@ -184,11 +206,11 @@ pub fn said(refused: &Refused) -> Said {
         Class::NotFound if is("This repository is empty") => Said::Empty,
         Class::NotFound => Said::NotFound,
         Class::Blocked => Said::Blocked,
-        Class::Forbidden(Refusal::PlanLimit) => Said::PlanLimit,
-        Class::Forbidden(Refusal::SsoRequired) => Said::SsoRequired,
-        Class::Forbidden(Refusal::Permission | Refusal::OrganizationPolicy) => Said::Denied,
-        Class::Forbidden(Refusal::TooLarge) => Said::TooLarge,
-        Class::Forbidden(Refusal::LoginAttempts | Refusal::Intermediary)
+        Class::Forbidden(Refusal::LoginAttempts) => Said::LockedOut,
+        Class::Forbidden(Refusal::Permission) => {
+            known_words(text, asks_for_sso(refused.meta.header("x-github-sso"))).unwrap_or(Said::Denied)
+        }
+        Class::Forbidden(Refusal::Intermediary)
         | Class::Success
         | Class::NotModified
         | Class::Redirect

@@ -57,7 +57,13 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                     look.warnings.extend(warnings);
                     return look;
                 }
-                Said::Blocked | Said::PlanLimit | Said::SsoRequired | Said::Denied | Said::Nothing => {
+                Said::Blocked
+                | Said::PlanLimit
+                | Said::SsoRequired
+                | Said::OrganizationPolicy
+                | Said::LockedOut
+                | Said::Denied
+                | Said::Nothing => {
                     return look::denied(target, "CODEOWNERS", &refused);
                 }
             },
@@ -79,6 +85,8 @@ async fn raw(api: &Api<'_>, target: Target<'_>, place: &Place, file: Option<&Fil
             | Said::Blocked
             | Said::PlanLimit
             | Said::SsoRequired
+            | Said::OrganizationPolicy
+            | Said::LockedOut
             | Said::Denied
             | Said::Nothing => look::denied(target, "CODEOWNERS", &refused),
         },

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use jiff::Timestamp;
 
+use super::answer::{Said, said};
 use super::api::Api;
 use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
@@ -251,12 +252,12 @@ fn days_left(text: &str, now: Timestamp) -> Option<i64> {
 fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
     let (org, text, status) = (&config.org, refused.text(), refused.meta.status);
     let what = format!("'{text}' (HTTP {status}) for organization {org}");
-    let help = match refused.class {
-        Class::Unauthorized => vec![format!(
+    let help = match (refused.class, said(refused)) {
+        (Class::Unauthorized, _) => vec![format!(
             "the token in {} is invalid, expired or revoked: make a new one and set the variable again",
             config.token_env
         )],
-        Class::NotFound => vec![
+        (Class::NotFound, _) => vec![
             format!(
                 "check sources.codehost.org: is {org} an organization, spelled like this, on {}?",
                 host(config)
@@ -264,7 +265,7 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
             "a private organization is shown to its members only: the token's user must belong to it"
                 .to_string(),
         ],
-        Class::Forbidden(Refusal::SsoRequired) => {
+        (_, Said::SsoRequired) => {
             let url =
                 refused.meta.header("x-github-sso").and_then(|sso| sso.split("url=").nth(1)).map(str::trim);
             let open = url.map_or_else(
@@ -276,29 +277,29 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
             );
             vec![open]
         }
-        Class::Forbidden(Refusal::LoginAttempts) => {
+        (_, Said::LockedOut) => {
             vec![
                 "the host has locked the user out after bad credentials: wait before trying again"
                     .to_string(),
             ]
         }
-        Class::Forbidden(Refusal::OrganizationPolicy) => {
+        (_, Said::OrganizationPolicy) => {
             vec![
                 "a policy of the organization shuts this token or this address out: ask an owner".to_string(),
             ]
         }
-        Class::Forbidden(Refusal::Intermediary) => {
+        (Class::Forbidden(Refusal::Intermediary), _) => {
             vec![
                 "the answer does not come from the host: is there a proxy between, or a wrong api_url?"
                     .to_string(),
             ]
         }
-        Class::Forbidden(_) => vec![
+        (Class::Forbidden(_), _) => vec![
             "the token lacks the scope read:org, or access to the organization".to_string(),
             "a fine-grained token must have this organization as its resource owner and be approved by it"
                 .to_string(),
         ],
-        Class::Gone => {
+        (Class::Gone, _) => {
             vec!["the host has retired the API version this tool speaks: update evidence".to_string()]
         }
         _ => vec![format!("is {} the address of the API?", config.api_url)],

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use serde::Deserialize;
 
-use super::answer::{Parts, classify};
+use super::answer::{Parts, asks_for_sso, classify};
 use super::token::Token;
 use crate::http::json::object;
 use crate::http::quota::Reading;
@@ -67,14 +67,13 @@ impl Dialect for CodeHostDialect {
             reset: number("x-ratelimit-reset"),
             date: answer.header("date").and_then(http_date),
         };
-        let sso = answer.header("x-github-sso");
         let class = classify(&Parts {
             status: answer.status,
             retry_after: answer.header("retry-after"),
             remaining: reading.remaining,
             reset: reading.reset,
             date: reading.date,
-            sso_required: sso.is_some_and(|sso| sso.trim_start().starts_with("required")),
+            sso_required: asks_for_sso(answer.header("x-github-sso")),
             message: message.as_deref(),
             documentation_url: document.documentation_url.as_deref(),
             is_json,

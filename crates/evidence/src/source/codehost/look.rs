@@ -128,6 +128,8 @@ pub(super) fn protection_refused(target: Target<'_>, branch: &str, refused: &Ref
         | Said::Blocked
         | Said::PlanLimit
         | Said::SsoRequired
+        | Said::OrganizationPolicy
+        | Said::LockedOut
         | Said::Denied
         | Said::Nothing => return denied(target, "branch protection", refused),
     };
@@ -224,7 +226,7 @@ pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look 
         Said::Blocked => &rules::reason::BLOCKED,
         Said::PlanLimit => &rules::reason::PLAN_LIMIT,
         Said::SsoRequired => &rules::reason::SSO_REQUIRED,
-        Said::Denied => &reason::PERMISSION_DENIED,
+        Said::Denied | Said::OrganizationPolicy => &reason::PERMISSION_DENIED,
         // Not the host's own verdict on this repository, or no verdict at all.
         Said::Unprotected
         | Said::NoBranch
@@ -232,6 +234,7 @@ pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look 
         | Said::NotFound
         | Said::NotFoundElsewhere
         | Said::TooLarge
+        | Said::LockedOut
         | Said::Nothing => return Look::new(Seen::Failed(refused_failure(what, refused))),
     };
     let mut look = Look::new(Seen::Denied { reason, detail: format!("{what}: {text}") });

@@ -2,6 +2,7 @@ use super::*;
 use crate::http::Meta;
 use crate::http::retry::{Verdict, verdict};
 use proptest::prelude::*;
+use reqwest::header::HeaderValue;
 
 const DATE: i64 = 1_782_587_558;
 
@@ -74,50 +75,47 @@ fn a_spent_limit_spoils_no_other_answer() {
 
 #[test]
 fn the_texts_of_refusals() {
-    use Refusal::*;
+    use Said::*;
     let table = [
-        ("Resource not accessible by personal access token", Class::Forbidden(Permission)),
-        ("Resource not accessible by integration", Class::Forbidden(Permission)),
-        ("Must have admin rights to Repository.", Class::Forbidden(Permission)),
-        ("Must have push access to repository", Class::Forbidden(Permission)),
-        ("something new", Class::Forbidden(Permission)),
-        (
-            "Upgrade to a paid plan or make this repository public to enable this feature.",
-            Class::Forbidden(PlanLimit),
-        ),
+        ("Resource not accessible by personal access token", Denied),
+        ("Resource not accessible by integration", Denied),
+        ("Must have admin rights to Repository.", Denied),
+        ("Must have push access to repository", Denied),
+        ("something new", Denied),
+        ("Upgrade to a paid plan or make this repository public to enable this feature.", PlanLimit),
         (
             "Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.",
-            Class::Forbidden(SsoRequired),
+            SsoRequired,
         ),
         (
             "`org` forbids access via a personal access token (classic). Please use an app.",
-            Class::Forbidden(OrganizationPolicy),
+            OrganizationPolicy,
         ),
         (
             "The 'org' organization forbids access via a fine-grained personal access tokens if the token's lifetime is greater than 90 days.",
-            Class::Forbidden(OrganizationPolicy),
+            OrganizationPolicy,
         ),
         (
             "Although you appear to have the correct authorization credentials, the `org` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.",
-            Class::Forbidden(OrganizationPolicy),
+            OrganizationPolicy,
         ),
         (
             "Although you appear to have the correct authorization credentials, the `org` organization has enabled OAuth App access restrictions, meaning that data access to third-parties is limited.",
-            Class::Forbidden(OrganizationPolicy),
+            OrganizationPolicy,
         ),
-        ("Sorry. Your account was suspended", Class::Forbidden(OrganizationPolicy)),
-        (
-            "Maximum number of login attempts exceeded. Please try again later.",
-            Class::Forbidden(LoginAttempts),
-        ),
-        (
-            "This API returns blobs up to 1 MB in size. The requested blob is too large",
-            Class::Forbidden(TooLarge),
-        ),
-        ("Repository access blocked", Class::Blocked),
+        ("Sorry. Your account was suspended", OrganizationPolicy),
+        ("Maximum number of login attempts exceeded. Please try again later.", LockedOut),
+        ("This API returns blobs up to 1 MB in size. The requested blob is too large", TooLarge),
+        ("Repository access blocked", Blocked),
     ];
-    for (text, class) in table {
+    for (text, words) in table {
+        let class = match words {
+            Blocked => Class::Blocked,
+            LockedOut => Class::Forbidden(Refusal::LoginAttempts),
+            _ => Class::Forbidden(Refusal::Permission),
+        };
         assert_eq!(classify(&refused(text)), class, "{text}");
+        assert_eq!(said(&refusal(class, Some(text), None)), words, "{text}");
         let upper = text.to_uppercase();
         assert_eq!(classify(&refused(&upper)), class, "{upper}");
         // A refusal that happens to spend the last request is still a refusal, if its text is known.
@@ -134,7 +132,11 @@ fn the_texts_of_refusals() {
 #[test]
 fn single_sign_on_is_known_by_its_header() {
     let answer = Parts { sso_required: true, remaining: Some(0), ..refused("") };
-    assert_eq!(classify(&answer), Class::Forbidden(Refusal::SsoRequired));
+    assert_eq!(classify(&answer), Class::Forbidden(Refusal::Permission));
+    let mut refused = refusal(Class::Forbidden(Refusal::Permission), None, None);
+    assert_eq!(said(&refused), Said::Denied);
+    refused.meta.headers.insert("x-github-sso", HeaderValue::from_static("required; url=https://h/sso"));
+    assert_eq!(said(&refused), Said::SsoRequired);
 }
 
 #[test]
@@ -289,12 +291,8 @@ fn what_other_refusals_say() {
     let forbidden = Class::Forbidden;
     for (class, expected) in [
         (Class::Blocked, Said::Blocked),
-        (forbidden(Refusal::PlanLimit), Said::PlanLimit),
-        (forbidden(Refusal::SsoRequired), Said::SsoRequired),
         (forbidden(Refusal::Permission), Said::Denied),
-        (forbidden(Refusal::OrganizationPolicy), Said::Denied),
-        (forbidden(Refusal::TooLarge), Said::TooLarge),
-        (forbidden(Refusal::LoginAttempts), Said::Nothing),
+        (forbidden(Refusal::LoginAttempts), Said::LockedOut),
         (forbidden(Refusal::Intermediary), Said::Nothing),
         (Class::Unauthorized, Said::Nothing),
         (Class::Gone, Said::Nothing),

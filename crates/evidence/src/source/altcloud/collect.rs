@@ -1,0 +1,129 @@
+//! The collection: everything that the rules need, side by side, then what it shows.
+
+use futures_util::future::{join, join_all, join3};
+
+use super::api::Api;
+use super::calls::EVENTS;
+use super::listing::{First, Listing, Problem};
+use super::look::{self, Users};
+use super::record::{Assignment, Role};
+use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
+use super::scope::Scope;
+use super::wire::Activity;
+use super::{AltCloudSession, connect};
+use crate::report::format::counted;
+use crate::source::Found;
+
+/// The roles, and who has them.
+pub(super) type Administrators = (Listing<Role>, Listing<Assignment>);
+
+/// The log of each event.
+type Events = Vec<(&'static str, Listing<Activity>)>;
+
+impl AltCloudSession {
+    fn api(&self) -> Api<'_> {
+        Api { access: &self.access, base: &self.config.api_url, customer: &self.config.customer_id }
+    }
+
+    /// What is there of a listing whose scope is not delegated; `None` if it is.
+    pub(super) fn refused<T>(&self, scope: Scope) -> Option<Listing<T>> {
+        let (scope, text) = self.refused.iter().find(|(refused, _)| *refused == scope)?;
+        Some(Listing::not_read(Problem::NotDelegated(*scope, text.clone())))
+    }
+
+    pub(super) async fn users(&self) -> Users {
+        let whose = connect::whose(&self.config).into_iter();
+        let refused: Vec<_> = whose.filter_map(|whose| Some((whose, self.refused(Scope::Users)?))).collect();
+        if !refused.is_empty() {
+            return Users { parts: refused };
+        }
+        let parts = self.firsts.users.iter().map(|(whose, first)| async move {
+            (whose.clone(), self.api().users(whose, first.clone()).await)
+        });
+        Users { parts: join_all(parts).await }
+    }
+
+    async fn roles(&self) -> Listing<Role> {
+        if let Some(refused) = self.refused(Scope::Roles) {
+            return refused;
+        }
+        let first = match &self.firsts.roles {
+            Some(first) => first.clone(),
+            None => self.api().first_roles().await,
+        };
+        self.api().roles(first).await
+    }
+
+    async fn assignments(&self) -> Listing<Assignment> {
+        match self.refused(Scope::Roles) {
+            Some(refused) => refused,
+            None => self.api().assignments().await,
+        }
+    }
+
+    async fn events(&self) -> Vec<(&'static str, Listing<Activity>)> {
+        join_all(EVENTS.iter().map(|event| async move { (*event, self.event(event).await) })).await
+    }
+
+    async fn event(&self, event: &'static str) -> Listing<Activity> {
+        if let Some(refused) = self.refused(Scope::Reports) {
+            return refused;
+        }
+        let first = self.first_event(event).await;
+        self.api().events(event, self.period, first).await
+    }
+
+    /// The first page of the log for `event`. The connection test has asked for the first of them.
+    pub(super) async fn first_event(&self, event: &'static str) -> First<Activity> {
+        match &self.firsts.events {
+            Some(first) if EVENTS.first() == Some(&event) => first.clone(),
+            // Whoever may not read the log may not read any of it.
+            Some(Err(Problem::Refused(refused))) => Err(Problem::Refused(refused.clone())),
+            _ => self.api().first_events(event, self.period).await,
+        }
+    }
+
+    pub(super) async fn administrators(&self) -> Option<Administrators> {
+        if !self.config.wants(&ADMINISTRATORS) {
+            return None;
+        }
+        Some(join(self.roles(), self.assignments()).await)
+    }
+
+    /// Everything that the rules need, side by side.
+    async fn read(&self) -> (Users, Option<Administrators>, Option<Events>) {
+        let events = async {
+            if !self.config.wants(&USER_LIFECYCLE_LOG) {
+                return None;
+            }
+            Some(self.events().await)
+        };
+        join3(self.users(), self.administrators(), events).await
+    }
+
+    pub(super) async fn found(&self) -> Vec<Found> {
+        let (users, administrators, events) = self.read().await;
+        let organization = self.config.organization();
+        let mut found = Vec::new();
+        if self.config.wants(&TWO_STEP_VERIFICATION) {
+            found.extend(look::two_step(organization, &users));
+        }
+        if let Some((roles, assignments)) = administrators {
+            found.extend(look::admin_roles(organization, &users, &roles, &assignments));
+        }
+        if let Some(events) = events {
+            found.extend(look::lifecycle(organization, self.period, events));
+        }
+        let count = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
+        let whose = match self.config.domains.len() {
+            0 => organization.to_string(),
+            1 => self.config.domains.concat(),
+            domains => format!("{domains} domains"),
+        };
+        let expected = found.iter().map(Found::looks).sum();
+        let text = format!("{} of {whose}", counted(count, "user", "users"));
+        let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
+        found.insert(0, Found::Population { discovered, in_scope: count, expected, text });
+        found
+    }
+}
