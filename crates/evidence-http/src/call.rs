@@ -46,6 +46,13 @@ pub struct Keeping<T> {
     pub resumable: fn(&Reply<T>) -> bool,
 }
 
+impl<T> Keeping<T> {
+    /// Kept as `kind`: no header matters, no encoding hides anything, and a resumed run asks anew.
+    pub const fn new(kind: u8, reduce: fn(&T) -> Vec<u8>) -> Keeping<T> {
+        Keeping { kind, reduce, clear: |_| None, headers: &[], resumable: |_| false }
+    }
+}
+
 impl<T> Call<T> {
     /// Its address below `base`. Values are percent-encoded: none of them leaves its segment of the path, or its place
     /// in the query.

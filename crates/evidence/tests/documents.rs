@@ -309,8 +309,8 @@ fn the_tables_of_calls_are_in_step() {
     for kind in KINDS {
         let mut table = String::from("| Call | For | How often | Largest answer |\n|---|---|---|---|\n");
         for call in kind.calls {
-            let (name, purpose, times) = (call.name(), call.purpose(), call.times());
-            table.push_str(&format!("| `{name}` | {purpose} | {times} | {} |\n", size(call.limit())));
+            let (name, purpose, times) = (call.name, call.purpose, call.times);
+            table.push_str(&format!("| `{name}` | {purpose} | {times} | {} |\n", size(call.limit)));
         }
         generated(&page(kind), "calls", &table);
     }

@@ -6,12 +6,13 @@ use std::hint::black_box;
 use std::path::Path;
 
 use evidence::evaluate::{Evidence, checks};
+use evidence::http::ParseError;
 use evidence::http::link;
 use evidence::http::retry::verdict;
 use evidence::screen::Screen;
 use evidence::source::codehost::answer::{Parts, classify};
 use evidence::source::codehost::codeowners::CodeOwners;
-use evidence::source::{Endpoint, Found, KINDS};
+use evidence::source::{Found, KINDS};
 use evidence_bundle::{
     Expectations, Limits, SignedBundle, SigningKey, TrustRoot, UnsignedBundle, UntrustedBundle,
 };
@@ -86,7 +87,7 @@ fn codeowners() -> Work {
 
 /// The judgement of every rule over the first of the fuzzer's seeds that it judges.
 fn judgements() -> Vec<Case> {
-    let calls: Vec<_> = KINDS.iter().flat_map(|kind| kind.calls).copied().collect();
+    let calls: Vec<_> = KINDS.iter().flat_map(|kind| kind.calls).collect();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/answers");
     let mut seeds: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     seeds.sort();
@@ -95,15 +96,15 @@ fn judgements() -> Vec<Case> {
     for seed in seeds {
         let bytes = fs::read(seed).unwrap();
         let Some((call, bytes)) = bytes.split_first() else { continue };
-        let call = calls[usize::from(*call) % calls.len()];
-        for (index, found) in call.read(bytes).unwrap_or_default().into_iter().enumerate() {
+        let read = calls[usize::from(*call) % calls.len()].read;
+        for (index, found) in read(bytes).unwrap_or_default().into_iter().enumerate() {
             let Found::Inspected(inspection) = found else { continue };
             let Some(check) = checks(inspection, &Evidence::None).pop() else { continue };
             if known.insert(check.rule.code) {
                 let bytes = bytes.to_vec();
                 cases.push(case(format!("read and judge, 1,000 times: {}", check.rule.code), move || {
                     let bytes = bytes.clone();
-                    Box::new(move || (0..1_000).for_each(|_| read_and_judge(call, &bytes, index)))
+                    Box::new(move || (0..1_000).for_each(|_| read_and_judge(read, &bytes, index)))
                 }));
             }
         }
@@ -111,8 +112,8 @@ fn judgements() -> Vec<Case> {
     cases
 }
 
-fn read_and_judge(call: &dyn Endpoint, bytes: &[u8], index: usize) {
-    if let Some(Found::Inspected(inspection)) = call.read(black_box(bytes)).unwrap().into_iter().nth(index) {
+fn read_and_judge(read: fn(&[u8]) -> Result<Vec<Found>, ParseError>, bytes: &[u8], index: usize) {
+    if let Some(Found::Inspected(inspection)) = read(black_box(bytes)).unwrap().into_iter().nth(index) {
         drop(black_box(checks(inspection, &Evidence::None)));
     }
 }

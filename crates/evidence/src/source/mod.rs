@@ -62,7 +62,7 @@ pub struct Kind {
     /// The reasons that any of its checks can have.
     pub reasons: &'static [&'static Reason],
     /// The calls it makes.
-    pub calls: &'static [&'static dyn Endpoint],
+    pub calls: &'static [Endpoint],
     /// Reads its section of the configuration; the list is the rules that the top-level `controls` want, if it is good.
     pub(crate) decode: Decode,
 }

@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::wire::{self, Activity, Page, Token};
 use crate::http::{Call, Meta};
 use crate::source::Found;
-use crate::source::endpoint::{Endpoint, Row};
+use crate::source::endpoint::{Endpoint, endpoint};
 
 /// A listing that comes in pages.
 pub(super) struct Paged<T: 'static> {
@@ -30,13 +30,13 @@ pub(super) const MIB: usize = 1024 * 1024;
 const JSON: &str = "application/json";
 
 /// Every call, in the order of the documents.
-pub(super) static CALLS: &[&dyn Endpoint] = &[
-    &Row { call: &TOKEN, alone: |_| Vec::new() },
-    &Row { call: &USERS.call, alone: users_alone },
-    &Row { call: &USERS_OF_DOMAIN.call, alone: users_alone },
-    &Row { call: &ROLES.call, alone: roles_alone },
-    &Row { call: &ASSIGNMENTS.call, alone: assignments_alone },
-    &Row { call: &ACTIVITIES.call, alone: activities_alone },
+pub(super) static CALLS: &[Endpoint] = &[
+    endpoint!(TOKEN, |_| Vec::new()),
+    endpoint!(USERS.call, users_alone),
+    endpoint!(USERS_OF_DOMAIN.call, users_alone),
+    endpoint!(ROLES.call, roles_alone),
+    endpoint!(ASSIGNMENTS.call, assignments_alone),
+    endpoint!(ACTIVITIES.call, activities_alone),
 ];
 
 /// The exchange of an assertion.

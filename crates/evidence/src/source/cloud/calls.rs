@@ -22,7 +22,7 @@ use crate::http::{Call, Meta};
 use crate::observation::{ArtifactKind, Inspection, Seen};
 use crate::rule::Verdict;
 use crate::source::Found;
-use crate::source::endpoint::{Endpoint, Row};
+use crate::source::endpoint::{Endpoint, endpoint};
 
 /// A call, and the service that answers it.
 pub(super) struct Action<T: 'static> {
@@ -61,13 +61,13 @@ const SMALL_LIMIT: usize = 64 * 1024;
 const MIB: usize = 1024 * 1024;
 
 /// Every call, in the order in which a run makes them.
-pub(super) static CALLS: &[&dyn Endpoint] = &[
-    &Row { call: &ASSUME_ROLE.call, alone: nothing },
-    &Row { call: &GET_CALLER_IDENTITY.call, alone: nothing },
-    &Row { call: &GET_ACCOUNT_PASSWORD_POLICY.call, alone: policy_alone },
-    &Row { call: &DESCRIBE_TRAILS.call, alone: trails_alone },
-    &Row { call: &DESCRIBE_LOG_GROUPS.call, alone: log_groups_alone },
-    &Row { call: &GET_TRAIL_STATUS.call, alone: status_alone },
+pub(super) static CALLS: &[Endpoint] = &[
+    endpoint!(ASSUME_ROLE.call, nothing),
+    endpoint!(GET_CALLER_IDENTITY.call, nothing),
+    endpoint!(GET_ACCOUNT_PASSWORD_POLICY.call, policy_alone),
+    endpoint!(DESCRIBE_TRAILS.call, trails_alone),
+    endpoint!(DESCRIBE_LOG_GROUPS.call, log_groups_alone),
+    endpoint!(GET_TRAIL_STATUS.call, status_alone),
 ];
 
 pub(super) static ASSUME_ROLE: Action<Credentials> = Action {

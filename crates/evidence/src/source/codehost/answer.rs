@@ -70,12 +70,9 @@ fn classify_refusal(answer: &Parts<'_>) -> Class {
     if let Some(said) = known_words(message(answer), answer.sso_required) {
         return match said {
             Said::LockedOut => Class::Forbidden(Refusal::LoginAttempts),
-            Said::Blocked => Class::Blocked,
-            Said::SsoRequired
-            | Said::OrganizationPolicy
-            | Said::PlanLimit
-            | Said::TooLarge
-            | Said::Denied
+            Said::Denied(Denial::Blocked) => Class::Blocked,
+            Said::TooLarge
+            | Said::Denied(_)
             | Said::Unprotected
             | Said::NoBranch
             | Said::Empty
@@ -107,23 +104,23 @@ fn says_secondary_limit(answer: &Parts<'_>) -> bool {
 
 /// What the words or the header of a 403 say, if they are known.
 fn known_words(text: &str, sso_required: bool) -> Option<Said> {
-    if sso_required || contains(text, "organization saml enforcement") {
-        Some(Said::SsoRequired)
+    Some(if sso_required || contains(text, "organization saml enforcement") {
+        Said::Denied(Denial::SsoRequired)
     } else if begins(text, "maximum number of login attempts exceeded") {
-        Some(Said::LockedOut)
+        Said::LockedOut
     } else if begins(text, "repository access blocked") {
-        Some(Said::Blocked)
+        Said::Denied(Denial::Blocked)
     } else if ORGANIZATION_POLICIES.iter().any(|phrase| contains(text, phrase)) {
-        Some(Said::OrganizationPolicy)
+        Said::Denied(Denial::OrganizationPolicy)
     } else if begins(text, "upgrade to ") {
-        Some(Said::PlanLimit)
+        Said::Denied(Denial::PlanLimit)
     } else if begins(text, "this api returns blobs up to") {
-        Some(Said::TooLarge)
+        Said::TooLarge
     } else if begins(text, "resource not accessible by ") || begins(text, "must have ") {
-        Some(Said::Denied)
+        Said::Denied(Denial::Permission)
     } else {
-        None
-    }
+        return None;
+    })
 }
 
 /// Whether `X-GitHub-SSO` asks for single sign-on.
@@ -156,41 +153,35 @@ pub enum Said {
     NotFoundElsewhere,
     /// The file is too large for the JSON form and must be read raw (older hosts).
     TooLarge,
-    /// The repository is blocked.
-    Blocked,
-    /// The plan of the organization does not include the feature.
-    PlanLimit,
-    /// The token is not authorized for the organization's single sign-on.
-    SsoRequired,
+    /// It is not shown.
+    Denied(Denial),
+    /// Too many bad credentials: even good ones are refused for a time.
+    LockedOut,
+    /// Nothing about what was asked for, or not the host's own answer.
+    Nothing,
+}
+
+/// Why something is not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denial {
+    /// The token may not see it. Also what words mean that are not known.
+    Permission,
     /// A policy of the organization or the host shuts this token or address out: IP allow list, ban of classic
     /// tokens, lifetime of tokens, restriction of applications, suspended account. Every request fails alike.
     OrganizationPolicy,
-    /// Too many bad credentials: even good ones are refused for a time.
-    LockedOut,
-    /// The token may not see it. Also what words mean that are not known.
-    Denied,
-    /// Nothing about what was asked for, or not the host's own answer.
-    Nothing,
+    /// The token is not authorized for the organization's single sign-on.
+    SsoRequired,
+    /// The plan of the organization does not include the feature.
+    PlanLimit,
+    /// The repository is blocked.
+    Blocked,
 }
 
 impl Said {
     /// Whether the host's word holds for as long as a killed run can be resumed. "Not Found" does not: whoever is
     /// granted the right meanwhile is shown the setting.
     pub fn is_settled(self) -> bool {
-        match self {
-            Said::Unprotected | Said::NoBranch => true,
-            Said::Empty
-            | Said::NotFound
-            | Said::NotFoundElsewhere
-            | Said::TooLarge
-            | Said::Blocked
-            | Said::PlanLimit
-            | Said::SsoRequired
-            | Said::OrganizationPolicy
-            | Said::LockedOut
-            | Said::Denied
-            | Said::Nothing => false,
-        }
+        matches!(self, Said::Unprotected | Said::NoBranch)
     }
 }
 
@@ -205,10 +196,11 @@ pub fn said(refused: &Refused) -> Said {
         Class::NotFound if is("Branch not found") => Said::NoBranch,
         Class::NotFound if is("This repository is empty") => Said::Empty,
         Class::NotFound => Said::NotFound,
-        Class::Blocked => Said::Blocked,
+        Class::Blocked => Said::Denied(Denial::Blocked),
         Class::Forbidden(Refusal::LoginAttempts) => Said::LockedOut,
         Class::Forbidden(Refusal::Permission) => {
-            known_words(text, asks_for_sso(refused.meta.header("x-github-sso"))).unwrap_or(Said::Denied)
+            let sso_required = asks_for_sso(refused.meta.header("x-github-sso"));
+            known_words(text, sso_required).unwrap_or(Said::Denied(Denial::Permission))
         }
         Class::Forbidden(Refusal::Intermediary)
         | Class::Success

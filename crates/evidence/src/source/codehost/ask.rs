@@ -57,13 +57,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                     look.warnings.extend(warnings);
                     return look;
                 }
-                Said::Blocked
-                | Said::PlanLimit
-                | Said::SsoRequired
-                | Said::OrganizationPolicy
-                | Said::LockedOut
-                | Said::Denied
-                | Said::Nothing => {
+                Said::Denied(_) | Said::LockedOut | Said::Nothing => {
                     return look::denied(target, "CODEOWNERS", &refused);
                 }
             },
@@ -81,14 +75,9 @@ async fn raw(api: &Api<'_>, target: Target<'_>, place: &Place, file: Option<&Fil
             Said::NotFound | Said::NotFoundElsewhere | Said::Unprotected | Said::NoBranch | Said::Empty => {
                 Look::new(look::broken(meta, format!("{} disappeared between two requests", place.path)))
             }
-            Said::TooLarge
-            | Said::Blocked
-            | Said::PlanLimit
-            | Said::SsoRequired
-            | Said::OrganizationPolicy
-            | Said::LockedOut
-            | Said::Denied
-            | Said::Nothing => look::denied(target, "CODEOWNERS", &refused),
+            Said::TooLarge | Said::Denied(_) | Said::LockedOut | Said::Nothing => {
+                look::denied(target, "CODEOWNERS", &refused)
+            }
         },
         // Of a file whose size the host has told, it is no answer.
         Err(Problem::Failed(Failure { kind: FailureKind::TooLarge { .. }, .. })) if size.is_none() => {

@@ -11,7 +11,7 @@ use super::record::BranchProtection;
 use super::wire::{self, Contents, Organization, Repository};
 use crate::http::{Call, Keeping, Meta, Reply};
 use crate::source::Found;
-use crate::source::endpoint::{Endpoint, Row};
+use crate::source::endpoint::{Endpoint, endpoint};
 
 const MIB: usize = 1024 * 1024;
 const JSON: &str = "application/vnd.github+json";
@@ -21,15 +21,15 @@ const RAW: &str = "application/vnd.github.raw+json";
 pub(super) const PAGE_SIZE: u64 = 100;
 
 /// Every call, in the order in which a run makes them.
-pub(super) static CALLS: &[&dyn Endpoint] = &[
-    &Row { call: &ORGANIZATION, alone: organization_alone },
-    &Row { call: &REPOSITORIES, alone: repositories_alone },
-    &Row { call: &PROTECTION, alone: protection_alone },
-    &Row { call: &PLACES[0].record, alone: contents_alone },
-    &Row { call: &PLACES[0].raw, alone: nothing },
-    &Row { call: &PLACES[1].record, alone: contents_alone },
-    &Row { call: &PLACES[1].raw, alone: nothing },
-    &Row { call: &REPOSITORY, alone: nothing },
+pub(super) static CALLS: &[Endpoint] = &[
+    endpoint!(ORGANIZATION, organization_alone),
+    endpoint!(REPOSITORIES, repositories_alone),
+    endpoint!(PROTECTION, protection_alone),
+    endpoint!(PLACES[0].record, contents_alone),
+    endpoint!(PLACES[0].raw, nothing),
+    endpoint!(PLACES[1].record, contents_alone),
+    endpoint!(PLACES[1].raw, nothing),
+    endpoint!(REPOSITORY, nothing),
 ];
 
 /// The connection test, so a resumed run asks it anew. Its headers say what the token may do.
@@ -43,11 +43,8 @@ pub(super) static ORGANIZATION: Call<Organization> = Call {
     limit: MIB,
     parse: Organization::parse,
     keep: Some(Keeping {
-        kind: 1,
-        reduce: wire::reduced_organization,
-        clear: |_| None,
         headers: &["x-oauth-scopes", "github-authentication-token-expiration"],
-        resumable: |_| false,
+        ..Keeping::new(1, wire::reduced_organization)
     }),
 };
 
@@ -62,13 +59,7 @@ pub(super) static REPOSITORIES: Call<Vec<Repository>> = Call {
     // A page of 100 repositories is about 0.6 MB.
     limit: 16 * MIB,
     parse: wire::repositories,
-    keep: Some(Keeping {
-        kind: 2,
-        reduce: wire::json_bytes,
-        clear: |_| None,
-        headers: &["link", "x-github-sso"],
-        resumable: |_| false,
-    }),
+    keep: Some(Keeping { headers: &["link", "x-github-sso"], ..Keeping::new(2, wire::json_bytes) }),
 };
 
 /// The branch protection of one branch.
@@ -82,12 +73,9 @@ pub(super) static PROTECTION: Call<BranchProtection> = Call {
     limit: 4 * MIB,
     parse: wire::protection,
     keep: Some(Keeping {
-        kind: 3,
-        reduce: wire::reduced_protection,
-        clear: |_| None,
-        headers: &[],
         // The rule, or the host's word that there is none.
         resumable: |reply| reply.as_ref().map_or_else(|refused| said(refused).is_settled(), |_| true),
+        ..Keeping::new(3, wire::reduced_protection)
     }),
 };
 
@@ -123,11 +111,9 @@ const fn place(path: &'static str, name: &'static str, times: &'static str) -> P
         limit: 8 * MIB,
         parse: Contents::parse,
         keep: Some(Keeping {
-            kind: 4,
-            reduce: wire::reduced_contents,
             clear: Contents::decoded,
-            headers: &[],
             resumable: is_whole_file,
+            ..Keeping::new(4, wire::reduced_contents)
         }),
     };
     let raw = Call {
@@ -139,13 +125,7 @@ const fn place(path: &'static str, name: &'static str, times: &'static str) -> P
         // The host loads none of this size or larger.
         limit: 3 * MIB,
         parse: |bytes| Ok(bytes.to_vec()),
-        keep: Some(Keeping {
-            kind: 5,
-            reduce: Vec::clone,
-            clear: |_| None,
-            headers: &[],
-            resumable: |_| false,
-        }),
+        keep: Some(Keeping::new(5, Vec::clone)),
     };
     Place { path, record, raw }
 }
@@ -161,13 +141,7 @@ pub(super) static REPOSITORY: Call<()> = Call {
     // The honest answer is under 20 kB.
     limit: MIB,
     parse: wire::exists,
-    keep: Some(Keeping {
-        kind: 6,
-        reduce: |()| br#"{"full_name":""}"#.to_vec(),
-        clear: |_| None,
-        headers: &[],
-        resumable: |_| false,
-    }),
+    keep: Some(Keeping::new(6, |()| br#"{"full_name":""}"#.to_vec())),
 };
 
 /// A file with its content. That there is none in a place, or something else, is one of several answers that are

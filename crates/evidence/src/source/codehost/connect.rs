@@ -6,7 +6,7 @@ use std::sync::Arc;
 use evidence_bundle::document::Warning;
 use jiff::Timestamp;
 
-use super::answer::{Said, said};
+use super::answer::{Denial, Said, said};
 use super::api::Api;
 use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
@@ -265,7 +265,7 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
             "a private organization is shown to its members only: the token's user must belong to it"
                 .to_string(),
         ],
-        (_, Said::SsoRequired) => {
+        (_, Said::Denied(Denial::SsoRequired)) => {
             let url =
                 refused.meta.header("x-github-sso").and_then(|sso| sso.split("url=").nth(1)).map(str::trim);
             let open = url.map_or_else(
@@ -283,7 +283,7 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
                     .to_string(),
             ]
         }
-        (_, Said::OrganizationPolicy) => {
+        (_, Said::Denied(Denial::OrganizationPolicy)) => {
             vec![
                 "a policy of the organization shuts this token or this address out: ask an owner".to_string(),
             ]

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
 
-use super::answer::{Said, said};
+use super::answer::{Denial, Said, said};
 use super::codeowners::{self, CodeOwners};
 use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
 use super::wire::{File, NotAFile};
@@ -124,14 +124,9 @@ pub(super) fn protection_refused(target: Target<'_>, branch: &str, refused: &Ref
             look.exists = false;
             return look;
         }
-        Said::TooLarge
-        | Said::Blocked
-        | Said::PlanLimit
-        | Said::SsoRequired
-        | Said::OrganizationPolicy
-        | Said::LockedOut
-        | Said::Denied
-        | Said::Nothing => return denied(target, "branch protection", refused),
+        Said::TooLarge | Said::Denied(_) | Said::LockedOut | Said::Nothing => {
+            return denied(target, "branch protection", refused);
+        }
     };
     let mut look = Look::new(Seen::Nothing { reason, detail: format!("{branch}: {message}") });
     look.warnings.push(target.warning(reason.code, warning));
@@ -222,20 +217,15 @@ pub(super) fn too_large(place: &str, size: Option<u64>) -> Look {
 /// The refusals that mean the same on every call about a repository.
 pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look {
     let text = refused.text();
-    let reason = match said(refused) {
-        Said::Blocked => &rules::reason::BLOCKED,
-        Said::PlanLimit => &rules::reason::PLAN_LIMIT,
-        Said::SsoRequired => &rules::reason::SSO_REQUIRED,
-        Said::Denied | Said::OrganizationPolicy => &reason::PERMISSION_DENIED,
+    let Said::Denied(denial) = said(refused) else {
         // Not the host's own verdict on this repository, or no verdict at all.
-        Said::Unprotected
-        | Said::NoBranch
-        | Said::Empty
-        | Said::NotFound
-        | Said::NotFoundElsewhere
-        | Said::TooLarge
-        | Said::LockedOut
-        | Said::Nothing => return Look::new(Seen::Failed(refused_failure(what, refused))),
+        return Look::new(Seen::Failed(refused_failure(what, refused)));
+    };
+    let reason = match denial {
+        Denial::Blocked => &rules::reason::BLOCKED,
+        Denial::PlanLimit => &rules::reason::PLAN_LIMIT,
+        Denial::SsoRequired => &rules::reason::SSO_REQUIRED,
+        Denial::Permission | Denial::OrganizationPolicy => &reason::PERMISSION_DENIED,
     };
     let mut look = Look::new(Seen::Denied { reason, detail: format!("{what}: {text}") });
     if *reason != reason::PERMISSION_DENIED {

@@ -75,42 +75,44 @@ fn a_spent_limit_spoils_no_other_answer() {
 
 #[test]
 fn the_texts_of_refusals() {
-    use Said::*;
+    use Denial::*;
+    use Said::{LockedOut, TooLarge};
+    let denied = Said::Denied;
     let table = [
-        ("Resource not accessible by personal access token", Denied),
-        ("Resource not accessible by integration", Denied),
-        ("Must have admin rights to Repository.", Denied),
-        ("Must have push access to repository", Denied),
-        ("something new", Denied),
-        ("Upgrade to a paid plan or make this repository public to enable this feature.", PlanLimit),
+        ("Resource not accessible by personal access token", denied(Permission)),
+        ("Resource not accessible by integration", denied(Permission)),
+        ("Must have admin rights to Repository.", denied(Permission)),
+        ("Must have push access to repository", denied(Permission)),
+        ("something new", denied(Permission)),
+        ("Upgrade to a paid plan or make this repository public to enable this feature.", denied(PlanLimit)),
         (
             "Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.",
-            SsoRequired,
+            denied(SsoRequired),
         ),
         (
             "`org` forbids access via a personal access token (classic). Please use an app.",
-            OrganizationPolicy,
+            denied(OrganizationPolicy),
         ),
         (
             "The 'org' organization forbids access via a fine-grained personal access tokens if the token's lifetime is greater than 90 days.",
-            OrganizationPolicy,
+            denied(OrganizationPolicy),
         ),
         (
             "Although you appear to have the correct authorization credentials, the `org` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.",
-            OrganizationPolicy,
+            denied(OrganizationPolicy),
         ),
         (
             "Although you appear to have the correct authorization credentials, the `org` organization has enabled OAuth App access restrictions, meaning that data access to third-parties is limited.",
-            OrganizationPolicy,
+            denied(OrganizationPolicy),
         ),
-        ("Sorry. Your account was suspended", OrganizationPolicy),
+        ("Sorry. Your account was suspended", denied(OrganizationPolicy)),
         ("Maximum number of login attempts exceeded. Please try again later.", LockedOut),
         ("This API returns blobs up to 1 MB in size. The requested blob is too large", TooLarge),
-        ("Repository access blocked", Blocked),
+        ("Repository access blocked", denied(Blocked)),
     ];
     for (text, words) in table {
         let class = match words {
-            Blocked => Class::Blocked,
+            Said::Denied(Blocked) => Class::Blocked,
             LockedOut => Class::Forbidden(Refusal::LoginAttempts),
             _ => Class::Forbidden(Refusal::Permission),
         };
@@ -134,9 +136,9 @@ fn single_sign_on_is_known_by_its_header() {
     let answer = Parts { sso_required: true, remaining: Some(0), ..refused("") };
     assert_eq!(classify(&answer), Class::Forbidden(Refusal::Permission));
     let mut refused = refusal(Class::Forbidden(Refusal::Permission), None, None);
-    assert_eq!(said(&refused), Said::Denied);
+    assert_eq!(said(&refused), Said::Denied(Denial::Permission));
     refused.meta.headers.insert("x-github-sso", HeaderValue::from_static("required; url=https://h/sso"));
-    assert_eq!(said(&refused), Said::SsoRequired);
+    assert_eq!(said(&refused), Said::Denied(Denial::SsoRequired));
 }
 
 #[test]
@@ -290,8 +292,8 @@ fn what_a_404_says() {
 fn what_other_refusals_say() {
     let forbidden = Class::Forbidden;
     for (class, expected) in [
-        (Class::Blocked, Said::Blocked),
-        (forbidden(Refusal::Permission), Said::Denied),
+        (Class::Blocked, Said::Denied(Denial::Blocked)),
+        (forbidden(Refusal::Permission), Said::Denied(Denial::Permission)),
         (forbidden(Refusal::LoginAttempts), Said::LockedOut),
         (forbidden(Refusal::Intermediary), Said::Nothing),
         (Class::Unauthorized, Said::Nothing),
