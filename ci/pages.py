@@ -112,7 +112,7 @@ def tour(visit, ids, checked=True):
     # What was asked for at first.
     expect(page).to_have_url(f"{BASE}/bundles/{ids[-1]}")
     expect(page.get_by_text("verified to the last byte")).to_be_visible()
-    expect(page.get_by_role("heading", name="What is missing")).to_be_visible()
+    expect(page.get_by_role("heading", name="Completeness")).to_be_visible()
     look("bundle")
 
     page.get_by_role("link", name="Evidence platform").click()
@@ -121,8 +121,8 @@ def tour(visit, ids, checked=True):
     expect(page.locator("table.bundles tbody tr")).to_have_count(len(ids))
     look("timeline")
 
-    page.get_by_role("button", name="Compare the two that are marked").click()
-    expect(page.get_by_role("heading", name="What changed")).to_be_visible()
+    page.get_by_role("button", name="Compare selected").click()
+    expect(page.get_by_role("heading", name="Changes")).to_be_visible()
     expect(page).to_have_url(f"{BASE}/compare?to={ids[-1]}&from={ids[-2]}")
     look("compare")
 
@@ -139,7 +139,7 @@ def tour(visit, ids, checked=True):
     page.goto(f"{BASE}/bundles/{ids[-1]}")
     # From the keyboard alone: the first stop leads past the head of the page.
     page.keyboard.press("Tab")
-    expect(page.locator(":focus")).to_have_text("Skip to the content")
+    expect(page.locator(":focus")).to_have_text("Skip to content")
     with page.expect_download() as download:
         page.get_by_role("link", name="Download").click()
     found = hashlib.sha256(pathlib.Path(download.value.path()).read_bytes()).hexdigest()

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use ipnet::IpNet;
 
-use crate::facts::LIMITS;
 use crate::role::Role;
+use crate::verify::LIMITS;
 
 /// A private place where evidence bundles arrive, are verified, never change, and can be fetched.
 #[derive(Debug, Parser)]

@@ -6,11 +6,9 @@
 
 pub mod api;
 pub mod blobs;
-mod bounded;
 pub mod cli;
 pub mod commands;
 pub mod error;
-pub mod facts;
 pub mod id;
 pub mod pages;
 pub mod principal;
@@ -21,4 +19,5 @@ pub mod service;
 pub mod spool;
 pub mod store;
 pub mod time;
+pub mod verify;
 mod wanted;

@@ -23,20 +23,27 @@ use evidence_platform::error::Error;
 use evidence_platform::principal::Principal;
 use evidence_platform::service::{PageRequest, Service, Settings};
 use evidence_platform::store::BundleRow;
+use evidence_view::{FileReader, Results};
 use futures_util::TryStreamExt as _;
 use futures_util::future::{BoxFuture, join_all};
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use support::{Place, bundles, principal, request, tenant, upload};
 
-/// Every file of a bundle, by path, as it is shown while it is verified.
-async fn files(service: &Service, who: &Principal, bundle: &BundleRow) -> Vec<(String, Vec<u8>)> {
-    let look = |files: &mut Vec<(String, Vec<u8>)>, path: &str, contents: &mut dyn Read| {
+/// Every file of a bundle, by path.
+#[derive(Debug, Default)]
+struct Files(Vec<(String, Vec<u8>)>);
+
+impl FileReader for Files {
+    fn file(&mut self, path: &str, contents: &mut dyn Read) -> std::io::Result<()> {
         let mut bytes = Vec::new();
         contents.read_to_end(&mut bytes)?;
-        files.push((path.to_owned(), bytes));
+        self.0.push((path.to_owned(), bytes));
         Ok(())
-    };
-    service.viewer(who).await.unwrap().inspect(who, bundle, look).await.unwrap()
+    }
+}
+
+async fn files(service: &Service, who: &Principal, bundle: &BundleRow) -> Vec<(String, Vec<u8>)> {
+    service.viewer(who).await.unwrap().read(who, bundle, Files::default()).await.unwrap().0
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -54,7 +61,7 @@ async fn a_bundle_is_stored_read_verified_and_kept() {
         assert!(!again.created);
         assert_eq!(again.bundle, stored.bundle);
 
-        let facts = &stored.bundle.facts;
+        let facts = &stored.bundle.overview;
         assert_eq!(facts.organization, "acme");
         let judgement = facts.judgement.as_ref().unwrap();
         assert_eq!(judgement.controls[0].checks.fail, 1);
@@ -341,8 +348,10 @@ async fn work_ends_when_its_client_leaves() {
     let stored = upload(&service, &admin, &large).await.unwrap().bundle;
     let whole = began.elapsed();
 
-    let look = |_: &mut (), _: &str, _: &mut dyn Read| Ok(());
-    let page = async { service.viewer(&admin).await.unwrap().inspect(&admin, &stored, look).await.map(drop) };
+    let page = async {
+        let viewer = service.viewer(&admin).await.unwrap();
+        viewer.read(&admin, &stored, Results::default()).await.map(drop)
+    };
     let request = request();
     let verify = async { service.verify(&admin, &request, &stored.id).await.map(drop) };
     let uploading = async { upload(&service, &admin, &other).await.map(drop) };

@@ -63,16 +63,16 @@ pub(super) async fn check(
                 Some(token) => app.service.session(token).await,
                 None => Err(Error::Unauthenticated),
             };
-            // A page takes a part of the platform until its last byte is sent.
-            let seat = who.as_ref().map(|principal| app.service.seat(principal));
-            let (who, seat) = match seat {
-                Ok(Ok(seat)) => (who, Some(seat)),
+            // A page takes a share of the platform until its last byte is sent.
+            let share = who.as_ref().map(|principal| app.service.page_share(principal));
+            let (who, share) = match share {
+                Ok(Ok(share)) => (who, Some(share)),
                 Ok(Err(error)) => (Err(error), None),
                 Err(_) => (who, None),
             };
             let mut response = for_people(admit(who, capability, request, next).await);
-            if let Some(seat) = seat {
-                response.extensions_mut().insert(Arc::new(seat));
+            if let Some(share) = share {
+                response.extensions_mut().insert(Arc::new(share));
             }
             response
         }

@@ -84,7 +84,7 @@ fn new_upload(digest: crate::id::BlobDigest, mut parameters: Parameters) -> Resu
             return Err(Error::Invalid("a tag is there twice".into()));
         }
     }
-    let retention_days = parameters.number("retention_days")?;
+    let retention_days = parameters.integer("retention_days")?;
     parameters.end()?;
     crate::service::check_tags(&tags)?;
     Ok(NewUpload { digest, tags, retention_days })
@@ -125,7 +125,7 @@ pub async fn list(
 
 /// Reads the parameters of a list.
 pub(crate) fn page_request(mut parameters: Parameters) -> Result<PageRequest, Error> {
-    let page = PageRequest::new(parameters.one("cursor")?.as_deref(), parameters.number("limit")?)?;
+    let page = PageRequest::new(parameters.one("cursor")?.as_deref(), parameters.integer("limit")?)?;
     parameters.end()?;
     Ok(page)
 }
@@ -167,7 +167,7 @@ pub async fn download(
     headers.insert(CONTENT_LENGTH, HeaderValue::from(download.bundle.size_bytes));
     let digest = format!("sha-256=:{}:", STANDARD.encode(download.bundle.digest.0));
     headers.insert(HeaderName::from_static("content-digest"), header(digest)?);
-    let name = format!("attachment; filename=\"{}\"", file_name(download.bundle.facts.created_at));
+    let name = format!("attachment; filename=\"{}\"", file_name(download.bundle.overview.created_at));
     headers.insert(CONTENT_DISPOSITION, header(name)?);
     Ok(response)
 }

@@ -98,7 +98,7 @@ impl Parameters {
     ///
     /// # Errors
     /// [`Error::Invalid`].
-    pub fn number(&mut self, name: &str) -> Result<Option<u32>, Error> {
+    pub fn integer(&mut self, name: &str) -> Result<Option<u32>, Error> {
         let read = |text: String| {
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
             text.parse()
@@ -269,13 +269,13 @@ mod tests {
         let pairs = [("limit", "5"), ("tag", "a=b"), ("tag", "c=d"), ("limt", "6")];
         let mut parameters =
             Parameters(pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect());
-        assert_eq!(parameters.number("limit").unwrap(), Some(5));
+        assert_eq!(parameters.integer("limit").unwrap(), Some(5));
         assert!(parameters.clone().one("tag").is_err());
         assert_eq!(parameters.all("tag"), ["a=b", "c=d"]);
         assert_eq!(parameters.one("cursor").unwrap(), None);
         assert!(parameters.end().unwrap_err().to_string().contains("limt"));
         for text in ["", "-1", "+1", "1.5", "99999999999"] {
-            assert!(Parameters(vec![("n".into(), text.into())]).number("n").is_err(), "{text}");
+            assert!(Parameters(vec![("n".into(), text.into())]).integer("n").is_err(), "{text}");
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use evidence_view::Overview;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::facts::Facts;
 use crate::principal::Principal;
 use crate::role::Role;
 use crate::service::{NewKey, Page, Stored, Verification};
@@ -118,7 +118,7 @@ pub struct BundleView {
     /// What the uploader wrote on it.
     pub tags: BTreeMap<String, String>,
     /// What its signed documents say.
-    pub facts: Facts,
+    pub facts: Overview,
 }
 
 impl From<BundleRow> for BundleView {
@@ -133,7 +133,7 @@ impl From<BundleRow> for BundleView {
             retention_until: row.retention_until.to_string(),
             legal_hold: row.legal_hold,
             tags: row.tags,
-            facts: row.facts,
+            facts: row.overview,
         }
     }
 }

@@ -9,7 +9,6 @@ pub mod compare;
 pub mod cookie;
 mod picture;
 pub mod problem;
-mod reading;
 pub mod sign_in;
 pub mod style;
 pub mod timeline;

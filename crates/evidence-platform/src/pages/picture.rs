@@ -1,13 +1,14 @@
 //! The picture of a timeline: a lane for each control, a column for each bundle, and below them how many checks had
 //! which result. Coordinates only; the template draws them. The table on the same page says the same in words.
 
-use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use evidence_bundle::Status;
+use evidence_bundle::document::Counts;
+use evidence_view::words::{StatusLabel, label};
+use evidence_view::{Timeline, sanitized, timelines};
 
-use super::words::{Moment, Shown, neatened, shown};
-use crate::facts::{Facts, Judgement, StatusCounts};
+use super::words::Moment;
 use crate::store::BundleRow;
 
 /// Units of the picture between the beginnings of two columns.
@@ -68,7 +69,7 @@ pub(super) struct Column {
 /// What was found about a control in a bundle.
 pub(super) struct Cell {
     pub(super) y: usize,
-    pub(super) shown: Shown,
+    pub(super) label: StatusLabel,
 }
 
 /// A part of a bar.
@@ -79,33 +80,20 @@ pub(super) struct Bar {
 }
 
 impl Picture {
-    /// The pictures of these bundles, newest first: one for each subject and framework, in the order of their newest
-    /// bundle. In a picture time goes from left to right.
-    pub(super) fn all(bundles: &[BundleRow]) -> Vec<Picture> {
-        let mut groups: Vec<Vec<&BundleRow>> = Vec::new();
-        let key = |facts: &Facts| (facts.organization.clone(), facts.framework.clone());
-        for bundle in bundles {
-            let same = |group: &&mut Vec<&BundleRow>| {
-                group.first().is_some_and(|first| key(&first.facts) == key(&bundle.facts))
-            };
-            match groups.iter_mut().find(same) {
-                Some(group) => group.push(bundle),
-                None => groups.push(vec![bundle]),
-            }
-        }
-        groups.into_iter().filter_map(|group| Picture::of(&group)).collect()
+    /// The pictures of these bundles, newest first: one for each timeline. In a picture time goes from left to right.
+    pub(super) fn all(newest_first: &[BundleRow]) -> Vec<Picture> {
+        timelines(newest_first, COLUMNS, LANES).into_iter().filter_map(Picture::of).collect()
     }
 
-    fn of(newest_first: &[&BundleRow]) -> Option<Picture> {
-        let newest = newest_first.first()?;
-        let newest_first = newest_first.get(..COLUMNS).unwrap_or(newest_first);
-        let (controls, more_lanes) = controls(newest_first);
-        let checks = |bundle: &BundleRow| bundle.facts.judgement.as_ref().map(total).unwrap_or_default();
-        let most_checks = newest_first.iter().map(|bundle| sum(&checks(bundle))).max().unwrap_or_default();
+    fn of(timeline: Timeline<'_, BundleRow>) -> Option<Picture> {
+        let Timeline { bundles, controls, more_controls } = timeline;
+        let newest = &bundles.first()?.overview;
+        let checks = |bundle: &BundleRow| bundle.overview.checks().unwrap_or_default();
+        let most_checks = bundles.iter().map(|bundle| sum(&checks(bundle))).max().unwrap_or_default();
         let bars_top = HEAD + controls.len() * STEP + 8;
         let bars_bottom = bars_top + BARS;
         let mut last_day: Option<(usize, String)> = None;
-        let columns = newest_first.iter().rev().enumerate().map(|(index, bundle)| {
+        let columns = bundles.iter().rev().enumerate().map(|(index, bundle)| {
             let x = GUTTER + index * STEP;
             let moment = Moment::of(bundle.collected_at);
             let room = last_day.as_ref().is_none_or(|(last, _)| index >= last + DAYS_APART);
@@ -120,7 +108,7 @@ impl Picture {
                 x,
                 center: x + CELL / 2,
                 title: title(bundle, &moment),
-                incomplete: !bundle.facts.complete,
+                incomplete: !bundle.overview.complete,
                 cells: cells(bundle, &controls),
                 bars: bars(&checks(bundle), most_checks, bars_bottom),
                 day,
@@ -128,12 +116,12 @@ impl Picture {
         });
         let columns: Vec<Column> = columns.collect();
         let lanes = controls.iter().enumerate().map(|(index, control)| Lane {
-            control: neatened(control),
+            control: sanitized(control),
             baseline: HEAD + index * STEP + CELL - 6,
         });
         Some(Picture {
-            subject: neatened(&newest.facts.organization),
-            framework: neatened(&newest.facts.framework),
+            subject: sanitized(&newest.organization),
+            framework: sanitized(&newest.framework),
             // The last day that is written is wider than its column.
             width: GUTTER + columns.len() * STEP + 48,
             height: bars_bottom + FOOT,
@@ -141,56 +129,26 @@ impl Picture {
             bars_bottom,
             most_checks,
             lanes: lanes.collect(),
-            more_lanes,
+            more_lanes: more_controls,
             columns,
         })
     }
 }
 
-/// The controls of these bundles, in the order of the newest that has them, and how many there are beyond.
-fn controls(bundles: &[&BundleRow]) -> (Vec<String>, usize) {
-    let mut seen = HashSet::new();
-    let mut controls = Vec::new();
-    let judgements = bundles.iter().filter_map(|bundle| bundle.facts.judgement.as_ref());
-    for control in judgements.flat_map(|judgement| &judgement.controls) {
-        if seen.insert(control.id.as_str()) && controls.len() < LANES {
-            controls.push(control.id.clone());
-        }
-    }
-    let more = seen.len().saturating_sub(controls.len());
-    (controls, more)
-}
-
-fn cells(bundle: &BundleRow, controls: &[String]) -> Vec<Cell> {
-    let Some(judgement) = &bundle.facts.judgement else { return Vec::new() };
-    let found: HashMap<&str, _> =
-        judgement.controls.iter().map(|control| (control.id.as_str(), control.status)).collect();
-    let cell = |(index, id): (usize, &String)| {
-        let status = found.get(id.as_str())?;
-        Some(Cell { y: HEAD + index * STEP, shown: shown(*status) })
+fn cells(bundle: &BundleRow, controls: &[&str]) -> Vec<Cell> {
+    let cell = |(index, id): (usize, &&str)| {
+        Some(Cell { y: HEAD + index * STEP, label: label(bundle.overview.status(id)?) })
     };
     controls.iter().enumerate().filter_map(cell).collect()
 }
 
-/// The checks of all controls together.
-pub(super) fn total(judgement: &Judgement) -> StatusCounts {
-    let mut total = StatusCounts::default();
-    for control in &judgement.controls {
-        total.pass = total.pass.saturating_add(control.checks.pass);
-        total.fail = total.fail.saturating_add(control.checks.fail);
-        total.not_verifiable = total.not_verifiable.saturating_add(control.checks.not_verifiable);
-        total.not_applicable = total.not_applicable.saturating_add(control.checks.not_applicable);
-    }
-    total
-}
-
 /// Those that a bar stands for: what does not apply says nothing about the state.
-fn sum(counts: &StatusCounts) -> u64 {
+fn sum(counts: &Counts) -> u64 {
     counts.fail.saturating_add(counts.not_verifiable).saturating_add(counts.pass)
 }
 
 /// The parts of a bar from the ground up: failed, not verifiable, passed. What is there at all has at least one unit.
-fn bars(counts: &StatusCounts, most: u64, ground: usize) -> Vec<Bar> {
+fn bars(counts: &Counts, most: u64, ground: usize) -> Vec<Bar> {
     let parts = [
         (counts.fail, Status::Fail),
         (counts.not_verifiable, Status::NotVerifiable),
@@ -212,16 +170,16 @@ fn bars(counts: &StatusCounts, most: u64, ground: usize) -> Vec<Bar> {
 
 fn title(bundle: &BundleRow, moment: &Moment) -> String {
     let mut text = format!("{} {} UTC", moment.day, moment.clock);
-    match &bundle.facts.judgement {
-        None => text.push_str("\nwhat was found is of a form that this platform does not know"),
+    match &bundle.overview.judgement {
+        None => text.push_str("\nresults of an unknown form"),
         Some(judgement) => {
             for control in judgement.controls.iter().take(LANES) {
-                let _ = write!(text, "\n{}: {}", neatened(&control.id), shown(control.status).word);
+                let _ = write!(text, "\n{}: {}", sanitized(&control.id), label(control.status).word);
             }
         }
     }
-    if !bundle.facts.complete {
-        text.push_str("\nincomplete: something is missing");
+    if !bundle.overview.complete {
+        text.push_str("\nincomplete");
     }
     text
 }
@@ -254,12 +212,12 @@ mod tests {
 
     #[test]
     fn a_bar_shows_whatever_is_there() {
-        let counts = StatusCounts { pass: 9_999, fail: 1, not_verifiable: 0, not_applicable: 7 };
+        let counts = Counts { pass: 9_999, fail: 1, not_verifiable: 0, not_applicable: 7 };
         let parts = bars(&counts, sum(&counts), 100);
         assert_eq!(parts.iter().map(|bar| bar.class).collect::<Vec<_>>(), ["fail", "pass"]);
         assert_eq!(parts[0].height, 1, "one failed check of ten thousand is seen");
         assert_eq!(parts[1].height, BARS - 1);
-        assert!(bars(&StatusCounts::default(), 0, 100).is_empty());
+        assert!(bars(&Counts::default(), 0, 100).is_empty());
     }
 
     #[test]

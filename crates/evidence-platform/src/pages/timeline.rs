@@ -3,10 +3,12 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
+use evidence_bundle::Status;
+use evidence_view::{ControlOverview, sanitized};
 use http::StatusCode;
 
-use super::picture::{Picture, total};
-use super::words::{Moment, Shown, counted, neatened, number, shown, size, tags};
+use super::picture::Picture;
+use super::words::{self, Moment, counted, grouped, size, tags};
 use super::{Frame, page};
 use crate::api::App;
 use crate::api::bundles::page_request;
@@ -54,7 +56,7 @@ struct Row {
 
 struct Control {
     id: String,
-    shown: Shown,
+    status: Status,
 }
 
 struct Checks {
@@ -77,13 +79,14 @@ pub async fn timeline(
     let bundles = app.service.bundles(&principal, &request).await?;
     let pictures = Picture::all(&bundles.items);
     let trusted = app.service.signers(&principal).await?;
-    let group = |bundle: &BundleRow| (bundle.facts.organization.clone(), bundle.facts.framework.clone());
+    let group =
+        |bundle: &BundleRow| (bundle.overview.organization.clone(), bundle.overview.framework.clone());
     let newest = bundles.items.first().map(group);
     // What is marked at first belongs together, if there are two that do.
     let second = bundles.items.iter().skip(1).position(|bundle| Some(group(bundle)) == newest);
     let second = second.map_or(1, |index| index.saturating_add(1));
     let rows = bundles.items.into_iter().enumerate().map(|(index, bundle)| {
-        let trusted = trusted.iter().any(|key| key.key_id == bundle.facts.key_id);
+        let trusted = trusted.iter().any(|key| key.key_id == bundle.overview.key_id);
         Row { newest: index == 0, second: index == second, trusted, ..row(bundle) }
     });
     let timeline = Timeline {
@@ -99,30 +102,27 @@ pub async fn timeline(
 }
 
 fn row(bundle: BundleRow) -> Row {
-    let facts = bundle.facts;
-    let checks = facts.judgement.as_ref().map(total).map(|counts| {
+    let overview = bundle.overview;
+    let checks = overview.checks().map(|counts| {
         let all = [counts.pass, counts.fail, counts.not_verifiable, counts.not_applicable];
         let all = all.into_iter().fold(0, u64::saturating_add);
-        let some = |count: u64| (count > 0).then(|| number(count));
+        let some = |count: u64| (count > 0).then(|| grouped(count));
         Checks {
             fail: some(counts.fail),
             not_verifiable: some(counts.not_verifiable),
             all: counted(all, "check"),
         }
     });
-    let controls = facts.judgement.map(|judgement| judgement.controls).unwrap_or_default();
-    let control = |control: crate::facts::ControlFacts| Control {
-        shown: shown(control.status),
-        id: neatened(&control.id),
-    };
+    let controls = overview.judgement.map(|judgement| judgement.controls).unwrap_or_default();
+    let control = |control: ControlOverview| Control { status: control.status, id: sanitized(&control.id) };
     let more_controls = controls.len().saturating_sub(CONTROLS);
     Row {
         id: bundle.id,
         collected: Moment::of(bundle.collected_at),
         stored: Moment::of(bundle.uploaded_at),
-        subject: neatened(&facts.organization),
-        framework: neatened(&facts.framework),
-        complete: facts.complete,
+        subject: sanitized(&overview.organization),
+        framework: sanitized(&overview.framework),
+        complete: overview.complete,
         controls: controls.into_iter().take(CONTROLS).map(control).collect(),
         more_controls: (more_controls > 0).then(|| format!("and {more_controls} more")),
         trusted: true,

@@ -26,7 +26,7 @@ use crate::api::problem::Unwritten;
 use crate::id::random_hex;
 use crate::pages;
 use crate::principal::Principal;
-use crate::service::{RequestId, Seat};
+use crate::service::{PageShare, RequestId};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -106,8 +106,8 @@ enum Direction {
     Out,
 }
 
-/// What a body holds until its last byte is sent: its connection, and a page's part of the platform.
-type Held = (Option<Busy>, Option<Arc<Seat>>);
+/// What a body holds until its last byte is sent: its connection, and a page's share of the platform.
+type Held = (Option<Busy>, Option<Arc<PageShare>>);
 
 /// A body whose bytes are counted and which holds something as long as it lives.
 struct Watched {

@@ -7,7 +7,6 @@
 mod admin;
 mod attempts;
 mod bundles;
-mod looking;
 mod operator;
 mod page;
 mod ready;
@@ -15,6 +14,7 @@ mod sessions;
 mod shares;
 mod sweep;
 mod upload;
+mod viewer;
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ use std::time::Duration;
 pub use admin::NewKey;
 pub use attempts::Attempt;
 pub use bundles::Download;
-pub use looking::{Seat, Viewer};
 pub use operator::Operator;
 pub use page::{Page, PageRequest};
 pub use sessions::SESSION_SECONDS;
 pub use sweep::Swept;
 pub use upload::{NewUpload, Stored, Verification, check_tags};
+pub use viewer::{PageShare, Viewer};
 
 use attempts::Attempts;
 use shares::Shares;
@@ -53,7 +53,7 @@ pub struct Settings {
     pub min_retention_days: u32,
     /// How many uploads may be under way at once; one organization can have half of them.
     pub uploads: usize,
-    /// How many bytes an uploaded bundle may inflate to; at most those of [`crate::facts::LIMITS`].
+    /// How many bytes an uploaded bundle may inflate to; at most those of [`crate::verify::LIMITS`].
     pub inflated_bytes: u64,
     /// How many bundles may be verified or shown at once; one organization can have half of them.
     pub readers: usize,
@@ -127,7 +127,7 @@ impl Service {
     ) -> Result<Service, Error> {
         let spool = Spool::open(&blobs.spool_directory().unwrap_or_else(|| spool.to_owned()))?;
         let (uploads, verifications) = (Shares::new(settings.uploads), Shares::new(upload::VERIFICATIONS));
-        let (pages, readers) = (Shares::new(looking::PAGES), Shares::new(settings.readers));
+        let (pages, readers) = (Shares::new(viewer::PAGES), Shares::new(settings.readers));
         let inner = Inner {
             store,
             blobs,

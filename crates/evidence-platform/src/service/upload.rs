@@ -11,6 +11,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use evidence_bundle::{Limits, NewerBundle, PublicKey, Reason, TrustRoot};
+use evidence_view::Overview;
 use futures_util::{Stream, StreamExt as _};
 use object_store::{GetResult, GetResultPayload};
 use serde_json::json;
@@ -18,13 +19,13 @@ use serde_json::json;
 use super::shares::Share;
 use super::{RequestId, Service};
 use crate::error::Error;
-use crate::facts::{self, Facts};
 use crate::id::{BlobDigest, bundle_id};
 use crate::principal::Principal;
 use crate::role::Capability;
 use crate::spool::{Patience, Spooled};
 use crate::store::{Action, BundleRow, Outcome};
 use crate::time::Time;
+use crate::verify;
 use crate::wanted::{self, Wanted};
 
 /// What an uploader says about a bundle.
@@ -156,10 +157,10 @@ impl Service {
         let trust = self.trust(principal).await?;
         let file = spooled.file.reopen()?;
         let share = wanted.or_gone(self.inner.readers.wait(principal.organization())).await??;
-        let limits = Limits { inflated_bytes: self.inner.settings.inflated_bytes, ..facts::LIMITS };
+        let limits = Limits { inflated_bytes: self.inner.settings.inflated_bytes, ..verify::LIMITS };
         let (verdict, _) = self.judge(share, wanted, file, trust, limits).await?;
-        let facts = match verdict {
-            Ok(facts) => facts,
+        let overview = match verdict {
+            Ok(overview) => overview,
             Err(error) => {
                 let reason = match &error {
                     Error::Refused { reason, .. } => Some(reason.code()),
@@ -175,7 +176,7 @@ impl Service {
                 return Err(error);
             }
         };
-        self.store_bundle(principal, request, upload, spooled, id, facts).await
+        self.store_bundle(principal, request, upload, spooled, id, overview).await
     }
 
     async fn store_bundle(
@@ -185,7 +186,7 @@ impl Service {
         upload: NewUpload,
         spooled: Spooled,
         id: String,
-        facts: Facts,
+        overview: Overview,
     ) -> Result<Stored, Error> {
         let organization = principal.organization();
         let now = self.inner.clock.now();
@@ -194,13 +195,13 @@ impl Service {
             id,
             digest: spooled.digest,
             size_bytes: spooled.size,
-            collected_at: Time(facts.created_at.saturating_mul(1_000)),
+            collected_at: Time(overview.created_at.saturating_mul(1_000)),
             uploaded_at: now,
             uploaded_by: principal.key_prefix().to_owned(),
             tags: upload.tags,
             retention_until: now.plus_days(days),
             legal_hold: false,
-            facts,
+            overview,
         };
         let mut transaction = self.inner.store.begin().await?;
         let abandoned = now.minus_seconds(REMOVAL_SECONDS);
@@ -215,7 +216,7 @@ impl Service {
         if !transaction.key_counts(organization, principal.key_id()).await? {
             return Err(Error::Unauthenticated);
         }
-        if !transaction.trusts(organization, &bundle.facts.key_id).await? {
+        if !transaction.trusts(organization, &bundle.overview.key_id).await? {
             let reason = Reason::SignatureInvalid;
             let detail = json!({ "reason": reason.code(), "sha256": bundle.digest.to_string() });
             let record =
@@ -248,7 +249,7 @@ impl Service {
         let detail = json!({
             "sha256": bundle.digest.to_string(),
             "size_bytes": bundle.size_bytes,
-            "key_id": bundle.facts.key_id,
+            "key_id": bundle.overview.key_id,
             "retention_until": bundle.retention_until,
         });
         let record = self.record(principal, request, Action::BundleUpload, &bundle.id, Outcome::Done, detail);
@@ -299,14 +300,14 @@ impl Service {
         let (file, _spooled) = self.local(blob).await?;
         let (_waiting, wanted) = wanted::pair();
         // The operator's bound is for uploads: a bundle that was accepted under a higher one is still sound.
-        let (verdict, digest) = self.judge(share, &wanted, file, trust, facts::LIMITS).await?;
+        let (verdict, digest) = self.judge(share, &wanted, file, trust, verify::LIMITS).await?;
         if digest != Some(bundle.digest) {
             let detail = "the stored bytes do not have the SHA-256 that was stored";
             return Ok(failed("digest-mismatch", detail.to_owned()));
         }
         match verdict {
-            Ok(facts) => {
-                Ok(Verification { verified: true, key_id: Some(facts.key_id), reason: None, detail: None })
+            Ok(overview) => {
+                Ok(Verification { verified: true, key_id: Some(overview.key_id), reason: None, detail: None })
             }
             Err(Error::Refused { reason, detail }) => Ok(failed(reason.code(), detail)),
             Err(error @ Error::NewerVersion(_)) => Ok(failed(NewerBundle::CODE, error.to_string())),
@@ -342,11 +343,11 @@ impl Service {
         file: File,
         trust: TrustRoot,
         limits: Limits,
-    ) -> Result<(Result<Facts, Error>, Option<BlobDigest>), Error> {
+    ) -> Result<(Result<Overview, Error>, Option<BlobDigest>), Error> {
         let bundle = wanted.reader(file);
         let work = move || {
             let _share = share;
-            facts::judge(bundle, &trust, &limits)
+            verify::overview(bundle, &trust, &limits)
         };
         tokio::task::spawn_blocking(work).await.map_err(Error::join)
     }

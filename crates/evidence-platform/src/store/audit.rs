@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Store, Transaction, number, text};
+use super::{Store, Transaction, integer, text};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::store::bundles::Position;
@@ -192,7 +192,7 @@ impl Store {
         let read = |row| {
             Ok(AuditRecord {
                 id: text(row, "id")?,
-                at: Time(number(row, "at")?),
+                at: Time(integer(row, "at")?),
                 actor: text(row, "actor")?,
                 action: text(row, "action")?,
                 target: text(row, "target")?,

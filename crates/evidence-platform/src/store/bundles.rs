@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use evidence_view::Overview;
 use sqlx::any::AnyRow;
 
-use super::{Store, Transaction, corrupt, number, text};
+use super::{Store, Transaction, corrupt, integer, text};
 use crate::error::Error;
-use crate::facts::Facts;
 use crate::id::{BlobDigest, OrganizationId};
 use crate::time::Time;
 
@@ -20,7 +20,7 @@ pub struct BundleRow {
     /// How many bytes it has.
     pub size_bytes: u64,
     /// What the signed documents say: the identity, the controls, the counts.
-    pub facts: Facts,
+    pub overview: Overview,
     /// When it was collected, as the signer claims.
     pub collected_at: Time,
     /// When it was stored here.
@@ -33,6 +33,12 @@ pub struct BundleRow {
     pub retention_until: Time,
     /// Whether it must be kept whatever the retention says.
     pub legal_hold: bool,
+}
+
+impl AsRef<Overview> for BundleRow {
+    fn as_ref(&self) -> &Overview {
+        &self.overview
+    }
 }
 
 /// A place in a list that is ordered by time and name, newest first.
@@ -101,8 +107,8 @@ impl Store {
         );
         let query = sqlx::query(sqlx::AssertSqlSafe(sql))
             .bind(organization.as_str())
-            .bind(&bundle.facts.organization)
-            .bind(&bundle.facts.framework)
+            .bind(&bundle.overview.organization)
+            .bind(&bundle.overview.framework)
             .bind(bundle.collected_at.0)
             .bind(&bundle.id);
         query.fetch_optional(&self.pool).await?.map(|row| read(&row)).transpose()
@@ -116,7 +122,8 @@ impl Transaction {
         organization: &OrganizationId,
         new: &BundleRow,
     ) -> Result<bool, Error> {
-        let facts = serde_json::to_string(&new.facts).map_err(|error| Error::internal("facts", error))?;
+        let facts = serde_json::to_string(&new.overview)
+            .map_err(|error| Error::internal("an overview could not be written", error))?;
         let tags = serde_json::to_string(&new.tags).map_err(|error| Error::internal("tags", error))?;
         let done = sqlx::query(
             "INSERT INTO bundles (id, organization_id, sha256, size_bytes, manifest_bundle_id, subject, framework, \
@@ -127,13 +134,13 @@ impl Transaction {
         .bind(organization.as_str())
         .bind(new.digest.to_string())
         .bind(i64::try_from(new.size_bytes).unwrap_or(i64::MAX))
-        .bind(&new.facts.bundle_id)
-        .bind(&new.facts.organization)
-        .bind(&new.facts.framework)
+        .bind(&new.overview.bundle_id)
+        .bind(&new.overview.organization)
+        .bind(&new.overview.framework)
         .bind(new.collected_at.0)
         .bind(new.uploaded_at.0)
         .bind(&new.uploaded_by)
-        .bind(&new.facts.key_id)
+        .bind(&new.overview.key_id)
         .bind(facts)
         .bind(tags)
         .bind(new.retention_until.0)
@@ -202,19 +209,19 @@ impl Transaction {
 }
 
 fn read(row: &AnyRow) -> Result<BundleRow, Error> {
-    let facts = serde_json::from_str(&text(row, "facts")?);
+    let overview = serde_json::from_str(&text(row, "facts")?);
     let tags = serde_json::from_str(&text(row, "tags")?);
     Ok(BundleRow {
         id: text(row, "id")?,
         digest: BlobDigest::parse(&text(row, "sha256")?)
             .ok_or_else(|| corrupt("a bundle's digest is damaged"))?,
-        size_bytes: u64::try_from(number(row, "size_bytes")?).unwrap_or_default(),
-        facts: facts.map_err(|error| Error::internal("a bundle's facts are damaged", error))?,
-        collected_at: Time(number(row, "collected_at")?),
-        uploaded_at: Time(number(row, "uploaded_at")?),
+        size_bytes: u64::try_from(integer(row, "size_bytes")?).unwrap_or_default(),
+        overview: overview.map_err(|error| Error::internal("a bundle's overview is damaged", error))?,
+        collected_at: Time(integer(row, "collected_at")?),
+        uploaded_at: Time(integer(row, "uploaded_at")?),
         uploaded_by: text(row, "uploaded_by")?,
         tags: tags.map_err(|error| Error::internal("a bundle's tags are damaged", error))?,
-        retention_until: Time(number(row, "retention_until")?),
-        legal_hold: number(row, "legal_hold")? != 0,
+        retention_until: Time(integer(row, "retention_until")?),
+        legal_hold: integer(row, "legal_hold")? != 0,
     })
 }

@@ -181,6 +181,6 @@ impl Store {
     /// How many claims there are.
     pub(crate) async fn count_claims(&self) -> Result<i64, Error> {
         let row = sqlx::query("SELECT COUNT(*) AS n FROM claims").fetch_one(&self.pool).await?;
-        super::number(&row, "n")
+        super::integer(&row, "n")
     }
 }

@@ -3,7 +3,7 @@
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use super::{Store, Transaction, corrupt, number, text};
+use super::{Store, Transaction, corrupt, integer, text};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::principal::Principal;
@@ -150,7 +150,7 @@ fn key(row: &AnyRow) -> Result<KeyRow, Error> {
         prefix: text(row, "prefix")?,
         role: role(row)?,
         label: text(row, "label")?,
-        created_at: Time(number(row, "created_at")?),
+        created_at: Time(integer(row, "created_at")?),
         revoked_at: row.try_get::<Option<i64>, _>("revoked_at")?.map(Time),
     })
 }

@@ -250,7 +250,7 @@ fn text(row: &AnyRow, column: &str) -> Result<String, Error> {
 }
 
 /// Reads a column that holds a number.
-fn number(row: &AnyRow, column: &str) -> Result<i64, Error> {
+fn integer(row: &AnyRow, column: &str) -> Result<i64, Error> {
     Ok(row.try_get::<i64, _>(column)?)
 }
 

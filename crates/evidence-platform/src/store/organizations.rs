@@ -1,6 +1,6 @@
 //! Rows of `organizations`.
 
-use super::{Store, Transaction, number, text};
+use super::{Store, Transaction, integer, text};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::time::Time;
@@ -58,6 +58,6 @@ fn organization(row: &sqlx::any::AnyRow) -> Result<Organization, Error> {
         id: OrganizationId::stored(text(row, "id")?),
         slug: text(row, "slug")?,
         name: text(row, "name")?,
-        created_at: Time(number(row, "created_at")?),
+        created_at: Time(integer(row, "created_at")?),
     })
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyPool, SqlSafeStr as _};
 
-use super::{Dialect, number};
+use super::{Dialect, integer};
 use crate::error::Error;
 
 /// Brings the tables up to date.
@@ -17,7 +17,7 @@ pub(super) async fn migrate(pool: &AnyPool, dialect: Dialect) -> Result<(), Erro
         && found > known
     {
         let row = sqlx::query("SELECT oldest FROM schema_compatibility").fetch_one(pool).await?;
-        let oldest = number(&row, "oldest")?;
+        let oldest = integer(&row, "oldest")?;
         if oldest > known {
             return Err(Error::Invalid(format!(
                 "the database has schema {found}, made by a newer evidence-platform; this program knows schema \
@@ -36,7 +36,7 @@ async fn newest(pool: &AnyPool) -> Option<i64> {
     // What else is wrong with the database, the migrator reports.
     let row =
         sqlx::query("SELECT MAX(version) AS newest FROM _sqlx_migrations").fetch_one(pool).await.ok()?;
-    number(&row, "newest").ok()
+    integer(&row, "newest").ok()
 }
 
 fn migrator(dialect: Dialect) -> Migrator {

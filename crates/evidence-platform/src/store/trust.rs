@@ -1,6 +1,6 @@
 //! Rows of `trusted_keys`: whose signatures an organization believes.
 
-use super::{Store, Transaction, number, text};
+use super::{Store, Transaction, integer, text};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::time::Time;
@@ -39,7 +39,7 @@ impl Store {
                 public_key: text(row, "public_key")?,
                 fingerprint: text(row, "fingerprint")?,
                 label: text(row, "label")?,
-                created_at: Time(number(row, "created_at")?),
+                created_at: Time(integer(row, "created_at")?),
             })
         };
         rows.iter().map(read).collect()

@@ -146,7 +146,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     let cookie = running.sign_in(&tenant.read).await;
     let empty = running.page("/bundles", Some(&cookie)).await;
     is_page(&empty);
-    assert!(empty.text().contains("No bundle yet") && empty.text().contains("--organization acme"));
+    assert!(empty.text().contains("No bundles yet") && empty.text().contains("--organization acme"));
 
     let ids = stored(&running, &tenant.upload, &[1, 2, 3]).await;
     let text = running.page("/bundles", Some(&cookie)).await.text();
@@ -173,8 +173,8 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
         "CC6.1",
         "Logical access controls",
         "two-factor-required",
-        "Nothing, as the signer says",
-        "a key that this organization trusts",
+        "Nothing is missing",
+        "a key this organization trusts",
         &bundles::key().public_key().key_id().to_string(),
         "openssl pkeyutl -verify",
         "evidence-bundle-20260102-030505.tar.gz",
@@ -211,9 +211,9 @@ async fn files_are_shown_as_they_are() {
     let text = running.page(&page(&hostile, file), Some(&cookie)).await;
     is_page(&text);
     assert!(text.text().contains("&#60;img src=x"), "{}", text.text());
-    assert!(text.text().contains("<code>/orgs/acme</code>, answered 200"));
+    assert!(text.text().contains("<code>/orgs/acme</code>, status 200"));
     let text = running.page(&page(&large, file), Some(&cookie)).await.text();
-    assert!(text.contains("too large to be shown") && text.len() < 10_000);
+    assert!(text.contains("too large to show") && text.len() < 10_000);
 
     let list = running.page(&page(&hostile, "/artifacts"), Some(&cookie)).await;
     is_page(&list);
@@ -248,15 +248,15 @@ async fn two_bundles_are_compared() {
     let ids = stored(&running, &tenant.upload, &[1, 2]).await;
     let compare = |from: &str, to: &str| format!("/compare?from={from}&to={to}");
     let text = running.page(&compare(&ids[0], &ids[1]), Some(&cookie)).await.text();
-    assert!(text.contains("Fails no more") && !text.contains("Fails now"), "{text}");
-    assert!(text.contains("The same artifacts"), "{text}");
+    assert!(text.contains("Fixed") && !text.contains("Newly failing"), "{text}");
+    assert!(text.contains("No artifacts changed"), "{text}");
     let text = running.page(&compare(&ids[1], &ids[0]), Some(&cookie)).await.text();
     assert!(
-        text.contains("Fails now") && text.contains("The first was collected after the second"),
+        text.contains("Newly failing") && text.contains("The first was collected after the second"),
         "{text}"
     );
     let text = running.page(&compare(&ids[0], &ids[0]), Some(&cookie)).await.text();
-    assert!(text.contains("No check changed") && text.contains("1 check did not change"), "{text}");
+    assert!(text.contains("No checks changed") && text.contains("1 check unchanged"), "{text}");
     let gone = "0".repeat(36);
     for (path, status) in [
         (compare(&ids[0], &gone), 404),
@@ -375,11 +375,11 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     })
     .await;
     let text = look(&most).await;
-    assert!(text.contains("Too much for a page") && text.len() < 10_000);
+    assert!(text.contains("Page too large") && text.len() < 10_000);
     // A string that a parser would have to hold is no document.
     let endless = upload(5, &|parts| parts.normalized.controls[0].reason = "a".repeat((1 << 20) + 1)).await;
     assert_eq!(endless.json["status"], "stored", "{endless:?}");
-    assert!(look(&endless).await.contains("of a form that this platform does not know"));
+    assert!(look(&endless).await.contains("does not know the form of this bundle"));
 
     // Marks that turn the direction of reading; ids that are those of the page; a hint that is no document.
     let deceiving = upload(6, &|parts| {
@@ -394,7 +394,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     assert!(!text.contains('\u{202e}') && text.contains("safe\\u{202e}"), "{text}");
     assert!(text.contains("line\\u{a}break") && !text.contains("<img"), "{text}");
     assert_eq!(text.matches("id=\"controls\"").count(), 1);
-    assert!(text.contains("hints in this bundle are of a form") && !text.contains("There are no hints"));
+    assert!(text.contains("does not know the form of this bundle's hints") && !text.contains("No hints"));
 
     // What a source did not show is missing, whatever the manifest says.
     let denied = upload(7, &|parts| {
@@ -403,7 +403,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     })
     .await;
     let text = look(&denied).await;
-    assert!(!text.contains("Nothing, as the signer says") && text.contains(">31</td>"), "{text}");
+    assert!(!text.contains("Nothing is missing") && text.contains(">31</td>"), "{text}");
 }
 
 #[tokio::test]
@@ -433,13 +433,13 @@ async fn one_organization_that_looks_leaves_room_for_others() {
     let running = Running::local().await;
     let (one, two) = (running.tenant("one").await, running.tenant("two").await);
     let principal = running.service.authenticate(&one.read).await.unwrap();
-    let seats: Vec<_> = (0..32).map(|_| running.service.seat(&principal).unwrap()).collect();
+    let shares: Vec<_> = (0..32).map(|_| running.service.page_share(&principal).unwrap()).collect();
     let cookies = [running.sign_in(&one.read).await, running.sign_in(&two.read).await];
     let answer = running.page("/bundles", Some(&cookies[0])).await;
     assert_eq!((answer.status, answer.headers["retry-after"].to_str().unwrap()), (503, "5"));
     is_page(&answer);
     assert_eq!(running.page("/bundles", Some(&cookies[1])).await.status, 200);
-    drop(seats);
+    drop(shares);
     for _ in 0..100 {
         assert_eq!(
             running.page("/bundles", Some(&cookies[0])).await.status,

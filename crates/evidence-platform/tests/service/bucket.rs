@@ -126,16 +126,15 @@ async fn a_bundle_that_is_deleted_meanwhile_is_not_found() {
     let late = late.await.unwrap();
     assert!(matches!(late, Err(Error::NotFound(_))), "{late:?}");
     let viewer = lab.service.viewer(&lab.admin).await.unwrap();
-    let look = |_: &mut (), _: &str, _: &mut dyn std::io::Read| Ok(());
-    let looked = viewer.inspect(&lab.admin, &bundle, look).await;
-    assert!(matches!(looked, Err(Error::NotFound(_))), "{looked:?}");
+    let read = viewer.read(&lab.admin, &bundle, evidence_view::Results::default()).await;
+    assert!(matches!(read, Err(Error::NotFound(_))), "{read:?}");
 }
 
 #[tokio::test]
 async fn trust_and_key_count_when_a_bundle_is_stored() {
     let lab = Lab::new().await;
     let key = lab.stored(1).await;
-    let signer = lab.service.bundle(&lab.admin, &key).await.unwrap().facts.key_id;
+    let signer = lab.service.bundle(&lab.admin, &key).await.unwrap().overview.key_id;
     let who = principal(&lab.service, &lab.tenant.upload).await;
     for (number, revoke) in [(2, false), (3, true)] {
         // The put fails and is repeated until it is let through, so that what is revoked is revoked behind every check.

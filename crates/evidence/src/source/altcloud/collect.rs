@@ -12,7 +12,7 @@ use super::scope::Scope;
 use super::wire::Activity;
 use super::{AltCloudSession, connect};
 use crate::report::format::counted;
-use crate::source::Found;
+use crate::source::{Configured, Found};
 
 /// The roles, and who has them.
 pub(super) type Administrators = (Listing<Role>, Listing<Assignment>);

@@ -14,7 +14,7 @@ const DOCUMENT_BYTES: u64 = 256 << 20;
 const STRING_BYTES: usize = 1 << 20;
 
 /// Reads a document. `None` if it is not of the known form, or larger than the bounds.
-pub(crate) fn json<T: DeserializeOwned>(contents: &mut dyn Read) -> Option<T> {
+pub(crate) fn document<T: DeserializeOwned>(contents: &mut dyn Read) -> Option<T> {
     serde_json::from_reader(reader(contents)).ok()
 }
 
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_string_is_bounded_and_everything_else_is_as_before() {
-        let read = |text: &str| json::<serde_json::Value>(&mut text.as_bytes());
+        let read = |text: &str| document::<serde_json::Value>(&mut text.as_bytes());
         for text in [r#"{"a\"b":"\\","c":["\"",1]}"#, r#""\u0022""#, "[]", r#"["\\\"","x"]"#] {
             assert_eq!(read(text), serde_json::from_str(text).ok(), "{text}");
             assert!(read(text).is_some());
@@ -73,7 +73,8 @@ mod tests {
         // Many strings that are long together are a matter of the document's bound.
         let many = format!("[{}\"\"]", format!("\"{}\",", "a".repeat(1_000)).repeat(2_000));
         assert!(read(&many).is_some());
-        let mut endless = io::repeat(b' ');
-        assert!(json::<serde_json::Value>(&mut endless).is_none());
+        let mut endless = Bounded { inner: io::repeat(b' '), left: 10_000, string: None, escaped: false };
+        let error = io::copy(&mut endless, &mut io::sink()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
     }
 }

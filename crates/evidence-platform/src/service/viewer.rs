@@ -1,30 +1,30 @@
-//! Looking into bundles: how many may look at once, and reading the files of a bundle while it is verified.
+//! Reading stored bundles for pages: how many at once, and always while the bytes are verified.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use evidence_bundle::TrustRoot;
+use evidence_view::FileReader;
 
 use super::Service;
 use super::shares::Share;
 use crate::error::Error;
-use crate::facts;
 use crate::principal::Principal;
 use crate::role::Capability;
 use crate::store::BundleRow;
+use crate::verify;
 use crate::wanted::{self, Waiting, Wanted};
 
 /// How many pages may be made and on their way at once; one organization can have half of them. Bounds the memory of all
 /// pages together.
 pub(super) const PAGES: usize = 64;
 
-/// A page's part of the platform, for as long as it is made and on its way.
+/// A page's share of the platform, held until its last byte is sent.
 #[derive(Debug)]
-pub struct Seat {
+pub struct PageShare {
     _share: Share,
 }
 
-/// A turn to look into bundles. Dropping it ends what is still being read.
+/// A turn to read bundles. Dropping it ends what is still being read.
 #[derive(Debug)]
 pub struct Viewer {
     service: Service,
@@ -34,16 +34,16 @@ pub struct Viewer {
 }
 
 impl Service {
-    /// A part of the platform for a page.
+    /// A share of the platform for a page.
     ///
     /// # Errors
     /// [`Error::Busy`] if the organization has enough of them.
-    pub fn seat(&self, principal: &Principal) -> Result<Seat, Error> {
+    pub fn page_share(&self, principal: &Principal) -> Result<PageShare, Error> {
         let share = self.inner.pages.take(principal.organization())?;
-        Ok(Seat { _share: share })
+        Ok(PageShare { _share: share })
     }
 
-    /// Waits for a turn to look into bundles.
+    /// Waits for a turn to read bundles.
     ///
     /// # Errors
     /// [`Error::Internal`].
@@ -55,7 +55,7 @@ impl Service {
 }
 
 impl Viewer {
-    /// Shows every file of a bundle to `look`, in the order of the archive, and gives what `look` made of them.
+    /// Reads a bundle with `reader`.
     ///
     /// On the way the bytes are compared with the digest that they were stored under, and verified to the last one with
     /// the key that the bundle was accepted with: trust that has ended since does not make what is stored unreadable.
@@ -63,31 +63,26 @@ impl Viewer {
     /// # Errors
     /// [`Error::Damaged`] if the stored bytes are missing or others, [`Error::NotFound`] if the bundle was deleted meanwhile,
     /// [`Error::Forbidden`], [`Error::Unavailable`].
-    pub async fn inspect<T: Default + Send + 'static>(
+    pub async fn read<T: FileReader + Send + 'static>(
         &self,
         principal: &Principal,
         bundle: &BundleRow,
-        mut look: impl FnMut(&mut T, &str, &mut dyn Read) -> std::io::Result<()> + Send + 'static,
+        reader: T,
     ) -> Result<T, Error> {
         principal.require(Capability::Read)?;
         let service = &self.service;
         let mut trust = TrustRoot::new();
         let damaged = |error| Error::internal("a stored key id is damaged", error);
-        trust.add_fingerprint(&bundle.facts.key_id).map_err(damaged)?;
+        trust.add_fingerprint(&bundle.overview.key_id).map_err(damaged)?;
         let (file, _spooled) = service.local(service.stored(principal, bundle).await?).await?;
         let (file, stored) = (self.wanted.reader(file), bundle.digest);
-        self.work(move || {
-            let mut seen = T::default();
-            let (verdict, digest) =
-                facts::inspect(file, &trust, &mut |path, contents| look(&mut seen, path, contents));
-            match verdict {
-                _ if digest != Some(stored) => Err(Error::digest_mismatch()),
-                Ok(()) => Ok(seen),
-                Err(Error::Refused { reason, detail }) => {
-                    Err(Error::Damaged { reason: reason.code(), detail })
-                }
-                Err(error) => Err(error),
+        self.work(move || match verify::read(file, &trust, &verify::LIMITS, reader) {
+            (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
+            (Ok((_, read)), _) => Ok(read),
+            (Err(Error::Refused { reason, detail }), _) => {
+                Err(Error::Damaged { reason: reason.code(), detail })
             }
+            (Err(error), _) => Err(error),
         })
         .await?
     }

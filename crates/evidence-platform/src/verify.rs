@@ -1,0 +1,104 @@
+//! Verifying a bundle: to its last byte, with the digest of the bytes, within what the platform agrees to hold.
+
+use std::io::{self, Read};
+
+use evidence_bundle::{Expectations, Failure, Limits, Reason, TrustRoot, VerifiedBundle};
+use evidence_view::{FileReader, Overview, OverviewReader};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Error;
+use crate::id::BlobDigest;
+
+/// What the platform agrees to read of a stored bundle: what is held in memory is less than the format allows. An upload
+/// may inflate to less, as the operator decides.
+pub const LIMITS: Limits = Limits {
+    files: 200_000,
+    inflated_bytes: 16 << 30,
+    checksums_bytes: 32 << 20,
+    manifest_bytes: 64 << 20,
+    run_bytes: 4 << 20,
+    derived_bytes: 256 << 20,
+};
+
+/// Controls of a judgement. A framework has some dozens.
+const CONTROLS: usize = 256;
+/// Bytes of JSON that the overview of a bundle may have.
+const OVERVIEW_BYTES: usize = 256 << 10;
+
+/// Verifies a bundle while `reader` reads it; returns the SHA-256 of the bytes too, whatever the verdict. What was read
+/// counts only if the verdict is good and the digest is the expected one.
+///
+/// # Errors
+/// [`Error::Refused`] if no trusted key signed exactly this, [`Error::NoTrustedKey`] if there is none, and
+/// [`Error::Unavailable`] if it could not be read.
+pub fn read<T: FileReader>(
+    bundle: impl Read,
+    trust: &TrustRoot,
+    limits: &Limits,
+    reader: T,
+) -> (Result<(VerifiedBundle, T), Error>, Option<BlobDigest>) {
+    let mut bundle = Hashing { inner: bundle, hasher: Sha256::new() };
+    let verdict = evidence_view::read(&mut bundle, trust, &Expectations::default(), limits, reader);
+    (verdict.map_err(refusal), bundle.finish())
+}
+
+/// As [`read`], of the overview that is kept of a bundle.
+///
+/// # Errors
+/// Those of [`read`], and [`Error::Refused`] if the overview is too large to keep.
+pub fn overview(
+    bundle: impl Read,
+    trust: &TrustRoot,
+    limits: &Limits,
+) -> (Result<Overview, Error>, Option<BlobDigest>) {
+    let (verdict, digest) = read(bundle, trust, limits, OverviewReader::default());
+    (verdict.and_then(|(bundle, reader)| bounded(reader.overview(bundle))), digest)
+}
+
+fn refusal(failure: Failure) -> Error {
+    match failure {
+        Failure::NotWhatWasSigned(error) => Error::Refused { reason: error.reason, detail: error.detail },
+        Failure::IntactNotAuthenticated(_) => Error::NoTrustedKey,
+        Failure::NewerVersion(newer) => Error::NewerVersion(newer),
+        Failure::CannotJudge(error) => Error::Unavailable(Box::new(error)),
+    }
+}
+
+/// Even a trusted signer does not fill the database.
+fn bounded(overview: Overview) -> Result<Overview, Error> {
+    let too_large = |detail| Err(Error::Refused { reason: Reason::Limit, detail });
+    let controls = overview.judgement.as_ref().map_or(0, |judgement| judgement.controls.len());
+    if controls > CONTROLS {
+        return too_large(format!(
+            "the judgement has {controls} controls, more than the limit of {CONTROLS}"
+        ));
+    }
+    let size = serde_json::to_vec(&overview).map(|json| json.len()).unwrap_or(usize::MAX);
+    if size > OVERVIEW_BYTES {
+        return too_large(format!(
+            "the overview of manifest and judgement has more than {OVERVIEW_BYTES} bytes"
+        ));
+    }
+    Ok(overview)
+}
+
+struct Hashing<R> {
+    inner: R,
+    hasher: Sha256,
+}
+
+impl<R: Read> Hashing<R> {
+    /// The SHA-256 of everything, also of what nothing read; `None` if it cannot be read.
+    fn finish(mut self) -> Option<BlobDigest> {
+        io::copy(&mut self, &mut io::sink()).ok()?;
+        Some(BlobDigest(self.hasher.finalize().into()))
+    }
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.hasher.update(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
+}

@@ -1,0 +1,117 @@
+//! The artifacts of a bundle as a list that can be searched, and a single file of it.
+
+use std::io::{self, Read};
+
+use evidence_bundle::document::ArtifactRecord;
+use evidence_bundle::path::MANIFEST;
+
+use crate::read::FileReader;
+use crate::rows::{First, each_artifact};
+use crate::sanitize::{Sanitize as _, sanitized_lines};
+
+/// Bytes of a file that are shown as text.
+const TEXT_BYTES: usize = 1 << 20;
+
+/// A search in the list of artifacts.
+#[derive(Debug)]
+pub struct ArtifactSearch {
+    needle: String,
+    skip: u64,
+    /// How many artifacts match.
+    pub found: u64,
+    /// The first of them, behind those that were skipped.
+    pub artifacts: First<ArtifactRecord>,
+    /// Whether the manifest is of the known form.
+    pub known: bool,
+}
+
+impl ArtifactSearch {
+    /// Finds `text` in paths, subjects, types and sources, and controls of that name; empty text matches everything. The
+    /// first `skip` matches are skipped.
+    pub fn new(text: &str, skip: u64) -> ArtifactSearch {
+        let (needle, artifacts) = (text.to_lowercase(), First::default());
+        ArtifactSearch { needle, skip, found: 0, artifacts, known: false }
+    }
+
+    fn matches(&self, artifact: &ArtifactRecord) -> bool {
+        let haystacks = [&artifact.filename, &artifact.subject, &artifact.artifact_type, &artifact.source];
+        haystacks.iter().any(|text| text.to_lowercase().contains(&self.needle))
+            || artifact.controls.iter().any(|control| control.to_lowercase() == self.needle)
+    }
+}
+
+impl FileReader for ArtifactSearch {
+    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        if path == MANIFEST {
+            let read = each_artifact(contents, |artifact| {
+                if self.matches(&artifact) {
+                    if self.found >= self.skip {
+                        self.artifacts.push(artifact);
+                    }
+                    self.found = self.found.saturating_add(1);
+                }
+            });
+            self.known = read.is_some();
+        }
+        Ok(())
+    }
+}
+
+/// One file of a bundle.
+#[derive(Debug)]
+pub struct FileContents {
+    path: String,
+    /// Its size in bytes; `None` if the bundle has no such file.
+    pub size: Option<u64>,
+    /// Its record in the manifest, if it is an artifact.
+    pub artifact: Option<ArtifactRecord>,
+    bytes: Vec<u8>,
+}
+
+/// What can be shown of a file.
+#[derive(Debug)]
+pub enum FileText {
+    /// All of it, with deceptive characters escaped.
+    Whole(String),
+    /// It is too large.
+    TooLarge,
+    /// It is not UTF-8.
+    NotText,
+}
+
+impl FileContents {
+    /// The file with this path.
+    pub fn new(path: String) -> FileContents {
+        FileContents { path, size: None, artifact: None, bytes: Vec::new() }
+    }
+
+    /// Its text.
+    pub fn text(&self) -> FileText {
+        let whole = u64::try_from(self.bytes.len()).ok() == self.size;
+        match (whole, str::from_utf8(&self.bytes)) {
+            (true, Ok(text)) => FileText::Whole(sanitized_lines(text)),
+            (true, Err(_)) => FileText::NotText,
+            (false, _) => FileText::TooLarge,
+        }
+    }
+}
+
+impl FileReader for FileContents {
+    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        if path == self.path {
+            let limit = u64::try_from(TEXT_BYTES).unwrap_or(u64::MAX);
+            let shown = (&mut *contents).take(limit).read_to_end(&mut self.bytes)?;
+            let rest = io::copy(contents, &mut io::sink())?;
+            self.size = Some(rest.saturating_add(u64::try_from(shown).unwrap_or(u64::MAX)));
+        } else if path == MANIFEST {
+            // A manifest of an unknown form is no reason to hide the file.
+            let _ = each_artifact(contents, |mut artifact| {
+                if artifact.filename == self.path {
+                    artifact.sanitize();
+                    self.artifact = Some(artifact);
+                }
+            });
+        }
+        Ok(())
+    }
+}

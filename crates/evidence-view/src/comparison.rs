@@ -1,0 +1,396 @@
+//! Two bundles side by side: which controls and checks changed, and which artifacts were added, removed or changed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::{self, Read};
+
+use evidence_bundle::Status;
+use evidence_bundle::document::{Check, Normalized, NormalizedControl};
+use evidence_bundle::path::{MANIFEST, NORMALIZED};
+use serde::de::IgnoredAny;
+
+use crate::json;
+use crate::overview::Overview;
+use crate::read::FileReader;
+use crate::rows::{First, Fold, Folded, each_artifact};
+use crate::sanitize::{Sanitize, sanitized};
+
+/// What is compared of a bundle.
+#[derive(Debug, Default)]
+pub struct Comparable {
+    /// `None` if the judgement is of an unknown form.
+    controls: Option<Vec<Control>>,
+    /// The checksum of each artifact; `None` if the manifest is of an unknown form.
+    artifacts: Option<BTreeMap<String, String>>,
+}
+
+type Control = NormalizedControl<Folded<Statuses>, IgnoredAny>;
+
+/// What a check says: its status, and a hash of its reason and of what was found.
+type Finding = (Status, u64);
+
+/// What every check of a control says, by source, rule and subject. Of two checks with one name the worse counts.
+#[derive(Debug, Default)]
+struct Statuses(BTreeMap<[String; 3], Finding>);
+
+impl Fold for Statuses {
+    type Row = Check;
+
+    fn take(&mut self, check: Check) {
+        let mut hasher = DefaultHasher::new();
+        (&check.reason, &check.actual).hash(&mut hasher);
+        let finding = (check.status, hasher.finish());
+        let known = self.0.entry([check.source, check.rule, check.subject]).or_insert(finding);
+        if urgency(check.status) < urgency(known.0) {
+            *known = finding;
+        }
+    }
+}
+
+/// The most urgent status has the lowest number.
+fn urgency(status: Status) -> u8 {
+    match status {
+        Status::Fail => 0,
+        Status::NotVerifiable => 1,
+        Status::Pass => 2,
+        Status::NotApplicable => 3,
+    }
+}
+
+impl FileReader for Comparable {
+    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        match path {
+            MANIFEST => {
+                let mut artifacts = BTreeMap::new();
+                let read = each_artifact(contents, |artifact| {
+                    artifacts.insert(artifact.filename, artifact.checksum);
+                });
+                self.artifacts = read.map(|()| artifacts);
+            }
+            NORMALIZED => {
+                let judgement: Option<Normalized<Vec<Control>>> = json::document(contents);
+                self.controls = judgement.map(|judgement| judgement.controls);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What changed from one bundle to another.
+#[derive(Debug)]
+pub struct Comparison {
+    /// Why the two are not directly comparable.
+    pub cautions: Vec<String>,
+    /// Every control of either; empty where a judgement is of an unknown form.
+    pub controls: Vec<ControlChange>,
+    /// `None` where a judgement is of an unknown form.
+    pub checks: Option<CheckChanges>,
+    /// What happened to which artifacts, without empty groups; `None` where a manifest is of an unknown form.
+    pub artifacts: Option<Vec<(ArtifactChange, First<ArtifactPath>)>>,
+    /// Numbers of both.
+    pub counts: Vec<CountChange>,
+}
+
+/// The status of a control in both; `None` where it is absent.
+#[derive(Debug)]
+pub struct ControlChange {
+    /// Its identifier.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// In the first bundle.
+    pub from: Option<Status>,
+    /// In the second bundle.
+    pub to: Option<Status>,
+}
+
+impl ControlChange {
+    /// Whether the status changed.
+    pub fn changed(&self) -> bool {
+        self.from != self.to
+    }
+}
+
+/// The checks that changed.
+#[derive(Debug, Default)]
+pub struct CheckChanges {
+    /// The changes by kind, the most urgent first, without empty groups.
+    pub groups: Vec<(Change, First<CheckChange>)>,
+    /// How many checks did not change.
+    pub unchanged: u64,
+}
+
+/// A check that changed; a status is `None` where the check is absent.
+#[derive(Debug)]
+pub struct CheckChange {
+    /// Its control.
+    pub control: String,
+    /// The source of the evidence.
+    pub source: String,
+    /// Its rule.
+    pub rule: String,
+    /// What the rule was applied to.
+    pub subject: String,
+    /// In the first bundle.
+    pub from: Option<Status>,
+    /// In the second bundle.
+    pub to: Option<Status>,
+}
+
+impl Sanitize for CheckChange {
+    fn sanitize(&mut self) {
+        for text in [&mut self.control, &mut self.source, &mut self.rule, &mut self.subject] {
+            text.sanitize();
+        }
+    }
+}
+
+/// How a check changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It fails and did not, or was absent.
+    NewlyFailing,
+    /// It failed and now passes or does not apply.
+    Fixed,
+    /// Another change of status. A check that can no longer be verified is not fixed.
+    OtherStatus,
+    /// It was absent and does not fail.
+    Added,
+    /// It is absent now.
+    Removed,
+    /// The same status, with another reason or finding.
+    Details,
+}
+
+impl Change {
+    const ALL: [Change; 6] = [
+        Change::NewlyFailing,
+        Change::Fixed,
+        Change::OtherStatus,
+        Change::Added,
+        Change::Removed,
+        Change::Details,
+    ];
+
+    /// The change in words.
+    pub fn title(&self) -> &'static str {
+        match self {
+            Change::NewlyFailing => "Newly failing",
+            Change::Fixed => "Fixed",
+            Change::OtherStatus => "Other changes",
+            Change::Added => "Added",
+            Change::Removed => "Removed",
+            Change::Details => "Same status, different reason or finding",
+        }
+    }
+
+    fn of(from: Option<Finding>, to: Option<Finding>) -> Option<Change> {
+        let status = |finding: Option<Finding>| finding.map(|(status, _)| status);
+        match (status(from), status(to)) {
+            _ if from == to => None,
+            (old, new) if old == new => Some(Change::Details),
+            (_, Some(Status::Fail)) => Some(Change::NewlyFailing),
+            (Some(Status::Fail), Some(Status::Pass | Status::NotApplicable)) => Some(Change::Fixed),
+            (Some(_), Some(_)) => Some(Change::OtherStatus),
+            (None, _) => Some(Change::Added),
+            (Some(_), None) => Some(Change::Removed),
+        }
+    }
+}
+
+/// What happened to an artifact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArtifactChange {
+    /// Its contents are different.
+    Changed,
+    /// It was absent.
+    Added,
+    /// It is absent now.
+    Removed,
+}
+
+impl ArtifactChange {
+    /// The change in words.
+    pub fn title(&self) -> &'static str {
+        match self {
+            ArtifactChange::Changed => "Changed",
+            ArtifactChange::Added => "Added",
+            ArtifactChange::Removed => "Removed",
+        }
+    }
+}
+
+/// The path of an artifact.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ArtifactPath(pub String);
+
+impl Sanitize for ArtifactPath {
+    /// The verifier lets only plain characters into a path, and a link needs the whole of it.
+    fn sanitize(&mut self) {}
+}
+
+/// A number of both bundles; `None` where it is unknown.
+#[derive(Debug)]
+pub struct CountChange {
+    /// What is counted.
+    pub title: &'static str,
+    /// In the first bundle.
+    pub from: Option<u64>,
+    /// In the second bundle.
+    pub to: Option<u64>,
+}
+
+/// Compares two verified bundles.
+pub fn compare(from: (&Overview, Comparable), to: (&Overview, Comparable)) -> Comparison {
+    let ((old, before), (new, after)) = (from, to);
+    let count =
+        |title, of: &dyn Fn(&Overview) -> Option<u64>| CountChange { title, from: of(old), to: of(new) };
+    let counts = vec![
+        count("Collection errors", &|overview| Some(overview.errors)),
+        count("Artifacts left out (forbidden data)", &|overview| Some(overview.excluded)),
+        count("Warnings", &|overview| Some(overview.warnings)),
+        count("Hints", &Overview::hints),
+    ];
+    let cautions = cautions((old, &before), (new, &after));
+    let artifacts = before.artifacts.zip(after.artifacts).map(|(before, after)| artifacts(before, &after));
+    let (controls, checks) =
+        before.controls.zip(after.controls).map(|(old, new)| judgements(old, new)).unzip();
+    Comparison { cautions, controls: controls.unwrap_or_default(), checks, artifacts, counts }
+}
+
+fn cautions(from: (&Overview, &Comparable), to: (&Overview, &Comparable)) -> Vec<String> {
+    let ((old, before), (new, after)) = (from, to);
+    let mut cautions = Vec::new();
+    let mut differ = |what: &str, old: &str, new: &str| {
+        if old != new {
+            cautions.push(format!("Different {what}: {}, then {}.", sanitized(old), sanitized(new)));
+        }
+    };
+    differ("organizations", &old.organization, &new.organization);
+    differ("frameworks", &old.framework, &new.framework);
+    differ("controls requested", &old.controls.join(", "), &new.controls.join(", "));
+    differ("sources", &old.sources.join(", "), &new.sources.join(", "));
+    differ("versions of evidence", &old.tool_version, &new.tool_version);
+    differ("signing keys", &old.key_id, &new.key_id);
+    if old.created_at > new.created_at {
+        cautions.push("The first was collected after the second.".to_owned());
+    }
+    for (name, contents) in [("first", before), ("second", after)] {
+        if contents.controls.is_none() || contents.artifacts.is_none() {
+            cautions.push(format!(
+                "The {name} has documents of an unknown form, made by another version of evidence. They are not compared."
+            ));
+        }
+    }
+    cautions
+}
+
+fn judgements(before: Vec<Control>, after: Vec<Control>) -> (Vec<ControlChange>, CheckChanges) {
+    let mut order = Vec::new();
+    let mut controls: HashMap<String, ControlChange> = HashMap::new();
+    let mut checks: BTreeMap<[String; 4], (Option<Finding>, Option<Finding>)> = BTreeMap::new();
+    for (is_new, side) in [(false, before), (true, after)] {
+        for control in side {
+            let known = controls.entry(control.id.clone()).or_insert_with(|| {
+                order.push(control.id.clone());
+                let (id, title) = (sanitized(&control.id), sanitized(&control.title));
+                ControlChange { id, title, from: None, to: None }
+            });
+            let status = Some(control.status);
+            if is_new {
+                known.to = status
+            } else {
+                known.from = status
+            }
+            for ([source, rule, subject], finding) in control.checks.0.0 {
+                let change = checks.entry([control.id.clone(), source, rule, subject]).or_default();
+                if is_new { change.1 = Some(finding) } else { change.0 = Some(finding) }
+            }
+        }
+    }
+    let controls = order.iter().filter_map(|id| controls.remove(id)).collect();
+    let mut groups = Change::ALL.map(|change| (change, First::default()));
+    let mut unchanged = 0_u64;
+    for ([control, source, rule, subject], (from, to)) in checks {
+        let change = Change::of(from, to);
+        match groups.iter_mut().find(|(kind, _)| Some(*kind) == change) {
+            Some((_, group)) => {
+                let (from, to) = (from.map(|(status, _)| status), to.map(|(status, _)| status));
+                group.push(CheckChange { control, source, rule, subject, from, to });
+            }
+            None => unchanged = unchanged.saturating_add(1),
+        }
+    }
+    (controls, CheckChanges { groups: filled(groups), unchanged })
+}
+
+fn artifacts(
+    before: BTreeMap<String, String>,
+    after: &BTreeMap<String, String>,
+) -> Vec<(ArtifactChange, First<ArtifactPath>)> {
+    let (mut changed, mut added, mut removed) = (First::default(), First::default(), First::default());
+    for (path, checksum) in after {
+        match before.get(path) {
+            None => added.push(ArtifactPath(path.clone())),
+            Some(old) if old != checksum => changed.push(ArtifactPath(path.clone())),
+            Some(_) => {}
+        }
+    }
+    for (path, _) in before.into_iter().filter(|(path, _)| !after.contains_key(path)) {
+        removed.push(ArtifactPath(path));
+    }
+    filled([
+        (ArtifactChange::Changed, changed),
+        (ArtifactChange::Added, added),
+        (ArtifactChange::Removed, removed),
+    ])
+}
+
+/// The groups that are not empty.
+fn filled<K, T>(groups: impl IntoIterator<Item = (K, First<T>)>) -> Vec<(K, First<T>)> {
+    groups.into_iter().filter(|(_, first)| !first.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_has_its_kind() {
+        use Change::{Added, Fixed, NewlyFailing, OtherStatus, Removed};
+        use Status::{Fail, NotApplicable, NotVerifiable, Pass};
+        let all = [None, Some(Pass), Some(Fail), Some(NotVerifiable), Some(NotApplicable)];
+        let expected = [
+            // none, pass, fail, not verifiable, not applicable
+            [None, Some(Added), Some(NewlyFailing), Some(Added), Some(Added)],
+            [Some(Removed), None, Some(NewlyFailing), Some(OtherStatus), Some(OtherStatus)],
+            [Some(Removed), Some(Fixed), None, Some(OtherStatus), Some(Fixed)],
+            [Some(Removed), Some(OtherStatus), Some(NewlyFailing), None, Some(OtherStatus)],
+            [Some(Removed), Some(OtherStatus), Some(NewlyFailing), Some(OtherStatus), None],
+        ];
+        for (from, row) in all.iter().zip(expected) {
+            for (to, expected) in all.iter().zip(row) {
+                let finding = |status: &Option<Status>, details| status.map(|status| (status, details));
+                assert_eq!(Change::of(finding(from, 1), finding(to, 1)), expected, "{from:?} {to:?}");
+                let otherwise = if from == to { from.map(|_| Change::Details) } else { expected };
+                assert_eq!(Change::of(finding(from, 1), finding(to, 2)), otherwise, "{from:?} {to:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn artifacts_are_added_removed_and_changed() {
+        let map = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(path, sum)| ((*path).to_owned(), (*sum).to_owned())).collect()
+        };
+        let groups = artifacts(
+            map(&[("a", "1"), ("b", "1"), ("c", "1")]),
+            &map(&[("b", "2"), ("c", "1"), ("d", "1")]),
+        );
+        let seen: Vec<_> =
+            groups.iter().map(|(change, paths)| (change.title(), paths.rows[0].0.as_str())).collect();
+        assert_eq!(seen, [("Changed", "b"), ("Added", "d"), ("Removed", "a")]);
+        assert!(groups.iter().all(|(_, paths)| paths.count() == 1));
+    }
+}

@@ -1,0 +1,29 @@
+//! Reading a verified bundle: what it says, for pages, reports and comparisons alike.
+//!
+//! Everything here is read while `evidence-bundle` verifies the bytes, and handed out only after the last byte was
+//! verified. Lists are read row by row: of a bundle of 50,000 repositories only the rows that are shown stay in memory.
+//! The crate knows no network, clock, database or HTML, opens no file and starts no thread.
+
+mod artifacts;
+mod comparison;
+mod json;
+mod overview;
+mod read;
+mod reasons;
+mod results;
+mod rows;
+mod sanitize;
+mod timeline;
+pub mod words;
+
+pub use artifacts::{ArtifactSearch, FileContents, FileText};
+pub use comparison::{
+    ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, Comparable, Comparison, ControlChange,
+    CountChange, compare,
+};
+pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
+pub use read::{FileReader, read};
+pub use results::{Checks, ControlResult, HintsBySeverity, LeftOut, Results};
+pub use rows::{FIRST_ROWS, First};
+pub use sanitize::{Sanitize, sanitized, sanitized_lines};
+pub use timeline::{Timeline, timelines};

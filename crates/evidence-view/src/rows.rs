@@ -1,0 +1,181 @@
+//! Lists of any length, read row by row: the first rows are kept, the rest is counted.
+
+use std::fmt;
+use std::io::Read;
+use std::marker::PhantomData;
+
+use evidence_bundle::document::ArtifactRecord;
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::json;
+use crate::sanitize::Sanitize;
+use crate::words;
+
+/// Rows of a list that are kept to be shown.
+pub const FIRST_ROWS: usize = 200;
+
+/// Takes the rows of a list, one by one.
+pub(crate) trait Fold: Default {
+    /// What the list holds.
+    type Row: DeserializeOwned;
+
+    /// Takes the next row.
+    fn take(&mut self, row: Self::Row);
+}
+
+/// A list that was read row by row.
+#[derive(Debug, Default)]
+pub(crate) struct Folded<F>(pub(crate) F);
+
+impl<'de, F: Fold> Deserialize<'de> for Folded<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Folded<F>, D::Error> {
+        let mut fold = F::default();
+        deserializer.deserialize_seq(Rows(|row| fold.take(row), PhantomData))?;
+        Ok(Folded(fold))
+    }
+}
+
+/// Hands the rows of a list to a function.
+struct Rows<T, F>(F, PhantomData<T>);
+
+impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Rows<T, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(row) = list.next_element()? {
+            self.0(row);
+        }
+        Ok(())
+    }
+}
+
+impl<'de, T: DeserializeOwned, F: FnMut(T)> DeserializeSeed<'de> for Rows<T, F> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+/// An object of which only one list is read.
+struct Field<'n, T, F>(&'n str, Rows<T, F>);
+
+impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Field<'_, T, F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object with a list called {}", self.0)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Field(name, rows) = self;
+        let mut rows = Some(rows);
+        while let Some(key) = map.next_key::<String>()? {
+            match rows.take_if(|_| key == name) {
+                Some(rows) => map.next_value_seed(rows)?,
+                None => map.next_value::<IgnoredAny>().map(|_| ())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Hands every artifact that a manifest lists to `take`. `None` if the manifest is not of the known form.
+pub(crate) fn each_artifact(contents: &mut dyn Read, take: impl FnMut(ArtifactRecord)) -> Option<()> {
+    let mut reader = serde_json::Deserializer::from_reader(json::reader(contents));
+    (&mut reader).deserialize_map(Field("artifacts", Rows(take, PhantomData))).ok()
+}
+
+/// The first rows of a list, made safe to show, and the number of the others.
+#[derive(Debug)]
+pub struct First<T> {
+    /// The first [`FIRST_ROWS`].
+    pub rows: Vec<T>,
+    /// How many more there are.
+    pub more: u64,
+}
+
+impl<T> Default for First<T> {
+    fn default() -> First<T> {
+        First { rows: Vec::new(), more: 0 }
+    }
+}
+
+impl<T> First<T> {
+    /// How many there are, kept or not.
+    pub fn count(&self) -> u64 {
+        u64::try_from(self.rows.len()).unwrap_or(u64::MAX).saturating_add(self.more)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// "and 12 more", if not every row is kept.
+    pub fn rest(&self) -> Option<String> {
+        (self.more > 0).then(|| format!("and {} more", words::grouped(self.more)))
+    }
+}
+
+impl<T: Sanitize> First<T> {
+    /// Keeps this row, or counts it.
+    pub(crate) fn push(&mut self, mut row: T) {
+        if self.rows.len() < FIRST_ROWS {
+            row.sanitize();
+            self.rows.push(row);
+        } else {
+            self.more = self.more.saturating_add(1);
+        }
+    }
+}
+
+impl<T: DeserializeOwned + Sanitize> Fold for First<T> {
+    type Row = T;
+
+    fn take(&mut self, row: T) {
+        self.push(row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Sanitize for u32 {
+        fn sanitize(&mut self) {}
+    }
+
+    #[test]
+    fn a_long_list_is_counted_and_not_kept() {
+        let list: Vec<u32> = (0..1_000).collect();
+        let text = serde_json::to_string(&list).unwrap();
+        let Folded(first) = serde_json::from_str::<Folded<First<u32>>>(&text).unwrap();
+        assert_eq!((first.rows.len(), first.more, first.count()), (FIRST_ROWS, 800, 1_000));
+        assert_eq!(first.rest().as_deref(), Some("and 800 more"));
+        assert!(serde_json::from_str::<Folded<First<u32>>>("[1, \"x\"]").is_err());
+        assert!(serde_json::from_str::<Folded<First<u32>>>("{}").is_err());
+    }
+
+    #[test]
+    fn artifacts_are_read_whatever_surrounds_them() {
+        let artifact = r#"{"filename":"sources/a/b.json","source":"a","artifact_type":"b","collected_at":"x","controls":[],
+            "checksum":"00","size_bytes":1,"subject":"s","request":{"path":"/","status":200}}"#;
+        let read = |text: &str| {
+            let mut names = Vec::new();
+            let outcome = each_artifact(&mut text.as_bytes(), |artifact| names.push(artifact.filename));
+            outcome.map(|()| names)
+        };
+        let manifest = format!(r#"{{"x":[{{}}],"artifacts":[{artifact}],"y":1,"artifacts":[{artifact}]}}"#);
+        assert_eq!(read(&manifest), Some(vec!["sources/a/b.json".to_owned()]));
+        assert_eq!(read("{}"), Some(Vec::new()));
+        for text in ["", "[]", r#"{"artifacts":{}}"#, r#"{"artifacts":[1]}"#, r#"{"artifacts":[]"#] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+}

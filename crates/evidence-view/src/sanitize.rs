@@ -1,0 +1,124 @@
+//! A bundle's text, made safe to show: bounded in length, with deceptive characters escaped.
+
+use evidence_bundle::document::{ArtifactRecord, Check, ErrorRecord, Excluded, Hint, SourceRun, Warning};
+use evidence_bundle::text::Printable;
+
+/// Characters that are shown of one text.
+const CHARACTERS: usize = 2_000;
+/// Files that are named as the evidence of one check or hint, and controls of one artifact.
+const NAMES: usize = 20;
+
+/// Text from a bundle that is shown to people.
+pub trait Sanitize {
+    /// Cuts what is long and escapes what deceives.
+    fn sanitize(&mut self);
+}
+
+impl Sanitize for String {
+    fn sanitize(&mut self) {
+        let end = self.char_indices().nth(CHARACTERS).map(|(index, _)| index);
+        *self = match end.and_then(|end| self.get(..end)) {
+            Some(start) => format!("{} … (cut)", Printable(start)),
+            None => Printable(self).to_string(),
+        };
+    }
+}
+
+impl<T: Sanitize> Sanitize for Option<T> {
+    fn sanitize(&mut self) {
+        self.iter_mut().for_each(T::sanitize);
+    }
+}
+
+/// A sanitized copy.
+pub fn sanitized(text: &str) -> String {
+    let mut text = text.to_owned();
+    text.sanitize();
+    text
+}
+
+/// A document of several lines, uncut, with deceptive characters escaped.
+pub fn sanitized_lines(text: &str) -> String {
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| line.split('\t').map(|part| Printable(part).to_string()).collect::<Vec<_>>().join("\t"))
+        .collect();
+    lines.join("\n")
+}
+
+/// Sanitizes each of these fields.
+macro_rules! sanitize {
+    ($($field:expr),* $(,)?) => { $( Sanitize::sanitize(&mut $field); )* };
+}
+
+impl Sanitize for Check {
+    fn sanitize(&mut self) {
+        sanitize!(self.rule, self.source, self.subject, self.reason, self.expected, self.actual);
+        self.evidence.truncate(NAMES);
+    }
+}
+
+impl Sanitize for Hint {
+    fn sanitize(&mut self) {
+        sanitize!(
+            self.id,
+            self.control,
+            self.source,
+            self.subject,
+            self.title,
+            self.detail,
+            self.remediation
+        );
+        self.evidence.truncate(NAMES);
+    }
+}
+
+impl Sanitize for ErrorRecord {
+    fn sanitize(&mut self) {
+        sanitize!(self.code, self.message, self.source, self.subject);
+    }
+}
+
+impl Sanitize for Excluded {
+    fn sanitize(&mut self) {
+        sanitize!(self.filename, self.rule);
+    }
+}
+
+impl Sanitize for Warning {
+    fn sanitize(&mut self) {
+        sanitize!(self.code, self.message, self.subject);
+    }
+}
+
+impl Sanitize for SourceRun {
+    fn sanitize(&mut self) {
+        sanitize!(self.name);
+    }
+}
+
+impl Sanitize for ArtifactRecord {
+    fn sanitize(&mut self) {
+        sanitize!(self.source, self.artifact_type, self.collected_at, self.subject);
+        sanitize!(self.request.path, self.request.etag, self.request.request_id);
+        self.controls.truncate(NAMES);
+        self.controls.iter_mut().for_each(String::sanitize);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_bounded_and_does_not_deceive() {
+        assert_eq!(sanitized("caf\u{e9}\n\u{202e}x"), "caf\u{e9}\\u{a}\\u{202e}x");
+        let long = "\u{e9}".repeat(CHARACTERS);
+        assert_eq!(sanitized(&long), long);
+        assert_eq!(sanitized(&format!("{long}x")), format!("{long} … (cut)"));
+        assert_eq!(
+            sanitized_lines("{\n\t\"a\": \"\u{202e}\"\r\n}\n"),
+            "{\n\t\"a\": \"\\u{202e}\"\\u{d}\n}\n"
+        );
+    }
+}
