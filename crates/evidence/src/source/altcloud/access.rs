@@ -17,7 +17,7 @@ use super::assertion::assertion;
 use super::calls::TOKEN;
 use super::dialect::Bearer;
 use super::listing::Problem;
-use super::scope::{Scope, joined};
+use super::scopes::{Scope, joined};
 use super::service_account::ServiceAccount;
 use super::{NAME, wire};
 use crate::env::Clock;

@@ -6,7 +6,7 @@ use super::NAME;
 use super::answer::says_disabled;
 use super::config::AltCloudConfig;
 use super::listing::Problem;
-use super::scope::{Scope, joined};
+use super::scopes::{Scope, joined};
 use super::service_account::ServiceAccount;
 use crate::http::retry::{Class, Refusal};
 use crate::http::{Failure, FailureKind, Place};

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::listing::{Listing, Period, Whose};
 use super::look::{self, Users};
 use super::record::{Assignment, Role, User};
-use super::scope::Scope;
+use super::scopes::Scope;
 use super::wire::{self, Activity, Page, Token};
 use crate::http::{Call, Meta};
 use crate::source::Found;

@@ -8,7 +8,7 @@ use super::listing::{First, Listing, Problem};
 use super::look::{self, Users};
 use super::record::{Assignment, Role};
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
-use super::scope::Scope;
+use super::scopes::Scope;
 use super::wire::Activity;
 use super::{AltCloudSession, connect};
 use crate::report::format::counted;

@@ -20,7 +20,7 @@ use super::dialect::Exchange;
 use super::listing::{First, Period, Problem, Whose};
 use super::look::why;
 use super::record::{Role, User};
-use super::scope::Scope;
+use super::scopes::Scope;
 use super::service_account::{self, Loaded, ServiceAccount, Trouble};
 use super::wire::{Activity, Token};
 use super::{AltCloudSession, NAME};

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::record::Extent;
-use super::scope::Scope;
+use super::scopes::Scope;
 use super::wire::Page;
 use crate::http::{self, Answered, Failure, Meta, Refused};
 

@@ -22,7 +22,7 @@ mod listing;
 mod look;
 mod record;
 pub mod rules;
-mod scope;
+mod scopes;
 mod service_account;
 mod wire;
 
@@ -38,7 +38,7 @@ use self::config::AltCloudConfig;
 use self::connect::Firsts;
 use self::listing::{First, Period};
 use self::rules::{TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
-use self::scope::Scope;
+use self::scopes::Scope;
 use self::wire::Activity;
 use super::{Account, Configured, ConnectError, Found, Kind, Plan, Session, Surroundings};
 use crate::env::Env;
@@ -181,7 +181,7 @@ impl Session for AltCloudSession {
             api_url: api_url(&self.config),
             identity: Identity {
                 login: Some(self.access.account().email.clone()),
-                scopes: scope::names(&self.scopes),
+                scopes: scopes::names(&self.scopes),
             },
             requests,
             retries,

@@ -7,7 +7,7 @@ use crate::http::{Failure, FailureKind};
 use crate::observation::Field;
 use crate::rule::Status;
 use crate::source::altcloud::calls::EVENTS;
-use crate::source::altcloud::scope::Scope;
+use crate::source::altcloud::scopes::Scope;
 use crate::source::altcloud::wire;
 
 /// Everything a listing can bring: items, and what happened to the page behind them.
