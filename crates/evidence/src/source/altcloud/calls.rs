@@ -55,7 +55,7 @@ pub(super) static TOKEN: Call<Token> = Call {
 /// The customer's users.
 pub(super) static USERS: Paged<User> = users(
     "/admin/directory/v1/users?customer={customer}&maxResults=500&orderBy=email&projection=basic",
-    "CC6.1 and CC6.6, without `domains`; its first page is part of the connection test",
+    "`two-step-verification` and `administrators`, without `domains`; its first page is part of the connection test",
     "once per 500 users",
 );
 
@@ -93,7 +93,7 @@ const fn users(name: &'static str, purpose: &'static str, times: &'static str) -
 pub(super) static ROLES: Paged<Role> = Paged {
     call: Call {
         name: "/admin/directory/v1/customer/{customer}/roles?maxResults=100",
-        purpose: "CC6.6; its first page is part of the connection test",
+        purpose: "`administrators`; its first page is part of the connection test",
         times: "once per 100 roles",
         kind: Some("roles"),
         media_type: JSON,
@@ -113,7 +113,7 @@ pub(super) static ROLES: Paged<Role> = Paged {
 pub(super) static ASSIGNMENTS: Paged<Assignment> = Paged {
     call: Call {
         name: "/admin/directory/v1/customer/{customer}/roleassignments?maxResults=200",
-        purpose: "CC6.6",
+        purpose: "`administrators`",
         times: "once per 200 assignments",
         kind: Some("role assignments"),
         media_type: JSON,
@@ -134,7 +134,7 @@ pub(super) static ACTIVITIES: Paged<Activity> = Paged {
     call: Call {
         name: "/admin/reports/v1/activity/users/all/applications/admin?customerId={customer}&eventName={event}\
                &startTime={start}&endTime={end}&maxResults=1000",
-        purpose: "CC6.6; its first page for the first event is part of the connection test",
+        purpose: "`user-lifecycle-log`; its first page for the first event is part of the connection test",
         times: "once per event, and once more per 1,000 of them",
         kind: Some("events"),
         media_type: JSON,

@@ -102,7 +102,7 @@ pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Action<PasswordPolicy> = Action {
     service: Service::Iam,
     call: Call {
         name: "iam:GetAccountPasswordPolicy",
-        purpose: "CC6.1",
+        purpose: "`password-policy`",
         times: "once",
         kind: Some("GetAccountPasswordPolicy"),
         media_type: Protocol::FORM,
@@ -116,7 +116,7 @@ pub(super) static DESCRIBE_TRAILS: Action<Vec<Trail>> = Action {
     service: Service::CloudTrail,
     call: Call {
         name: "cloudtrail:DescribeTrails",
-        purpose: "CC7.2",
+        purpose: "`audit-trail`",
         times: "once per region; shows the trails of other regions that cover this one too",
         kind: Some("DescribeTrails"),
         media_type: Protocol::JSON,
@@ -131,7 +131,7 @@ pub(super) static DESCRIBE_LOG_GROUPS: Action<LogGroupPage> = Action {
     service: Service::Logs,
     call: Call {
         name: "logs:DescribeLogGroups",
-        purpose: "CC7.2",
+        purpose: "`log-retention`",
         times: "once per region and 50 log groups",
         kind: Some("DescribeLogGroups"),
         media_type: Protocol::JSON,
@@ -146,7 +146,7 @@ pub(super) static GET_TRAIL_STATUS: Action<TrailStatus> = Action {
     service: Service::CloudTrail,
     call: Call {
         name: "cloudtrail:GetTrailStatus",
-        purpose: "CC7.2",
+        purpose: "`audit-trail`",
         times: "once per trail, in the region that is its home, whether that is configured or not",
         kind: Some("GetTrailStatus"),
         media_type: Protocol::JSON,

@@ -35,7 +35,7 @@ pub(super) static CALLS: &[Endpoint] = &[
 /// The connection test, so a resumed run asks it anew. Its headers say what the token may do.
 pub(super) static ORGANIZATION: Call<Organization> = Call {
     name: "/orgs/{org}",
-    purpose: "the connection test, and CC6.1",
+    purpose: "the connection test, and `two-factor-required`",
     times: "once; one answer serves both",
     kind: None,
     media_type: JSON,
@@ -65,7 +65,7 @@ pub(super) static REPOSITORIES: Call<Vec<Repository>> = Call {
 /// The branch protection of one branch.
 pub(super) static PROTECTION: Call<BranchProtection> = Call {
     name: "/repos/{owner}/{repo}/branches/{branch}/protection",
-    purpose: "CC7.2",
+    purpose: "`branch-protection`",
     times: "once per repository",
     kind: Some("branch protection"),
     media_type: JSON,
@@ -103,7 +103,7 @@ pub(super) static PLACES: [Place; 2] = [
 const fn place(path: &'static str, name: &'static str, times: &'static str) -> Place {
     let record = Call {
         name,
-        purpose: "CC6.6",
+        purpose: "`codeowners-default-rule`",
         times,
         kind: Some(path),
         media_type: JSON,
@@ -118,7 +118,7 @@ const fn place(path: &'static str, name: &'static str, times: &'static str) -> P
     };
     let raw = Call {
         name,
-        purpose: "CC6.6, the file's own bytes",
+        purpose: "the same, for the file's own bytes",
         times: "once for a file over 1 MB in this place",
         kind: Some("large CODEOWNERS files"),
         media_type: RAW,
