@@ -52,12 +52,12 @@ pub(super) fn cases() -> Vec<Case> {
         reason: Some("newer-version"),
         ..super::hostile::ok(name, bundle(&files(version), &key()))
     };
-    let changed = |change: &dyn Fn(&mut Vec<RawEntry>)| entries_of(&files("1.1"), |entries| change(entries));
+    let changed = |change: &dyn Fn(&mut Vec<RawEntry>)| entries_of(&files("1.999"), |entries| change(entries));
     vec![
-        newer("newer-version_exit1", super::hostile::TRUSTED, "1.1"),
-        newer("newer-version_major_exit1", super::hostile::TRUSTED, "2.0"),
-        newer("newer-version_fingerprint_exit1", super::hostile::PINNED, "1.1"),
-        newer("newer-version_not-authenticated_exit1", &[], "1.1"),
+        newer("newer-version_exit1", super::hostile::TRUSTED, "1.999"),
+        newer("newer-version_major_exit1", super::hostile::TRUSTED, "999.0"),
+        newer("newer-version_fingerprint_exit1", super::hostile::PINNED, "1.999"),
+        newer("newer-version_not-authenticated_exit1", &[], "1.999"),
         fail(
             "signature-invalid_newer_fail",
             "signature-invalid",
