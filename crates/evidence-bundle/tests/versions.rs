@@ -15,20 +15,45 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use evidence_bundle::document::{Document, schema};
-use evidence_bundle::version::KNOWN;
+use evidence_bundle::path::MANIFEST;
+use evidence_bundle::version::{KNOWN, NEWEST};
 use evidence_bundle::{BUNDLE_VERSION, Expectations, Failure, Limits, TrustRoot, UntrustedBundle};
 use serde_json::{Value, json};
-use support::newer::{bundle, with_version};
-use support::{File, key, other_key, raw, small_files};
+use support::newer::{bundle, changed, with_version};
+use support::{File, key, other_key, raw, small_files, with_manifest};
 
-/// The small bundle, of this version, and with a field that nobody knows where it is asked for.
-fn files(version: &str, surprise: Option<&str>) -> Vec<File> {
-    let mut files = small_files();
+/// The small bundle, of this version, with a change to one of its documents.
+fn files(version: &str, document: &str, change: &dyn Fn(&mut Value)) -> Vec<File> {
+    let mut files = small_files().split_off(1);
+    let format = KNOWN.iter().find(|format| format.version == version).unwrap_or(NEWEST);
+    for (path, contents) in &mut files {
+        if path.starts_with("derived/") && path.ends_with(".json") {
+            *contents = changed(contents, |derived| derived["schema_version"] = json!(format.schema_version));
+        }
+        if path == document {
+            *contents = changed(contents, change);
+        }
+    }
+    let mut files = with_manifest(files, &key());
     files[0].1 = with_version(version, &files[0].1, |manifest| {
-        let place = surprise.map(|pointer| manifest.pointer_mut(pointer).unwrap());
-        place.into_iter().for_each(|place| place["surprise"] = json!(true));
+        if document == MANIFEST {
+            change(manifest);
+        }
     });
     files
+}
+
+/// Puts a field in, empty, by the names on the way to it.
+fn put(value: &mut Value, names: &[&str]) {
+    match (value, names) {
+        (Value::Array(items), _) => {
+            items.resize(items.len().max(1), json!({}));
+            put(&mut items[0], names);
+        }
+        (value, [name]) => value[*name] = Value::Null,
+        (value, [name, rest @ ..]) => put(&mut value[*name], rest),
+        (_, []) => {}
+    }
 }
 
 /// What has happened to the bundle.
@@ -105,7 +130,10 @@ fn every_version_has_its_verdict() {
     let known = KNOWN.iter().map(|format| format.version);
     for version in known.clone().chain(newer).chain(unknown) {
         for surprise in [None, Some(""), Some("/signer"), Some("/artifacts/0"), Some("/warnings/0")] {
-            let files = files(version, surprise);
+            let files = files(version, MANIFEST, &|manifest| {
+                let place = surprise.map(|pointer| manifest.pointer_mut(pointer).unwrap());
+                place.into_iter().for_each(|place| place["surprise"] = json!(true));
+            });
             for damage in [
                 Damage::None,
                 Damage::Signature,
@@ -135,6 +163,22 @@ fn every_version_has_its_verdict() {
                 // The manifest names the key: what is damaged in it is found before the signature.
                 assert_eq!(judge(&bundle, &pinned), expected("verified"), "{case}, pinned");
                 assert_eq!(judge(&bundle, &nobody), expected("intact"), "{case}, nobody");
+            }
+        }
+    }
+}
+
+/// A field that a version added is no field of the versions before it, even where it is empty.
+#[test]
+fn a_field_is_unknown_before_its_version() {
+    let mut trust = TrustRoot::new();
+    trust.add_key("the test key", key().public_key());
+    for (since, format) in KNOWN.iter().enumerate() {
+        for field in format.added {
+            for older in KNOWN.iter().take(since) {
+                let files = files(older.version, field.document, &|document| put(document, field.names));
+                let verdict = judge(&bundle(&files, &key()), &trust);
+                assert!(verdict.ends_with("-format"), "{field:?} in {}: {verdict}", older.version);
             }
         }
     }

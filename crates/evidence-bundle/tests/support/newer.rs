@@ -38,7 +38,7 @@ pub fn with_version(version: &str, manifest: &[u8], change: impl FnOnce(&mut Val
 }
 
 /// A JSON document with a change.
-fn changed(document: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
+pub fn changed(document: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut value = serde_json::from_slice(document).unwrap();
     change(&mut value);
     serde_json::to_vec_pretty(&value).unwrap()
@@ -52,7 +52,8 @@ pub(super) fn cases() -> Vec<Case> {
         reason: Some("newer-version"),
         ..super::hostile::ok(name, bundle(&files(version), &key()))
     };
-    let changed = |change: &dyn Fn(&mut Vec<RawEntry>)| entries_of(&files("1.999"), |entries| change(entries));
+    let changed =
+        |change: &dyn Fn(&mut Vec<RawEntry>)| entries_of(&files("1.999"), |entries| change(entries));
     vec![
         newer("newer-version_exit1", super::hostile::TRUSTED, "1.999"),
         newer("newer-version_major_exit1", super::hostile::TRUSTED, "999.0"),
