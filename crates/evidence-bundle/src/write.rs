@@ -33,7 +33,7 @@ impl AsRef<Entry> for Entry {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The entries make no list that a verifier accepts.
-    #[error("the files make no valid bundle")]
+    #[error("the files do not form a valid bundle")]
     List(#[source] ListError),
     /// The time is before 1970 or beyond what a tar header can say.
     #[error("the time {created_at} does not fit into an archive")]
@@ -50,7 +50,7 @@ pub enum WriteError {
         size: u64,
     },
     /// The fresh signature does not verify with the key's own public half.
-    #[error("the fresh signature does not verify with the key's own public half")]
+    #[error("the new signature does not verify with the public half of its own key")]
     SelfCheck,
     /// A file could not be opened or read.
     #[error("could not read {path}")]
@@ -61,7 +61,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// A file is not of the size that was listed.
-    #[error("{path} is no longer of its listed size, {listed} bytes")]
+    #[error("{path} no longer has its listed size, {listed} bytes")]
     SizeChanged {
         /// The file.
         path: BundlePath,

@@ -104,7 +104,7 @@ fn why_nothing_was_written_is_told() {
     let cause = || io::Error::other("no room");
     let list = ChecksumList::parse(Vec::new(), 1).unwrap_err();
     for (error, text, source) in [
-        (WriteError::List(list.clone()), "no valid bundle", Some(list.to_string())),
+        (WriteError::List(list.clone()), "do not form a valid bundle", Some(list.to_string())),
         (WriteError::Time { created_at: -1 }, "the time -1", None),
         (WriteError::EntryTooLarge { path: path(), size: 7 }, "a has 7 bytes", None),
         (WriteError::SelfCheck, "does not verify", None),
@@ -214,7 +214,7 @@ fn why_there_is_no_verified_bundle_is_told() {
         ("signature-invalid: no trusted key made this signature over the list of checksums".to_owned(), None)
     );
     let key = support::key().public_key().key_id();
-    let text = format!("signed by a key that you have not said you trust ({key})");
+    let text = format!("signed by a key that you did not name as trusted ({key})");
     assert_eq!(verify(&mut bundle.as_slice(), &TrustRoot::new()), (text, None));
     struct Broken;
     impl Read for Broken {

@@ -115,7 +115,7 @@ impl<R: Read> Archive<R> {
         }
         if header::get(main, field::TYPE) != [REGULAR] {
             let kind = String::from_utf8_lossy(header::get(main, field::TYPE)).into_owned();
-            return Err(at(Reason::TarType, &format!("an entry of type {kind:?} is no regular file")));
+            return Err(at(Reason::TarType, &format!("an entry of type {kind:?} is not a regular file")));
         }
         for number in [field::MODE, field::OWNER, field::GROUP, field::SIZE, field::TIME] {
             if [first, main].iter().any(|block| header::number(header::get(*block, number)).is_none()) {
@@ -127,7 +127,7 @@ impl<R: Read> Archive<R> {
             let own = header::number(header::get(*block, field::TIME));
             own != self.time.or(time)
         }) {
-            return Err(at(Reason::Mtime, "the time is not that of the entries before"));
+            return Err(at(Reason::Mtime, "the time differs from the entries before"));
         }
         let size = header::number(header::get(main, field::SIZE)).unwrap_or(0);
         let path = if has_pax {
@@ -147,7 +147,9 @@ impl<R: Read> Archive<R> {
                 let detail = format!("the header of {path} is not the one that this format writes");
                 Err(VerifyError::at(Reason::TarNoncanonical, &path, detail))
             }
-            None => Err(VerifyError::new(Reason::TarNoncanonical, "a tar header has a name that is no text")),
+            None => {
+                Err(VerifyError::new(Reason::TarNoncanonical, "a tar header has a name that is not text"))
+            }
         }
     }
 

@@ -81,7 +81,7 @@ impl Derived<'_> {
         }
         if summary != found {
             return Err(self
-                .error(Reason::SummaryMismatch, "the summary counts other rows than there are")
+                .error(Reason::SummaryMismatch, "the summary does not count the rows of the document")
                 .into());
         }
         Ok(())
@@ -137,7 +137,7 @@ impl Derived<'_> {
                         return Err(json.malformed("a hint comes after one that is less severe"));
                     }
                     if !self.facts.controls.contains(&hint.control) {
-                        let detail = format!("the control {} is not one of the manifest", hint.control);
+                        let detail = format!("the control {} is not in the manifest", hint.control);
                         return Err(self.error(Reason::ScopeMismatch, detail).into());
                     }
                     self.source(&hint.source)?;
@@ -162,7 +162,7 @@ impl Derived<'_> {
         if self.facts.sources.contains(source) {
             return Ok(());
         }
-        let detail = format!("the source {source} is not one of the manifest");
+        let detail = format!("the source {source} is not in the manifest");
         Err(self.error(Reason::ScopeMismatch, detail).into())
     }
 

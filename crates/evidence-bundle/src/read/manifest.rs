@@ -237,7 +237,7 @@ impl Head {
         there(self.artifacts, "artifacts")?;
         there(self.files, "files")?;
         let created_at = crate::time::parse(&there(self.created_at, "created_at")?)
-            .ok_or_else(|| malformed("created_at is no RFC 3339 time in whole seconds of UTC"))?;
+            .ok_or_else(|| malformed("created_at is not an RFC 3339 time in whole seconds of UTC"))?;
         let (sources, controls) = (there(self.sources, "sources")?, there(self.controls, "controls")?);
         rows.check_scope(&sources, &controls)?;
         let (collected, resumed) = (rows.collected, rows.resumed);
@@ -263,7 +263,7 @@ impl Head {
             sources,
         };
         if facts.complete && facts.errors.1.max(facts.excluded.1) > 0 {
-            let detail = "the manifest says that nothing is missing, and names what is";
+            let detail = "the manifest says that nothing is missing, but lists what is";
             return Err(VerifyError::at(Reason::CompleteMismatch, MANIFEST, detail));
         }
         Ok(facts)
@@ -325,7 +325,7 @@ impl<'a> RowCheck<'a> {
             return Err(mismatch(&path, "the manifest names an artifact that the list does not"));
         };
         if checksums::parse_digest(record.checksum.as_bytes()) != Some(row.sha256) {
-            return Err(mismatch(&path, "the artifact's checksum is not that of the list"));
+            return Err(mismatch(&path, "the checksum of the artifact differs from the list"));
         }
         if size.replace(record.size_bytes).is_some() {
             return Err(mismatch(&path, "the manifest names the artifact twice"));
@@ -342,7 +342,7 @@ impl<'a> RowCheck<'a> {
     fn collected_at(&mut self, text: String, path: &str) -> Result<(), VerifyError> {
         if text != self.last.0 {
             let Some(time) = crate::time::parse(&text) else {
-                let detail = format!("{path}: collected_at is no RFC 3339 time in whole seconds of UTC");
+                let detail = format!("{path}: collected_at is not an RFC 3339 time in whole seconds of UTC");
                 return Err(VerifyError::at(Reason::TimeOrder, path, detail));
             };
             self.last = (text, time);
@@ -364,11 +364,11 @@ impl<'a> RowCheck<'a> {
     /// The rows name no sources and controls but those of the manifest.
     fn check_scope(&self, sources: &[String], controls: &[String]) -> Result<(), VerifyError> {
         if let Some((source, (path, _))) = self.sources.iter().find(|(source, _)| !sources.contains(source)) {
-            let detail = format!("the source {source} is not one of the manifest");
+            let detail = format!("the source {source} is not in the manifest");
             return Err(if path == MANIFEST { disagree(detail) } else { foreign(path) });
         }
         if let Some(control) = self.controls.iter().find(|control| !controls.contains(control)) {
-            let detail = format!("an artifact is of the control {control}, which is not one of the manifest");
+            let detail = format!("an artifact names the control {control}, which is not in the manifest");
             return Err(disagree(detail));
         }
         for names in [sources, controls] {
@@ -385,9 +385,9 @@ impl<'a> RowCheck<'a> {
     fn file(&mut self, record: &FileRecord) -> Result<(), VerifyError> {
         let row = self.list.row(self.files.len()).filter(|row| row.path == record.path);
         let row =
-            row.ok_or_else(|| mismatch(&record.path, "the manifest and the list name other files here"))?;
+            row.ok_or_else(|| mismatch(&record.path, "the manifest and the list name different files here"))?;
         if checksums::parse_digest(record.sha256.as_bytes()) != Some(row.sha256) {
-            return Err(mismatch(row.path, "the checksum in the manifest is not that of the list"));
+            return Err(mismatch(row.path, "the checksum in the manifest differs from the list"));
         }
         self.files.push(record.size);
         Ok(())
@@ -400,7 +400,7 @@ impl<'a> RowCheck<'a> {
             let path = self.list.path(index).unwrap_or_default();
             match artifact {
                 None if path.starts_with("sources/") => {
-                    return Err(mismatch(path, "the file is no artifact of the manifest"));
+                    return Err(mismatch(path, "the manifest does not list the file as an artifact"));
                 }
                 Some(artifact) if artifact != size => {
                     return Err(mismatch(path, "the manifest gives the file two sizes"));
@@ -422,7 +422,7 @@ fn disagree(detail: String) -> VerifyError {
 }
 
 fn foreign(path: &str) -> VerifyError {
-    mismatch(path, "an artifact that does not belong to the source it names")
+    mismatch(path, "the artifact is not in the directory of its source")
 }
 
 /// The first few records of a list, and how many there are.

@@ -91,7 +91,7 @@ pub enum Failure {
     NotWhatWasSigned(#[from] VerifyError),
     /// Every check passes with the key that the bundle itself names, but no trust root was given: anybody could have
     /// made this bundle.
-    #[error("signed by a key that you have not said you trust ({})", .0.key_id)]
+    #[error("signed by a key that you did not name as trusted ({})", .0.key_id)]
     IntactNotAuthenticated(Box<Intact>),
     /// The bundle is of a later version of the format than this program reads. The signature and the checksums hold.
     #[error(transparent)]
@@ -364,7 +364,7 @@ fn authenticate<R: Read>(
     check_digest(MANIFEST, &digest, &Sha256::digest(&manifest).into())?;
     let key = manifest::named_key(&manifest)?;
     if !trust.is_empty() && !trust.pins(&key) {
-        let detail = format!("the bundle names the key {}, which is not the one you trust", key.key_id());
+        let detail = format!("the bundle names the key {}, which you do not trust", key.key_id());
         return Err(invalid(detail).into());
     }
     if !key.verifies(list, signature) {

@@ -80,7 +80,7 @@ impl<R: Read> Pass<'_, '_, R> {
         for (index, row) in self.list.rows().enumerate().skip(1) {
             let size = self.header(index)?;
             if sizes.get(index) != Some(&size) {
-                let detail = format!("{} has {size} bytes, which is not what the manifest says", row.path);
+                let detail = format!("{} has {size} bytes, but the manifest says otherwise", row.path);
                 return Err(VerifyError::at(Reason::ManifestMismatch, row.path, detail).into());
             }
             bytes = bytes.saturating_add(size);
@@ -206,11 +206,11 @@ fn in_memory(manifest: Vec<u8>, list: &ChecksumList) -> (Result<ManifestVerdict,
 }
 
 fn missing(path: &str) -> VerifyError {
-    VerifyError::at(Reason::MissingFile, path, format!("{path} is listed and not in the archive"))
+    VerifyError::at(Reason::MissingFile, path, format!("{path} is listed but not in the archive"))
 }
 
 fn unlisted(path: &str) -> VerifyError {
-    VerifyError::at(Reason::UnlistedFile, path, format!("{path} is in the archive and not listed"))
+    VerifyError::at(Reason::UnlistedFile, path, format!("{path} is in the archive but not listed"))
 }
 
 fn twice(path: &str) -> VerifyError {

@@ -164,37 +164,37 @@ impl Reason {
     pub fn meaning(self) -> &'static str {
         match self {
             Reason::SignatureInvalid => {
-                "The list of checksums was not signed by a key you trust: it was changed, or somebody else signed it."
+                "No key you trust signed the list of checksums: it was changed, or someone else signed it."
             }
             Reason::SignatureFormat => "The signature is damaged: it does not have 64 bytes.",
             Reason::KeyOutsideValidity => {
-                "The key signed, and the bundle says a time at which you do not trust that key."
+                "You do not trust this key for the time at which the bundle says it was made."
             }
-            Reason::KeyIdMismatch => "The manifest names another key than the one that signed the bundle.",
+            Reason::KeyIdMismatch => {
+                "The manifest names a different key from the one that signed the bundle."
+            }
             Reason::ChecksumMismatch => "A file was changed after the bundle was signed.",
             Reason::MissingFile => "A file that was signed is no longer in the bundle.",
             Reason::UnlistedFile => "A file was added after the bundle was signed.",
             Reason::ManifestMismatch => "The manifest describes other files than the bundle holds.",
-            Reason::ManifestFormat => "The manifest is not one of this format.",
+            Reason::ManifestFormat => "The manifest does not follow this format.",
             Reason::UnsupportedFormat => "The bundle has a format that this program does not know.",
-            Reason::DocumentFormat => "A document of the judgement is not one of this format.",
+            Reason::DocumentFormat => "A document with results does not follow this format.",
             Reason::ScopeMismatch => "The documents of the bundle are about different controls or sources.",
             Reason::EvidenceMismatch => "A judgement refers to evidence that the bundle does not hold.",
-            Reason::StatusMismatch => "A control has another status than its checks give it.",
-            Reason::SummaryMismatch => {
-                "The summary of the judgement counts other results than the bundle holds."
-            }
+            Reason::StatusMismatch => "The status of a control does not follow from its checks.",
+            Reason::SummaryMismatch => "The summary does not count the results that the bundle holds.",
             Reason::CompleteMismatch => {
                 "The bundle calls itself complete and also says that something is missing."
             }
-            Reason::CountMismatch => "The counts of the run do not fit the evidence in the bundle.",
+            Reason::CountMismatch => "The counts of the run do not match the evidence in the bundle.",
             Reason::TimeOrder => "The times in the bundle contradict each other.",
-            Reason::ChecksumsFormat => "The list of checksums is not written as this format demands.",
+            Reason::ChecksumsFormat => "The list of checksums does not follow this format.",
             Reason::Path => "The bundle names a path that would be unsafe on some machine.",
             Reason::CaseCollision => "Two files of the bundle would overwrite each other on some machines.",
             Reason::Layout => "A file is not where this format puts it.",
-            Reason::Mtime => "A time in the archive is not the time that the manifest says.",
-            Reason::TarType => "The archive holds something that is no regular file.",
+            Reason::Mtime => "A time in the archive differs from the time in the manifest.",
+            Reason::TarType => "The archive holds something that is not a regular file.",
             Reason::TarPax => "The archive holds an extended header that this format does not allow.",
             Reason::TarNumber => "The archive holds a number in a form that this format does not allow.",
             Reason::TarNoncanonical => {
@@ -203,13 +203,13 @@ impl Reason {
             Reason::TarPadding => "The archive hides bytes between its files.",
             Reason::TarTruncated => "The archive is cut off.",
             Reason::TarEnd => {
-                "The archive does not end as this format demands; something may be hidden there."
+                "The archive does not end as this format requires; something may be hidden there."
             }
             Reason::Gzip => "The compressed data are damaged or cut off, or another program packed them.",
             Reason::GzipTrailing => "Bytes follow the end of the bundle; something may be hidden there.",
-            Reason::Limit => "The bundle is larger than what this program agreed to read.",
-            Reason::TooOld => "The bundle is not as recent as you demanded.",
-            Reason::WrongOrg => "The bundle is about another organization than you expected.",
+            Reason::Limit => "The bundle is larger than the limits of this program allow.",
+            Reason::TooOld => "The bundle is older than you allowed, or dated in the future.",
+            Reason::WrongOrg => "The bundle is not about the organization you expected.",
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn judge(contents: &[u8], facts: &ManifestFacts) -> Result<RunRecord,
     times(&run, facts)?;
     let failed = run.sources.iter().any(|source| source.failed > 0);
     if facts.complete && (run.exit_code != 0 || failed) {
-        let detail = "the manifest says that nothing is missing, and the run says that something is";
+        let detail = "the manifest says that nothing is missing, but the run says that something is";
         return Err(error(Reason::CompleteMismatch, detail));
     }
     Ok(run)
@@ -76,7 +76,7 @@ fn counts(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
 fn times(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     let time = |text: &str| {
         crate::time::parse(text).ok_or_else(|| {
-            error(Reason::TimeOrder, format_args!("{text} is no RFC 3339 time in whole seconds of UTC"))
+            error(Reason::TimeOrder, format_args!("{text} is not an RFC 3339 time in whole seconds of UTC"))
         })
     };
     let (started, completed) = (time(&run.started_at)?, time(&run.completed_at)?);

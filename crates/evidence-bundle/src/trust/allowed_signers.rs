@@ -418,7 +418,7 @@ mod tests {
         let no_letter = format!("SHA256:{}!", "A".repeat(42));
         for text in ["", "sha256:12", "SHA256:12", "md5:aa", &"0".repeat(64), &no_letter] {
             let error = TrustRoot::new().add_fingerprint(text).unwrap_err();
-            assert!(error.to_string().starts_with(&format!("{text:?} is no fingerprint (")), "{error}");
+            assert!(error.to_string().starts_with(&format!("{text:?} is not a fingerprint (")), "{error}");
         }
     }
 }

@@ -94,7 +94,7 @@ pub enum TrustError {
         label: String,
     },
     /// A fingerprint is in neither of the two forms.
-    #[error("{text:?} is no fingerprint (sha256: and 64 hex digits, or SHA256: and 43 base64 characters)")]
+    #[error("{text:?} is not a fingerprint (sha256: and 64 hex digits, or SHA256: and 43 base64 characters)")]
     Fingerprint {
         /// The text.
         text: String,
