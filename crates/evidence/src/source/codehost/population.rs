@@ -1,0 +1,183 @@
+//! The repositories in scope: those of the configuration, or what discovery lists, as far as the list can be believed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use super::api::Listing;
+use super::config::Repositories;
+use super::look::{Look, Target};
+use super::{CodeHostSession, look};
+use crate::http::Problem;
+use crate::observation::{Failed, Seen};
+use crate::rule::reason;
+use crate::source::Found;
+
+/// A repository in scope.
+#[derive(Debug, Clone)]
+pub(super) struct Repository {
+    /// Owner and name: what everything about it is called, shared by all of it.
+    pub(super) subject: Arc<str>,
+    pub(super) archived: bool,
+    /// For a repository that only the configuration names: what its answers say together.
+    pub(super) witness: Option<Arc<Witness>>,
+}
+
+impl Repository {
+    pub(super) fn target(&self) -> Target<'_> {
+        let (owner, name) = self.subject.split_once('/').unwrap_or_default();
+        Target { owner, name }
+    }
+}
+
+/// What the answers about one repository say together: each look is made once, whoever needs it first.
+#[derive(Debug, Default)]
+pub(super) struct Witness {
+    pub(super) protection: OnceCell<Look>,
+    pub(super) codeowners: OnceCell<Look>,
+    pub(super) visible: OnceCell<Result<bool, Look>>,
+}
+
+/// The repositories in scope, and what could not be found out about them.
+pub(super) struct Population {
+    pub(super) discovered: Option<u64>,
+    pub(super) repositories: Vec<Repository>,
+    pub(super) found: Vec<Found>,
+}
+
+impl CodeHostSession {
+    /// The repositories in scope: those of the configuration, or what discovery lists.
+    pub(super) async fn population(&self) -> Population {
+        if self.topics().next().is_none() {
+            return Population { discovered: None, repositories: Vec::new(), found: Vec::new() };
+        }
+        match &self.config.repos {
+            Repositories::Listed(names) => {
+                let repositories = names.iter().map(|name| Repository {
+                    subject: self.subject(name),
+                    archived: false,
+                    witness: Some(Arc::default()),
+                });
+                Population { discovered: None, repositories: repositories.collect(), found: Vec::new() }
+            }
+            Repositories::All => self.discovered(self.api().listing().await),
+        }
+    }
+
+    fn discovered(&self, listing: Listing) -> Population {
+        let mut found = Vec::new();
+        let (mut ids, mut names) = (HashSet::new(), HashSet::new());
+        let mut repositories = Vec::new();
+        let (mut discovered, mut repeated) = (0, 0_u64);
+        for repository in &listing.repositories {
+            if repository.id.is_some_and(|id| !ids.insert(id)) {
+                // A page that shifted while it was read shows a repository twice.
+                repeated += 1;
+                continue;
+            }
+            discovered += 1;
+            let full_name = match (&repository.full_name, &repository.name) {
+                (Some(full_name), _) => Some(full_name.clone()),
+                (None, Some(name)) => Some(format!("{}/{name}", self.config.org)),
+                (None, None) => None,
+            };
+            match self.accept(full_name.as_deref(), &mut names) {
+                // Without an id, a name that comes twice is one repository on two pages that shifted.
+                Err(_) if repository.id.is_none() && self.is_known(full_name.as_deref(), &names) => {
+                    discovered -= 1;
+                    repeated += 1;
+                }
+                Ok(name) => repositories.push(Repository {
+                    subject: self.subject(&name),
+                    archived: repository.archived.unwrap_or(false),
+                    witness: None,
+                }),
+                Err(problem) => self.undiscovered(&mut found, &problem),
+            }
+        }
+        repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
+        for (page, problem) in &listing.problems {
+            let mut problem = match problem {
+                Problem::Refused(refused) => look::refused_failure("refused", refused),
+                Problem::Failed(failure) => Failed::of(failure),
+            };
+            problem.message = format!("repository discovery, page {page}: {}", problem.message);
+            self.undiscovered(&mut found, &problem);
+        }
+        if listing.partial {
+            let text =
+                "the host left repositories out of the list: the token is not authorized for single sign-on";
+            found.push(Found::Warned(self.warning("partial_listing", text.to_string())));
+        }
+        if listing.problems.is_empty()
+            && let Some((text, unlisted)) = self.unlisted(discovered)
+        {
+            let text = format!("{text}: {unlisted} are not in this bundle");
+            if repeated > 0 {
+                // Where some come twice, others did not come: that is no matter of what the token may see.
+                let message = format!("repository discovery: {repeated} came twice, and {text}");
+                let problem = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
+                self.undiscovered(&mut found, &problem);
+            } else {
+                found.push(Found::Warned(self.warning("incomplete_listing", text)));
+            }
+        }
+        Population { discovered: Some(discovered), repositories, found }
+    }
+
+    /// If the organization says that it has more repositories than were listed: that in words, and how many more.
+    pub(super) fn unlisted(&self, listed: u64) -> Option<(String, u64)> {
+        let (public, private) = (self.counts.public_repos, self.counts.total_private_repos);
+        let told = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
+        let unlisted = told.checked_sub(listed).filter(|unlisted| *unlisted > 0)?;
+        let text = format!("the token lists {listed} repositories and the organization says it has {told}");
+        Some((text, unlisted))
+    }
+
+    fn is_known(&self, full_name: Option<&str>, names: &HashSet<String>) -> bool {
+        let name = full_name.and_then(|full_name| full_name.split_once('/'));
+        name.is_some_and(|(_, name)| names.contains(&name.to_ascii_lowercase()))
+    }
+
+    /// The repository's name, if it may become part of a path and of a call.
+    fn accept(&self, full_name: Option<&str>, names: &mut HashSet<String>) -> Result<Box<str>, Failed> {
+        let problem = |text: String| Failed {
+            reason: &reason::HOST_ERROR,
+            message: format!("repository discovery: {text}"),
+            status: Some(200),
+            request_id: None,
+        };
+        let full_name =
+            full_name.ok_or_else(|| problem("the host listed a repository without a name".into()))?;
+        let shown = crate::http::one_line(full_name);
+        let valid = full_name.split_once('/').filter(|(_, name)| is_repository_name(name));
+        let Some((owner, name)) = valid else {
+            return Err(problem(format!(
+                "the host listed a repository with a name that cannot be one: {shown}"
+            )));
+        };
+        if !owner.eq_ignore_ascii_case(&self.config.org) {
+            return Err(problem(format!("the host listed {shown}, which belongs to another organization")));
+        }
+        if !names.insert(name.to_ascii_lowercase()) {
+            return Err(problem(format!("the host listed {shown} twice under different ids")));
+        }
+        Ok(name.into())
+    }
+
+    /// A part of the population is unknown: for everything that is looked at in repositories, something was not read.
+    fn undiscovered(&self, found: &mut Vec<Found>, problem: &Failed) {
+        for topic in self.topics() {
+            found.push(self.unread(topic.kind(), Seen::Failed(problem.clone())));
+        }
+    }
+}
+
+/// A name that can be part of a path and a file name without becoming another one.
+fn is_repository_name(name: &str) -> bool {
+    (1..=100).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+        && name != "."
+        && name != ".."
+}
