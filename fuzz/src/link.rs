@@ -1,6 +1,6 @@
 //! Any `Link` header: what is read prints back to itself, and no link leads away from the host or brings credentials.
 
-use evidence::http::link::{self, Link};
+use evidence_http::link::{self, Link};
 use url::Url;
 
 pub fn run(header: &[u8]) -> bool {

@@ -7,23 +7,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
-use reqwest::header::HeaderMap;
 
 use super::cache::Cache;
 use super::circuit::{Circuit, Circuits, GivenUp, Hope};
 use super::clock::Clock;
 use super::concurrency::Ticket;
+use super::exchange::{Body, Exchange, read_body, text};
 use super::gate::{Gate, Lesson};
 use super::obstacle::{Trouble, trouble};
+use super::parcel::Parcel;
 use super::quota::Status;
 use super::redirect::Way;
 use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply};
-use super::request::{Answer, Dialect, Meaning, Method, ParseError, Request};
-use super::retry::{Class, Refusal, Verdict, verdict};
+use super::request::{Dialect, Meaning, Method, ParseError, Request};
+use super::retry::{Class, Refusal, Verdict, verdict_within};
 use super::settings::Settings;
-use super::setup::Setup;
 use super::watch::{Exchanged, WaitReason, Watch};
-use super::words::{innermost, one_line};
+use super::words::one_line;
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
@@ -56,34 +56,6 @@ pub(super) struct Counts {
     pub(super) taken_over: AtomicU64,
 }
 
-/// What one exchange brought.
-struct Exchange {
-    sent: HeaderMap,
-    sent_at: Timestamp,
-    status: u16,
-    headers: HeaderMap,
-    redirected_to: Option<String>,
-    body: Body,
-}
-
-impl Exchange {
-    /// What the dialect sees of it.
-    fn answer(&self, raw: bool, now: Timestamp) -> Answer<'_> {
-        let body = match &self.body {
-            Body::Complete(bytes) => Some(bytes.as_slice()),
-            Body::TooLarge | Body::Broken(_) => None,
-        };
-        let Exchange { status, headers, sent, sent_at, .. } = self;
-        Answer { status: *status, headers, body, raw, sent, sent_at: *sent_at, now }
-    }
-}
-
-pub(super) enum Body {
-    Complete(Vec<u8>),
-    TooLarge,
-    Broken(String),
-}
-
 impl Client {
     /// A client that speaks `dialect`.
     ///
@@ -96,15 +68,7 @@ impl Client {
         clock: Clock,
         watch: Arc<dyn Watch>,
     ) -> Result<Client, String> {
-        let http = Setup {
-            timeout: settings.timeout,
-            idle: settings.max_concurrency.get(),
-            roots: &settings.roots,
-            proxy: &settings.proxy,
-            store: "ca_file",
-            plain: settings.plain,
-        }
-        .build()?;
+        let http = settings.build()?;
         let gate = Gate::new(&settings);
         let (counts, circuits) = (Arc::default(), Arc::default());
         Ok(Client { http, dialect, settings, gate, clock, watch, counts, circuits, cache: None })
@@ -230,14 +194,15 @@ impl Client {
                     | FailureKind::Redirect(_)
                     | FailureKind::Obstacle(..)
             );
-            if final_kind {
+            if final_kind || request.parcel.as_ref().is_some_and(Parcel::is_spoilt) {
                 return Err(failure);
             }
-            match verdict(class, attempt, fastrand::f64()) {
+            match verdict_within(self.settings.attempts, class, attempt, fastrand::f64()) {
                 // The gate holds everybody back for limits: nothing to wait for here.
                 Verdict::WaitForReset => {}
                 Verdict::RetryAfter(_) if matches!(class, Class::SecondaryLimit { .. }) => {}
                 Verdict::RetryAfter(wait) => {
+                    self.watch.again(&failure, wait);
                     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
                     let until = self.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
                     let reason = match class {
@@ -312,14 +277,14 @@ impl Client {
         let mut authorized = request.clone();
         let sent_at = self.clock.now();
         self.dialect.authorize(&mut authorized, sent_at)?;
-        let Request { method, url, headers: sent, body, .. } = authorized;
-        let mut question = match method {
-            Method::Get => reqwest::Request::new(reqwest::Method::GET, url),
-            Method::Post => reqwest::Request::new(reqwest::Method::POST, url),
+        let Request { method, url, headers: sent, body, parcel, .. } = authorized;
+        let (method, body) = match (method, parcel) {
+            (Method::Get, _) => (reqwest::Method::GET, None),
+            (Method::Post, None) => (reqwest::Method::POST, Some(body.into())),
+            (Method::Post, Some(parcel)) => (reqwest::Method::POST, Some(parcel.body(&self.watch))),
         };
-        if method == Method::Post {
-            *question.body_mut() = Some(body.into());
-        }
+        let mut question = reqwest::Request::new(method, url);
+        *question.body_mut() = body;
         // What the client adds to every request does not replace these.
         *question.headers_mut() = sent.clone();
         let mut response = match self.http.execute(question).await {
@@ -403,7 +368,8 @@ impl Client {
                 Ok(Err(Refused { class, code, message, meta }))
             }
         };
-        let rest = match (class, verdict(class, asked.attempt, 0.0)) {
+        let again = verdict_within(self.settings.attempts, class, asked.attempt, 0.0);
+        let rest = match (class, again) {
             (Class::SecondaryLimit { .. }, Verdict::RetryAfter(rest)) => Some(rest),
             _ => None,
         };
@@ -441,31 +407,6 @@ struct Asked<'a> {
     limit: usize,
     ticket: Ticket,
     now: Timestamp,
-}
-
-pub(super) fn text(headers: &HeaderMap, name: &str) -> Option<String> {
-    headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_string)
-}
-
-pub(super) async fn read_body(response: &mut reqwest::Response, limit: usize) -> Body {
-    let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
-    if announced > limit {
-        return Body::TooLarge;
-    }
-    let mut bytes = Vec::with_capacity(announced);
-    loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) => {
-                if bytes.len() + chunk.len() > limit {
-                    return Body::TooLarge;
-                }
-                bytes.extend_from_slice(&chunk);
-            }
-            Ok(None) => return Body::Complete(bytes),
-            Err(error) if error.is_timeout() => return Body::Broken("the answer took too long".to_string()),
-            Err(error) => return Body::Broken(format!("the answer broke off: {}", innermost(&error))),
-        }
-    }
 }
 
 /// What a fault is called. Pages of HTML are never quoted: if there is a message, it is the host's own, or what its

@@ -249,14 +249,11 @@ mod tests {
     fn only_a_host_that_could_tell_its_limits_is_taken_to_have_none() {
         for (tells_limits, paced) in [(true, false), (false, true)] {
             let gate = Gate::new(&Settings {
-                timeout: std::time::Duration::from_secs(1),
                 max_concurrency: NonZeroUsize::new(10).unwrap(),
                 requests_per_minute: 2,
                 tells_limits,
                 rate_limit_pause: true,
-                roots: Vec::new(),
-                proxy: crate::Proxy::default(),
-                plain: true,
+                ..Settings::default()
             });
             let now = Timestamp::UNIX_EPOCH;
             for _ in 0..2 {

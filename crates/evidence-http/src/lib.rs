@@ -9,8 +9,8 @@
 //! bring them. The crate knows no host by name, no configuration and nothing of what answers are for.
 //!
 //! What it never does: send a host anything but GET and questions by POST, follow a redirect away from the host's
-//! origin, print, show a credential, or read more of a body than the caller allows. Only `upload` sends something that is
-//! kept.
+//! origin, print, show a credential, or read more of a body than the caller allows. Only an
+//! [`Uplink`] sends something that is kept, and a source has none.
 
 pub mod cache;
 pub mod call;
@@ -18,10 +18,12 @@ mod circuit;
 pub mod client;
 pub mod clock;
 pub mod concurrency;
+mod exchange;
 mod gate;
 pub mod link;
 mod obstacle;
 pub mod pace;
+mod parcel;
 pub mod proxy;
 pub mod quota;
 mod redirect;
@@ -31,7 +33,7 @@ pub mod retry;
 pub mod revalidate;
 mod settings;
 mod setup;
-pub mod upload;
+mod uplink;
 mod watch;
 mod words;
 
@@ -39,9 +41,11 @@ pub use call::{Call, Keeping};
 pub use circuit::GivenUp;
 pub use client::Client;
 pub use obstacle::{Obstacle, Place};
+pub use parcel::{Parcel, Spoilt};
 pub use proxy::{Proxy, Variables};
 pub use reply::{Answered, Failure, FailureKind, Meta, Problem, Refused, Reply};
 pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 pub use settings::Settings;
+pub use uplink::{Order, Uplink};
 pub use watch::{Exchanged, WaitReason, Watch};
 pub use words::one_line;

@@ -48,6 +48,8 @@ impl<'a> Way<'a> {
     /// another question.
     pub(super) fn follow(&mut self, status: u16, headers: &HeaderMap) -> bool {
         let may = match (status, self.now.method) {
+            // An order is meant for the host that was named, and for no other place there.
+            _ if self.meant.order => false,
             (301 | 302 | 303 | 307 | 308, Method::Get) | (307 | 308, Method::Post) => {
                 self.hops < MAXIMUM_REDIRECTS
             }
@@ -101,6 +103,16 @@ mod tests {
             assert_eq!(led(&get(), status, &location("/there")).is_some(), redirect, "GET {status}");
             let asked_alike = [307, 308].contains(&status);
             assert_eq!(led(&post(), status, &location("/there")).is_some(), asked_alike, "POST {status}");
+        }
+    }
+
+    #[test]
+    fn an_order_leads_nowhere() {
+        for meant in [get(), post()] {
+            let order = Request { order: true, ..meant };
+            for status in 300..400 {
+                assert_eq!(led(&order, status, &location("/there")), None, "{status}");
+            }
         }
     }
 

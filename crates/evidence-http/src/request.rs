@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderValue};
 use url::Url;
 
+use super::parcel::Parcel;
 use super::quota::Reading;
 use super::retry::Class;
 
@@ -36,13 +37,26 @@ pub struct Request {
     /// What people call all questions of this kind, which are given up together if none of them is answered. Without,
     /// it is the only one of its kind.
     pub kind: Option<&'static str>,
+    /// Whether it is an order to a host that keeps things: only an [`Uplink`](super::Uplink) takes one.
+    pub(super) order: bool,
+    /// The file that goes with an order.
+    pub(super) parcel: Option<Parcel>,
 }
 
 impl Request {
     /// A GET of `url`, called `label`.
     pub fn get(url: Url, label: impl Into<String>) -> Request {
         let label = label.into();
-        Request { method: Method::Get, url, headers: HeaderMap::new(), body: Vec::new(), label, kind: None }
+        Request {
+            method: Method::Get,
+            url,
+            headers: HeaderMap::new(),
+            body: Vec::new(),
+            label,
+            kind: None,
+            order: false,
+            parcel: None,
+        }
     }
 
     /// A question by POST, called `label`.

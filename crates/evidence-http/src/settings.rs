@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::proxy::Proxy;
+use super::retry::MAXIMUM_ATTEMPTS;
 
 /// How a client behaves.
 #[derive(Debug, Clone)]
@@ -18,11 +19,33 @@ pub struct Settings {
     pub tells_limits: bool,
     /// Wait for the reset when the limit is nearly used up.
     pub rate_limit_pause: bool,
+    /// How often one request is sent at most.
+    pub attempts: u32,
     /// Further root certificates, PEM.
     pub roots: Vec<u8>,
+    /// What names a certificate store, for the message that there is none.
+    pub store: &'static str,
     /// The proxy of the environment.
     pub proxy: Proxy,
     /// Plain HTTP on loopback: needs neither a proxy nor the machine's certificates, which a bare container does not
     /// have.
     pub plain: bool,
+}
+
+/// One request at a time, as fast as the host answers, to a host that tells no limits.
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            timeout: Duration::from_secs(30),
+            max_concurrency: NonZeroUsize::MIN,
+            requests_per_minute: 0,
+            tells_limits: false,
+            rate_limit_pause: false,
+            attempts: MAXIMUM_ATTEMPTS,
+            roots: Vec::new(),
+            store: "SSL_CERT_FILE",
+            proxy: Proxy::default(),
+            plain: false,
+        }
+    }
 }

@@ -1,25 +1,36 @@
 //! What a client tells while it works. No answer depends on it.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::circuit::GivenUp;
+use super::reply::Failure;
 
-/// Listens to a client.
+/// Listens to a client, to as much of it as it cares for.
 pub trait Watch: Send + Sync {
     /// Everybody who asks this host waits; said again as the time passes.
-    fn waiting(&self, reason: WaitReason, until: Timestamp, left: SignedDuration);
+    fn waiting(&self, _reason: WaitReason, _until: Timestamp, _left: SignedDuration) {}
 
     /// The wait that was last said is over.
-    fn wait_over(&self);
+    fn wait_over(&self) {}
 
     /// Questions of this kind are not asked any more.
-    fn given_up(&self, given_up: &GivenUp);
+    fn given_up(&self, _given_up: &GivenUp) {}
 
     /// Whether it listens to [`Watch::exchanged`] at all.
-    fn wants_exchanges(&self) -> bool;
+    fn wants_exchanges(&self) -> bool {
+        false
+    }
 
     /// A request has an answer or failed.
-    fn exchanged(&self, exchanged: Exchanged<'_>);
+    fn exchanged(&self, _exchanged: Exchanged<'_>) {}
+
+    /// An attempt failed, and there will be another after this wait.
+    fn again(&self, _failure: &Failure, _wait: Duration) {}
+
+    /// So many bytes of a file have left.
+    fn sent(&self, _bytes: u64) {}
 }
 
 /// One attempt at a request, and what came of it.

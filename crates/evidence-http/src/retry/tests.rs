@@ -98,3 +98,11 @@ fn jitter_stretches_faults_only() {
         assert_eq!(verdict(SECONDARY, 1, jitter), Verdict::RetryAfter(seconds(60.0)));
     }
 }
+
+#[test]
+fn attempts_are_counted_as_configured() {
+    for most in 1..=21 {
+        let tried = (1..100).find(|n| verdict_within(most, Class::Transport, *n, 0.0) == Verdict::GiveUp);
+        assert_eq!(tried, Some(most));
+    }
+}

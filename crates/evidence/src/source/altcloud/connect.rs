@@ -88,11 +88,10 @@ fn access(
             timeout: config.timeout,
             max_concurrency: CONCURRENCY,
             requests_per_minute: REQUESTS_PER_MINUTE,
-            tells_limits: false,
             rate_limit_pause: !surroundings.dry_run,
-            roots: Vec::new(),
             proxy: Proxy::from_env(&surroundings.env),
             plain,
+            ..Settings::default()
         };
         let clock = surroundings.env.clock.clone();
         let watch = SourceWatch::new(NAME, &surroundings.reporter);

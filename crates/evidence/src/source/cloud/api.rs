@@ -66,12 +66,9 @@ impl Hosts {
         let settings = Settings {
             timeout: config.timeout,
             max_concurrency: NonZeroUsize::new(MAXIMUM_CONCURRENCY).unwrap_or(NonZeroUsize::MIN),
-            requests_per_minute: 0,
-            tells_limits: false,
-            rate_limit_pause: false,
-            roots: Vec::new(),
             proxy: Proxy::from_env(&surroundings.env),
             plain: config.endpoint_url.as_ref().is_some_and(|url| url.scheme() == "http"),
+            ..Settings::default()
         };
         let (address, skew) = (config.endpoint_url.clone(), Arc::<Skew>::default());
         let endpoint = Endpoint::new(Service::Sts, home, address.as_ref())

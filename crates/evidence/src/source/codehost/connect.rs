@@ -128,8 +128,10 @@ fn client(
         tells_limits: true,
         rate_limit_pause: config.rate_limit_pause && !surroundings.dry_run,
         roots,
+        store: "ca_file",
         proxy: Proxy::from_env(&surroundings.env),
         plain: config.api_url.scheme() == "http",
+        ..Settings::default()
     };
     let dialect = CodeHostDialect::new(token)
         .ok_or_else(|| configuration("the token cannot stand in a header".to_string(), Vec::new()))?;

@@ -1,0 +1,192 @@
+//! A file that is handed over whole or not at all.
+//!
+//! Its length and digest are taken once; it is streamed from the disk, and its last bytes leave only if all of it still has
+//! that digest. It may be sent again, and is never in memory.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+
+use super::watch::Watch;
+
+/// What leaves the disk at once.
+const CHUNK: u64 = 256 * 1024;
+
+/// A file that is ready to be sent: open, measured, digested.
+#[derive(Debug, Clone)]
+pub struct Parcel {
+    file: Arc<File>,
+    bytes: u64,
+    sha256: [u8; 32],
+    spoilt: Arc<Mutex<Option<Spoilt>>>,
+}
+
+/// Why a parcel cannot be sent as it was announced.
+#[derive(Debug)]
+pub enum Spoilt {
+    /// The file is no longer what it was when it was digested.
+    Changed,
+    /// The file cannot be read any more.
+    Unreadable(io::Error),
+}
+
+impl Parcel {
+    /// A file of which `bytes` bytes with this digest were read.
+    pub fn new(file: Arc<File>, bytes: u64, sha256: [u8; 32]) -> Parcel {
+        Parcel { file, bytes, sha256, spoilt: Arc::default() }
+    }
+
+    /// Its length.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Its digest in lower-case hex.
+    pub fn sha256(&self) -> String {
+        hex::encode(self.sha256)
+    }
+
+    /// Why it could not be sent, if that was the parcel's fault: said once.
+    pub fn take_spoilt(&self) -> Option<Spoilt> {
+        self.lock().take()
+    }
+
+    /// `Content-Digest` (RFC 9530).
+    pub(super) fn content_digest(&self) -> String {
+        format!("sha-256=:{}:", STANDARD.encode(self.sha256))
+    }
+
+    /// Whether it is of no use to send it again.
+    pub(super) fn is_spoilt(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    /// The parcel from the disk, piece by piece.
+    pub(super) fn body(&self, watch: &Arc<dyn Watch>) -> reqwest::Body {
+        let loading =
+            Loading { parcel: self.clone(), done: 0, hasher: Sha256::new(), watch: Arc::clone(watch) };
+        // Reading blocks the one thread that waits, for no longer than a disk takes for a piece.
+        reqwest::Body::wrap_stream(futures_util::stream::unfold(loading, async |mut loading| {
+            Some((loading.next()?, loading))
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Spoilt>> {
+        self.spoilt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A parcel on its way.
+struct Loading {
+    parcel: Parcel,
+    done: u64,
+    hasher: Sha256,
+    watch: Arc<dyn Watch>,
+}
+
+impl Loading {
+    fn next(&mut self) -> Option<io::Result<Vec<u8>>> {
+        let left = self.parcel.bytes.checked_sub(self.done).filter(|left| *left > 0)?;
+        Some(self.piece(left.min(CHUNK)).map_err(|spoilt| {
+            *self.parcel.lock() = Some(spoilt);
+            io::Error::other("the file cannot be sent as it was announced")
+        }))
+    }
+
+    fn piece(&mut self, length: u64) -> Result<Vec<u8>, Spoilt> {
+        let mut piece = vec![0; usize::try_from(length).unwrap_or_default()];
+        match self.parcel.file.read_exact_at(&mut piece, self.done) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(Spoilt::Changed),
+            Err(error) => return Err(Spoilt::Unreadable(error)),
+        }
+        self.hasher.update(&piece);
+        self.done += length;
+        // The last piece is held back until the whole is known to be what was announced.
+        if self.done == self.parcel.bytes {
+            let longer = self.parcel.file.metadata().map_err(Spoilt::Unreadable)?.len() != self.parcel.bytes;
+            if longer || self.hasher.finalize_reset()[..] != self.parcel.sha256 {
+                return Err(Spoilt::Changed);
+            }
+        }
+        self.watch.sent(self.done);
+        Ok(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    struct Nobody;
+
+    impl Watch for Nobody {}
+
+    fn parcel(content: &[u8]) -> (tempfile::NamedTempFile, Parcel) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().write_all(content).unwrap();
+        let digest = Sha256::digest(content).into();
+        let parcel = Parcel::new(Arc::new(file.reopen().unwrap()), content.len() as u64, digest);
+        (file, parcel)
+    }
+
+    /// What leaves of the parcel, and why it ends early if it does.
+    fn sent(parcel: &Parcel, during: impl Fn(u64)) -> (Vec<u8>, Option<Spoilt>) {
+        let mut loading =
+            Loading { parcel: parcel.clone(), done: 0, hasher: Sha256::new(), watch: Arc::new(Nobody) };
+        let mut bytes = Vec::new();
+        while let Some(Ok(piece)) = loading.next() {
+            bytes.extend(piece);
+            during(loading.done);
+        }
+        (bytes, parcel.take_spoilt())
+    }
+
+    #[test]
+    fn a_file_leaves_whole() {
+        for length in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
+            let content: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            let (_file, parcel) = parcel(&content);
+            let (bytes, spoilt) = sent(&parcel, |_| {});
+            assert!(spoilt.is_none() && bytes == content, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_changes_never_leaves_whole() {
+        let content = vec![7; 3 * CHUNK as usize];
+        let changes: [&dyn Fn(&File); 4] = [
+            &|file| file.write_all_at(b"x", 0).unwrap(),
+            &|file| file.write_all_at(b"x", 3 * CHUNK - 1).unwrap(),
+            &|file| file.set_len(CHUNK).unwrap(),
+            &|file| file.set_len(3 * CHUNK + 1).unwrap(),
+        ];
+        for (number, change) in changes.iter().enumerate() {
+            for when in [0, 1] {
+                let (file, parcel) = parcel(&content);
+                if when == 0 {
+                    change(file.as_file());
+                }
+                let (bytes, spoilt) = sent(&parcel, |done| {
+                    if when == 1 && done == CHUNK {
+                        change(file.as_file());
+                    }
+                });
+                // What had left before the change and is not read again is what was announced.
+                if (number, when) == (0, 1) {
+                    assert!(spoilt.is_none());
+                    continue;
+                }
+                assert!(matches!(spoilt, Some(Spoilt::Changed)), "{number} {when}");
+                assert!(bytes.len() < content.len(), "{number} {when}");
+            }
+        }
+    }
+}

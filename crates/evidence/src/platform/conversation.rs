@@ -1,0 +1,247 @@
+//! How a platform is spoken to, and what it last said.
+//!
+//! The one client sends, waits and retries. What is the platform's own is here: the key on every request, what its answers
+//! mean, and its words, kept until the caller asks for them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+
+use super::problem::Problem;
+use crate::http::quota::Reading;
+use crate::http::retry::{Class, Refusal, http_date, retry_after_seconds};
+use crate::http::{Answer, Dialect, Failure, FailureKind, Meaning, Request, Watch, one_line};
+use crate::report::{Event, Reporter, Uploading};
+use crate::screen::Screen;
+
+/// What is said to one platform.
+pub(super) struct Conversation {
+    /// `Authorization`, marked sensitive.
+    pub(super) authorization: HeaderValue,
+    /// How often one request is sent at most.
+    pub(super) attempts: u32,
+    pub(super) screen: Screen,
+    pub(super) reporter: Arc<dyn Reporter>,
+    pub(super) said: Mutex<Said>,
+}
+
+/// What the platform said to one request.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    /// How often it was asked.
+    pub(super) attempts: u32,
+    /// Its last answer, if that is no good one.
+    pub(super) refusal: Option<Refused>,
+}
+
+/// An answer that is no good one.
+#[derive(Debug)]
+pub(super) enum Refused {
+    /// The platform refuses, in its own words.
+    Problem(Problem),
+    /// It is not the platform's: a page, an address elsewhere.
+    Foreign(String),
+}
+
+impl Conversation {
+    /// What the platform said since this was last asked.
+    pub(super) fn take(&self) -> Said {
+        std::mem::take(&mut *self.lock())
+    }
+
+    /// A stranger's text, fit to print.
+    pub(super) fn clean(&self, text: &str) -> String {
+        self.screen.redact(&one_line(text.trim())).into_owned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Dialect for Conversation {
+    fn authorize(&self, request: &mut Request, _now: Timestamp) -> Result<(), String> {
+        request.headers.insert(AUTHORIZATION, self.authorization.clone());
+        let accepted = HeaderValue::from_static("application/json, application/problem+json");
+        request.headers.insert(ACCEPT, accepted);
+        let mut said = self.lock();
+        *said = Said { attempts: said.attempts + 1, refusal: None };
+        Ok(())
+    }
+
+    fn understand(&self, answer: &Answer<'_>) -> Meaning {
+        let (class, refusal) = understand(answer, &|text| self.clean(text));
+        self.lock().refusal = refusal;
+        Meaning { class, code: None, message: None, request_id: None, reading: Reading::default() }
+    }
+}
+
+/// Progress and failed attempts are events of the run.
+impl Watch for Conversation {
+    fn again(&self, failure: &Failure, wait: Duration) {
+        let text = match &self.lock().refusal {
+            Some(Refused::Problem(problem)) => {
+                let status = format!("HTTP {}", problem.status);
+                problem.text().map_or(status.clone(), |words| format!("{status}: {words}"))
+            }
+            Some(Refused::Foreign(text)) => text.clone(),
+            None => self.clean(&plain(failure.kind.clone())),
+        };
+        self.reporter.event(Event::Upload(Uploading::Again {
+            text: &text,
+            attempt: failure.attempts,
+            of: self.attempts,
+            wait,
+        }));
+    }
+
+    fn sent(&self, bytes: u64) {
+        self.reporter.event(Event::Upload(Uploading::Sent(bytes)));
+    }
+}
+
+/// Why there is no answer, without how often it was tried.
+pub(super) fn plain(kind: FailureKind) -> String {
+    Failure::local(kind).to_string()
+}
+
+/// What an answer means, and what the platform says with it if it is no good one: each text passed through `clean`.
+fn understand(answer: &Answer<'_>, clean: &dyn Fn(&str) -> String) -> (Class, Option<Refused>) {
+    let status = answer.status;
+    let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
+    let media = content_type.split(';').next().unwrap_or_default().trim();
+    let is_json = media == "application/json" || media.ends_with("+json");
+    let date = answer.header("date").and_then(http_date);
+    let retry_after = answer.header("retry-after").and_then(|value| retry_after_seconds(value, date));
+    let foreign = |text: &str| Some(Refused::Foreign(format!("HTTP {status} {text}")));
+    match classify(status, retry_after) {
+        Class::Success if is_json => (Class::Success, None),
+        Class::Success => (Class::Unexpected, foreign("with a page that is not JSON")),
+        Class::Redirect => {
+            let to = answer.header("location").map_or("nowhere".to_string(), clean);
+            (Class::Redirect, foreign(&format!("with a redirect to {to}")))
+        }
+        class => {
+            let problem = Problem::read(status, answer.body.filter(|_| is_json), clean);
+            // What was sent is known to be right, so it was damaged on its way.
+            let damaged = status == 400 && problem.is_damage();
+            let class = if damaged { Class::HostFault { retry_after } } else { class };
+            (class, Some(Refused::Problem(problem)))
+        }
+    }
+}
+
+/// What a status means. Total. A refusal that names a time to come back is one for the moment only.
+fn classify(status: u16, retry_after: Option<u64>) -> Class {
+    match status {
+        200..=299 => Class::Success,
+        300..=399 => Class::Redirect,
+        401 => Class::Unauthorized,
+        403 => Class::Forbidden(Refusal::Permission),
+        404 => Class::NotFound,
+        408 | 500..=599 => Class::HostFault { retry_after },
+        429 => Class::Throttled { retry_after },
+        409 | 423 | 425 if retry_after.is_some() => Class::Throttled { retry_after },
+        _ => Class::Unexpected,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::{CONTENT_TYPE, HeaderMap};
+
+    use super::*;
+    use crate::http::retry::{Verdict, verdict};
+
+    #[test]
+    fn every_status_means_something() {
+        for status in 0..=u16::MAX {
+            let (plain, asked) = (classify(status, None), classify(status, Some(7)));
+            let retried = |class| matches!(verdict(class, 1, 0.0), Verdict::RetryAfter(_));
+            let faults = status == 408 || status == 429 || (500..600).contains(&status);
+            assert_eq!(retried(plain), faults, "{status}");
+            assert_eq!(retried(asked), faults || [409, 423, 425].contains(&status), "{status}");
+            assert_eq!(plain == Class::Success, (200..300).contains(&status), "{status}");
+        }
+    }
+
+    fn answered(status: u16, media: &'static str, body: &str) -> (Class, Option<Refused>) {
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media))]);
+        understand(
+            &Answer {
+                status,
+                headers: &headers,
+                body: Some(body.as_bytes()),
+                raw: false,
+                sent: &HeaderMap::new(),
+                sent_at: Timestamp::UNIX_EPOCH,
+                now: Timestamp::UNIX_EPOCH,
+            },
+            &|text| one_line(text.trim()),
+        )
+    }
+
+    fn problem(status: u16, media: &'static str, body: &str) -> (Class, Problem) {
+        match answered(status, media, body) {
+            (class, Some(Refused::Problem(problem))) => (class, problem),
+            other => panic!("{body}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn problems_are_one_bounded_line() {
+        for (body, words) in [
+            (r#"{"title":"Forbidden","detail":"no\nway\u001b[2J"}"#, Some(r"no\u{a}way\u{1b}[2J")),
+            (r#"{"title":"Forbidden","detail":" "}"#, Some("Forbidden")),
+            (r#"{"title":"  ","detail":null}"#, None),
+            (r#"{"title":7}"#, None),
+            ("<html>", None),
+            ("", None),
+        ] {
+            assert_eq!(problem(403, "application/problem+json", body).1.words.as_deref(), words, "{body}");
+        }
+        let long = format!(r#"{{"detail":"{}"}}"#, "word ".repeat(1_000));
+        assert!(problem(422, "application/json; charset=utf-8", &long).1.words.unwrap().len() < 600);
+        // A page is never quoted, whatever it says it is.
+        let page = problem(502, "text/html", r#"{"title":"x"}"#).1;
+        assert_eq!(page, Problem { status: 502, ..Problem::default() });
+    }
+
+    #[test]
+    fn a_body_damaged_on_its_way_is_sent_again() {
+        let of = |status, code: &str| {
+            let body =
+                format!(r#"{{"type":"urn:evidence-platform:problem:{code}","reason":"r","request_id":"q"}}"#);
+            problem(status, "application/problem+json", &body)
+        };
+        for (status, code, again) in [
+            (400, "digest-mismatch", true),
+            (400, "body-incomplete", true),
+            (400, "digest-missing", false),
+            (400, "invalid-request", false),
+            (422, "digest-mismatch", false),
+            (409, "no-trusted-key", false),
+        ] {
+            let (class, problem) = of(status, code);
+            assert_eq!(class == Class::HostFault { retry_after: None }, again, "{status} {code}");
+            assert_eq!(problem.code.as_deref(), Some(code));
+            assert_eq!((problem.reason.as_deref(), problem.request_id.as_deref()), (Some("r"), Some("q")));
+        }
+        let other = r#"{"type":"https://example.com/digest-mismatch"}"#;
+        assert_eq!(problem(400, "application/problem+json", other).1.code, None);
+    }
+
+    #[test]
+    fn a_page_is_no_answer() {
+        for media in ["text/html", "", "application/jsonx", "text/json"] {
+            assert!(
+                matches!(answered(200, media, "{}"), (Class::Unexpected, Some(Refused::Foreign(_)))),
+                "{media}"
+            );
+        }
+        let good = answered(201, "application/json; charset=utf-8", "{}");
+        assert!(matches!(good, (Class::Success, None)), "{good:?}");
+    }
+}

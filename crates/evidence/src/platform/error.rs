@@ -1,0 +1,273 @@
+//! Why a bundle is not on the platform, and what to do about it.
+
+use std::fmt;
+
+use evidence_bundle::read::NewerBundle;
+use url::Url;
+
+use super::problem::{Problem, joined};
+use crate::exit::Exit;
+use crate::http::{Obstacle, Place};
+
+/// What was being done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Signing in.
+    Authenticate,
+    /// Handing over.
+    Upload,
+    /// Having it verified.
+    Verify,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Step::Authenticate => "sign in at the evidence platform",
+            Step::Upload => "upload the bundle",
+            Step::Verify => "have the platform verify the bundle",
+        })
+    }
+}
+
+/// What the platform refuses, and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was asked.
+    pub step: Step,
+    /// The platform's address.
+    pub api_url: String,
+    /// Its words.
+    pub problem: Problem,
+    /// How often it was asked.
+    pub attempts: u32,
+    /// The variable that holds the key.
+    pub api_key_env: String,
+}
+
+impl Refusal {
+    fn may_pass(&self) -> bool {
+        matches!(self.problem.status, 408 | 429 | 500..=599) || self.problem.is_damage()
+    }
+
+    fn help(&self) -> Option<String> {
+        if self.problem.code.as_deref() == Some("no-trusted-key") {
+            return Some(TRUST.to_string());
+        }
+        if self.problem.code.as_deref() == Some(NewerBundle::CODE) {
+            return Some(UPDATE.to_string());
+        }
+        let text = match (self.problem.status, self.step) {
+            (401, _) => {
+                let variable = &self.api_key_env;
+                format!("{variable} must hold a key of this platform that has not been revoked")
+            }
+            (403, Step::Authenticate) => {
+                "the platform knows the key and lets it do nothing: ask its administrator".to_string()
+            }
+            (403, _) => "the key must have the role `upload`: make one on the platform".to_string(),
+            (404, Step::Authenticate) => ADDRESS.to_string(),
+            (413, _) => {
+                "have the platform's administrator raise its limit, or collect fewer repositories per \
+                         configuration"
+                    .to_string()
+            }
+            (422, _) => not_trusted(self.problem.reason.as_deref()),
+            _ => return None,
+        };
+        Some(text)
+    }
+}
+
+/// What to do if this is no platform.
+const ADDRESS: &str = "is this the address of an evidence platform? upload.api_url (or --endpoint) is what stands before \
+                       /api/v1";
+
+/// What to do about a bundle that is not what a key signed that the platform trusts. What is wrong with it decides: a code
+/// of the bundle format, or of the platform's store.
+fn not_trusted(reason: Option<&str>) -> String {
+    match reason {
+        None | Some("signature-invalid" | "key-outside-validity" | "no-trusted-key") => TRUST.to_string(),
+        Some(NewerBundle::CODE) => UPDATE.to_string(),
+        Some("blob-missing" | "digest-mismatch") => {
+            "the platform has lost or changed what it was given: tell its administrator".to_string()
+        }
+        Some(_) => "this is no bundle, or a damaged one: look at it with `evidence verify`".to_string(),
+    }
+}
+
+/// What to do if the platform does not trust the signer.
+const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public key; \
+                     `evidence verify` shows its id";
+
+/// What to do if the platform is older than the bundle.
+const UPDATE: &str = "have the platform's administrator update it, then upload the bundle again";
+
+/// Why a bundle is not on the platform, or is not verified there. Every text has passed the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UploadError {
+    /// The bundle that was just written is no longer what it was.
+    Local(String),
+    /// The client cannot be made.
+    Client(String),
+    /// The platform refuses.
+    Refused(Box<Refusal>),
+    /// There is no answer, or none of the platform's.
+    NoAnswer {
+        /// What was asked.
+        step: Step,
+        /// The platform's address.
+        api_url: String,
+        /// What came instead.
+        text: String,
+        /// How often it was asked.
+        attempts: u32,
+        /// Something answered that is no platform.
+        foreign: bool,
+        /// What stays in the way, if it stays.
+        obstacle: Option<Box<Obstacle>>,
+    },
+    /// The platform's answer says something else than documented, or than can be true.
+    Strange {
+        /// What was asked.
+        step: Step,
+        /// What is wrong with the answer.
+        text: String,
+    },
+    /// The file changed while it was sent.
+    Changed,
+    /// The file could not be read to its end.
+    Unreadable(String),
+    /// The key belongs to another organization.
+    OtherOrganization {
+        /// The one that was asked for.
+        expected: String,
+        /// The key's.
+        actual: String,
+    },
+    /// The platform says it keeps other bytes than were sent.
+    OtherDigest {
+        /// What was sent.
+        sent: String,
+        /// What it says it keeps.
+        kept: String,
+    },
+    /// The platform could not verify the bundle.
+    NotVerified {
+        /// The code of its reason.
+        reason: Option<String>,
+        /// The reason in words.
+        words: Option<String>,
+    },
+    /// The platform says another key signed than was found here.
+    OtherKey {
+        /// The key that was found here.
+        local: String,
+        /// The key that the platform says.
+        platform: String,
+    },
+    /// A signal.
+    Interrupted(Exit),
+}
+
+impl UploadError {
+    /// Whether sending the same again can end better without anybody changing anything.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            UploadError::NoAnswer { foreign, obstacle, .. } => !foreign && obstacle.is_none(),
+            UploadError::Refused(refusal) => refusal.may_pass(),
+            UploadError::Interrupted(_) | UploadError::Unreadable(_) => true,
+            UploadError::Local(_)
+            | UploadError::Client(_)
+            | UploadError::Strange { .. }
+            | UploadError::Changed
+            | UploadError::OtherOrganization { .. }
+            | UploadError::OtherDigest { .. }
+            | UploadError::NotVerified { .. }
+            | UploadError::OtherKey { .. } => false,
+        }
+    }
+
+    /// What to do about it.
+    pub fn help(&self) -> Vec<String> {
+        let text = match self {
+            UploadError::Refused(refusal) => return refusal.help().into_iter().collect(),
+            UploadError::NoAnswer { obstacle: Some(obstacle), api_url, .. } => {
+                let url = Url::parse(api_url).ok();
+                let host = url.as_ref().and_then(Url::host_str).unwrap_or("the platform");
+                return obstacle.help(Place { host, address: "upload.api_url", ca_file: None });
+            }
+            UploadError::NotVerified { reason, .. } => not_trusted(reason.as_deref()),
+            UploadError::NoAnswer { foreign: true, .. } => ADDRESS.to_string(),
+            UploadError::NoAnswer { step: Step::Upload, .. } => {
+                "check the proxy and the network; one that takes no bundle of this size may also just hang up"
+                    .to_string()
+            }
+            UploadError::NoAnswer { .. } => "check upload.api_url, the proxy and the network".to_string(),
+            UploadError::OtherOrganization { .. } => {
+                "use a key of that organization, or correct upload.organization_id (or --organization); nothing was sent"
+                    .to_string()
+            }
+            UploadError::Changed | UploadError::Local(_) => {
+                "something else writes to this file; look at it with `evidence verify` before you send it".to_string()
+            }
+            UploadError::OtherDigest { .. } | UploadError::OtherKey { .. } => {
+                "do not rely on this upload; tell the platform's administrator".to_string()
+            }
+            UploadError::Strange { .. } => {
+                "platform and evidence may be of versions that do not fit: tell the platform's administrator".to_string()
+            }
+            UploadError::Client(_)
+            | UploadError::Unreadable(_)
+            | UploadError::Interrupted(_) => return Vec::new(),
+        };
+        vec![text]
+    }
+}
+
+impl fmt::Display for UploadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let times = |f: &mut fmt::Formatter<'_>, attempts: u32| match attempts {
+            0 | 1 => Ok(()),
+            more => write!(f, " (after {more} attempts)"),
+        };
+        match self {
+            UploadError::Local(text) => write!(f, "the bundle is not uploaded: {text}"),
+            UploadError::Client(text) => f.write_str(text),
+            UploadError::Refused(refusal) => {
+                let Refusal { step, api_url, problem, attempts, .. } = &**refusal;
+                write!(f, "cannot {step}: {api_url} answers HTTP {}", problem.status)?;
+                problem.text().iter().try_for_each(|words| write!(f, ": {words}"))?;
+                problem.request_id.iter().try_for_each(|id| write!(f, " [request {id}]"))?;
+                times(f, *attempts)
+            }
+            UploadError::NoAnswer { step, api_url, text, attempts, foreign, .. } => {
+                let answers = if *foreign { " answers" } else { "" };
+                let colon = if *foreign { "" } else { ":" };
+                write!(f, "cannot {step}: {api_url}{answers}{colon} {text}")?;
+                times(f, *attempts)
+            }
+            UploadError::Strange { step, text } => write!(f, "cannot {step}: {text}"),
+            UploadError::Changed => {
+                f.write_str("the bundle changed while it was uploaded; the platform does not have it")
+            }
+            UploadError::Unreadable(text) => write!(f, "the bundle cannot be read to its end: {text}"),
+            UploadError::OtherOrganization { expected, actual } => {
+                write!(f, "the API key belongs to the organization {actual}, not to {expected}")
+            }
+            UploadError::OtherDigest { sent, kept } => {
+                write!(f, "the platform says it keeps other bytes than were sent: sha256 {kept}, not {sent}")
+            }
+            UploadError::NotVerified { reason, words } => {
+                f.write_str("the platform has the bundle and could not verify it")?;
+                joined(reason.as_deref(), words.as_deref()).iter().try_for_each(|text| write!(f, ": {text}"))
+            }
+            UploadError::OtherKey { local, platform } => {
+                write!(f, "the platform says the bundle was signed by {platform}; it was signed by {local}")
+            }
+            UploadError::Interrupted(_) => f.write_str("interrupted: the upload is not complete"),
+        }
+    }
+}
+
+impl std::error::Error for UploadError {}

@@ -1,0 +1,76 @@
+//! The key to an evidence platform.
+
+use std::fmt;
+
+use reqwest::header::HeaderValue;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::screen::{Screen, is_sought};
+
+/// The platform's API key. `Debug` shows that there is one, never what it is; there is no `Display`.
+#[derive(Clone)]
+pub struct ApiKey(SecretString);
+
+impl ApiKey {
+    /// A key from a variable's value. White space around it is dropped, since a key read from a file brings a line break
+    /// along. `None` if what is left cannot stand in a header, or is so weak that the screen does not look for it.
+    pub fn new(value: &str) -> Option<ApiKey> {
+        let value = value.trim();
+        let usable = value.bytes().all(|byte| byte.is_ascii_graphic()) && is_sought(value.as_bytes());
+        usable.then(|| ApiKey(SecretString::from(value)))
+    }
+
+    /// Lets the screen look for it from now on.
+    pub(super) fn teach(&self, screen: &Screen) {
+        screen.learn([self.0.expose_secret()]);
+    }
+
+    /// `Authorization: Bearer <key>`, marked sensitive so that no layer below prints it.
+    pub(super) fn header(&self) -> Option<HeaderValue> {
+        let mut header = HeaderValue::from_str(&format!("Bearer {}", self.0.expose_secret())).ok()?;
+        header.set_sensitive(true);
+        Some(header)
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey(redacted)")
+    }
+}
+
+/// Why there is no API key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ApiKeyError {
+    /// The variable is not set, or empty.
+    #[error("it is not set")]
+    Unset,
+    /// What it holds cannot be a key.
+    #[error(
+        "its value is shorter than any key, or has spaces, line breaks or other characters that no key has"
+    )]
+    Unusable,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_one_word_and_never_shown() {
+        assert!(ApiKey::new("").is_none());
+        assert!(ApiKey::new(" \n").is_none());
+        assert!(ApiKey::new("two words").is_none());
+        assert!(ApiKey::new("schlüssel").is_none());
+        assert!(ApiKey::new("made-up\nkey").is_none());
+        assert!(ApiKey::new("1234567").is_none());
+        assert!(ApiKey::new("12345678").is_none());
+        assert!(ApiKey::new("1234567x").is_some());
+        let key = ApiKey::new(" made-up-key-of-no-platform\n").unwrap();
+        assert_eq!(format!("{key:?}"), "ApiKey(redacted)");
+        let header = key.header().unwrap();
+        assert!(header.is_sensitive());
+        assert_eq!(header.to_str().unwrap(), "Bearer made-up-key-of-no-platform");
+        assert!(!format!("{header:?}").contains("made-up"));
+    }
+}
