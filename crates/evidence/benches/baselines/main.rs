@@ -14,12 +14,12 @@
 )]
 
 mod cases;
-#[path = "../screen/clean.rs"]
+#[path = "../../../evidence-screen/benches/screen/clean.rs"]
 mod clean;
-#[path = "../screen/form.rs"]
+#[path = "../../../evidence-screen/benches/screen/form.rs"]
 #[allow(dead_code, reason = "the benchmark of the screen uses all of it")]
 mod form;
-#[path = "../screen/hostile.rs"]
+#[path = "../../../evidence-screen/benches/screen/hostile.rs"]
 mod hostile;
 #[path = "../../../evidence-bundle/tests/support/sample.rs"]
 #[allow(dead_code, unreachable_pub, reason = "the tests of the format use all of it")]

@@ -31,6 +31,7 @@ mod own;
 mod planted;
 mod search;
 mod tap;
+#[path = "../../../evidence-screen/src/screen/tests/template.rs"]
 mod template;
 
 /// Whether the whole table is wanted.

@@ -2,7 +2,6 @@ mod clean;
 mod disguises;
 mod documentation;
 mod secrets;
-#[path = "../../../../evidence/tests/forbidden/template.rs"]
 mod template;
 
 use std::sync::OnceLock;

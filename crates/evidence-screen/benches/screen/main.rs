@@ -1,7 +1,7 @@
 //! How fast the screen is, form by form. It reads every byte of evidence and of output: its aim is 200 MB/s per core on
 //! clean evidence of every form. What is made to be slow has no aim, only a figure.
 //!
-//! `cargo bench -p evidence --bench screen`. The column to read is the rate of the fastest sample: other work on the
+//! `cargo bench -p evidence-screen`. The column to read is the rate of the fastest sample: other work on the
 //! machine only ever makes a sample slower.
 
 #![allow(clippy::indexing_slicing, reason = "a benchmark")]
@@ -12,7 +12,7 @@ mod hostile;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use evidence::screen::{RULES, Screen};
+use evidence_screen::{RULES, Screen};
 
 use form::Form;
 
