@@ -109,7 +109,7 @@ fn by_kind(kind: &ErrorKind, line: &str) -> Complaint {
         | ErrorKind::MappingKeyNotAllowed
         | ErrorKind::ExpectedBlockSequenceEntry
         | ErrorKind::BlockSequenceEntryNotAllowed => {
-            Complaint::new("this line does not fit the lines around it")
+            Complaint::new("inconsistent indentation")
                 .help("keys of the same mapping, and items of the same list, start in the same column")
         }
         ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
