@@ -108,10 +108,8 @@ fn by_kind(kind: &ErrorKind, line: &str) -> Complaint {
         | ErrorKind::InvalidIndentation
         | ErrorKind::MappingKeyNotAllowed
         | ErrorKind::ExpectedBlockSequenceEntry
-        | ErrorKind::BlockSequenceEntryNotAllowed => {
-            Complaint::new("inconsistent indentation")
-                .help("keys of the same mapping, and items of the same list, start in the same column")
-        }
+        | ErrorKind::BlockSequenceEntryNotAllowed => Complaint::new("inconsistent indentation")
+            .help("keys of the same mapping, and items of the same list, start in the same column"),
         ErrorKind::InvalidTrailingSingleQuotedScalar | ErrorKind::InvalidTrailingDoubleQuotedScalar => {
             Complaint::new("something follows the closing quote")
                 .help("put the whole value in quotes; inside single quotes write `''` for one `'`")

@@ -4,7 +4,9 @@
 //! first, so that a secret in a name or message is not printed either, at any verbosity.
 
 pub mod format;
+mod plan;
 mod quiet;
+mod style;
 mod terminal;
 mod upload;
 mod watch;

@@ -7,21 +7,22 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use evidence_bundle::document::{RateLimitRecord, Status};
 use evidence_bundle::text::Printable;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use jiff::{SignedDuration, Timestamp};
 
 use super::format::{bytes, counted, duration, thousands};
+use super::plan::{self, rate_text};
+use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use super::{Event, Outcome, Reporter, Tally, WaitReason};
 use crate::evaluate::ControlResult;
-use crate::framework::{Control, Framework};
+use crate::framework::Control;
 use crate::http::GivenUp;
 use crate::observation::SourceName;
-use crate::rule::Rule;
 use crate::screen::Screen;
-use crate::source::{ConnectError, Plan, Scope};
+use crate::source::ConnectError;
 
 /// How often a warning of one kind is shown; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;
@@ -31,12 +32,6 @@ const LOOKS_PER_LINE: u64 = 1_000;
 
 /// Without a terminal, a wait is said again this often.
 const WAIT_LINE_SECONDS: i64 = 60;
-
-pub(super) const BOLD: Style = Style::new().bold();
-pub(super) const DIM: Style = Style::new().dimmed();
-pub(super) const GREEN: Style = AnsiColor::Green.on_default();
-pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
-const RED: Style = AnsiColor::Red.on_default();
 
 /// Prints what happens.
 pub struct Terminal {
@@ -262,24 +257,6 @@ impl Terminal {
         }
     }
 
-    /// What a bundle would lack of a source that has no plan.
-    fn not_planned(&self, framework: &Framework, error: &ConnectError, scope: Option<&Scope>) -> String {
-        let source = error.source.id();
-        let message = self.safe(&error.message);
-        let mut text = format!("  {source:<9} {RED}{:<14}{RED:#} {message}\n", "not connected");
-        let rules = scope.map(|scope| scope.rules.as_slice()).unwrap_or_default();
-        let named = |rule: &&'static Rule| {
-            let control = framework.control_of(rule).map_or("", |control| control.id);
-            format!("{control} {}", rule.code)
-        };
-        let missing: Vec<String> = rules.iter().map(named).collect();
-        if !missing.is_empty() {
-            let line = format!("  {:<9} {:<14} {}, all not_verifiable\n", "", "missing", missing.join(", "));
-            text.push_str(&line);
-        }
-        text
-    }
-
     fn waiting(&self, source: SourceName, reason: WaitReason, until: Timestamp, left: SignedDuration) {
         let mut state = self.state();
         let text = wait_text(reason, until, left);
@@ -414,84 +391,6 @@ impl Terminal {
             let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {verify}\n  {upload}");
         }
     }
-
-    fn planned(
-        &self,
-        framework: &Framework,
-        plans: &[(SourceName, Result<Plan, ConnectError>)],
-        missing: &[&Scope],
-        max_size_bytes: u64,
-        now: Timestamp,
-    ) {
-        let mut out = anstream::stdout();
-        let mut text = format!("{BOLD}Dry run: nothing was collected, no bundle was written{BOLD:#}\n");
-        let mut total = 0;
-        for (source, plan) in plans {
-            let plan = match plan {
-                Ok(plan) => plan,
-                Err(error) => {
-                    let scope = missing.iter().find(|scope| scope.source == *source);
-                    text.push_str(&self.not_planned(framework, error, scope.copied()));
-                    continue;
-                }
-            };
-            let kinds = plan
-                .artifacts
-                .iter()
-                .map(|(kind, count)| format!("{} {kind}", thousands(*count)))
-                .collect::<Vec<_>>()
-                .join(", ");
-            text.push_str(&format!(
-                "  {:<9} {:<14} up to {}: {kinds}\n",
-                source.id(),
-                "artifacts",
-                thousands(plan.artifact_count())
-            ));
-            for unlisted in &plan.unlisted {
-                let line =
-                    format!("  {:<9} {YELLOW}{:<14}{YELLOW:#} {}\n", "", "not listed", self.safe(unlisted));
-                text.push_str(&line);
-            }
-            for missing in &plan.missing {
-                let line = format!("  {:<9} {RED}{:<14}{RED:#} {}\n", "", "missing", self.safe(missing));
-                text.push_str(&line);
-            }
-            let requests = range(plan.requests_minimum, plan.requests_maximum);
-            let left = rate_text(plan.rate_limit.as_ref()).unwrap_or_else(|| "no limit".to_string());
-            text.push_str(&format!("  {:<9} {:<14} {requests}; {left}\n", "", "requests"));
-            if plan.requests_free > 0 {
-                let counted = range(
-                    plan.requests_minimum.saturating_sub(plan.requests_free),
-                    plan.requests_maximum.saturating_sub(plan.requests_free),
-                );
-                let free = thousands(plan.requests_free);
-                let line =
-                    format!("  {:<9} {:<14} {free} if nothing has changed: {counted} count\n", "", "free");
-                text.push_str(&line);
-            }
-            if plan.taken_over > 0 {
-                let answers = counted(plan.taken_over, "answer", "answers");
-                let line = format!("  {:<9} {:<14} {answers} of the run that was killed\n", "", "taken over");
-                text.push_str(&line);
-            }
-            text.push_str(&format!("  {:<9} {:<14} {}\n", "", "time", finish_text(plan, now)));
-            total += plan.estimated_bytes;
-        }
-        let over = if total > max_size_bytes {
-            format!(", {YELLOW}over the limit of{YELLOW:#}")
-        } else {
-            ", limit".into()
-        };
-        text.push_str(&format!(
-            "  {:<9} {:<14} about {}{over} {}\n",
-            "bundle",
-            "size",
-            bytes(total),
-            bytes(max_size_bytes)
-        ));
-        // A closed pipe is the reader's business.
-        let _ = out.write_all(text.as_bytes());
-    }
 }
 
 /// Rounded up: "0 s" is no wait.
@@ -514,34 +413,6 @@ pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDurati
 /// The line of a wait, where no bar shows it.
 pub(super) fn wait_line(source: SourceName, text: &str) -> String {
     format!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text} (Ctrl-C stops)", source.id(), "wait")
-}
-
-/// `12 to 22`
-fn range(least: u64, most: u64) -> String {
-    if least == most { thousands(least) } else { format!("{} to {}", thousands(least), thousands(most)) }
-}
-
-/// When the requests would be through, by the pace and the host's limit.
-fn finish_text(plan: &Plan, now: Timestamp) -> String {
-    let forecast = crate::forecast::finish(plan, now);
-    match forecast.windows {
-        0 => format!("about {}", duration(forecast.after)),
-        windows => {
-            let at = now.checked_add(forecast.after).map(|at| at.strftime("%Y-%m-%d %H:%M:%SZ").to_string());
-            let waits = counted(windows, "wait", "waits");
-            format!(
-                "about {}, done at {}, {waits} for the limit",
-                duration(forecast.after),
-                at.unwrap_or_default()
-            )
-        }
-    }
-}
-
-fn rate_text(rate: Option<&RateLimitRecord>) -> Option<String> {
-    let rate = rate?;
-    let reset = rate.reset.split('T').nth(1).unwrap_or(&rate.reset);
-    Some(format!("{} of {} remaining, resets {reset}", thousands(rate.remaining), thousands(rate.limit)))
 }
 
 fn status_word(status: Status) -> (Style, &'static str) {
@@ -647,7 +518,10 @@ impl Reporter for Terminal {
                 self.delivered(&path, bytes, artifacts, controls, complete, next);
             }
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {
-                self.planned(framework, plans, missing, max_size_bytes, now);
+                let safe = |text: &str| self.safe(text);
+                let text = plan::text(framework, plans, missing, max_size_bytes, now, &safe);
+                // A closed pipe is the reader's business.
+                let _ = anstream::stdout().write_all(text.as_bytes());
             }
             Event::Upload(event) => self.uploading(&event),
         }

@@ -9,7 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::SignedDuration;
 
 use super::format::{bytes, duration};
-use super::terminal::{BOLD, DIM, GREEN, State, Terminal, YELLOW};
+use super::style::{BOLD, DIM, GREEN, YELLOW};
+use super::terminal::{State, Terminal};
 
 /// How an upload goes.
 #[derive(Debug)]
