@@ -26,16 +26,22 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// Displays an error and its causes, each after a colon.
+/// Displays an error and its causes, each after a colon. A cause that the text before it already contains is left out:
+/// errors of some libraries repeat theirs.
 #[derive(Debug, Clone, Copy)]
 pub struct Chain<'a>(pub &'a dyn Error);
 
 impl fmt::Display for Chain<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0)?;
+        let mut before = self.0.to_string();
+        f.write_str(&before)?;
         let mut cause = self.0.source();
         while let Some(error) = cause {
-            write!(f, ": {error}")?;
+            let text = error.to_string();
+            if !before.contains(&text) {
+                write!(f, ": {text}")?;
+            }
+            before = text;
             cause = error.source();
         }
         Ok(())

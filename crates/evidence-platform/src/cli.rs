@@ -1,4 +1,4 @@
-//! The command line: what may be written, and nothing of what it does.
+//! The command line: its arguments, not what they do.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -14,10 +14,10 @@ use crate::verify::LIMITS;
 #[derive(Debug, Parser)]
 #[command(name = "evidence-platform", version, propagate_version = true)]
 pub struct Cli {
-    /// Where things are.
+    /// Where data is kept.
     #[command(flatten)]
     pub place: PlaceArgs,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -28,11 +28,11 @@ pub struct PlaceArgs {
     /// The directory for everything that is kept on this machine; created if absent
     #[arg(long, global = true, default_value = "evidence-platform-data", env = "EVIDENCE_PLATFORM_DATA")]
     pub data: PathBuf,
-    /// postgres://user:password@host/database; SQLite in the data directory if absent
+    /// postgres://user:password@host/database; SQLite in the data directory by default
     #[arg(long, global = true, env = "EVIDENCE_PLATFORM_DATABASE", hide_env_values = true)]
     pub database: Option<String>,
-    /// A directory, or s3://bucket/prefix, reached by the AWS_... variables or the machine's role; the directory `blobs`
-    /// in the data directory if absent
+    /// A directory, or s3://bucket/prefix, with the AWS_... variables or the machine's role; `blobs` in the data
+    /// directory by default
     #[arg(long, global = true, env = "EVIDENCE_PLATFORM_STORAGE")]
     pub storage: Option<String>,
 }
@@ -51,18 +51,18 @@ impl fmt::Debug for PlaceArgs {
 pub enum Command {
     /// Serve the API and the pages
     Serve(ServeArgs),
-    /// Organizations
+    /// Manage organizations
     #[command(subcommand)]
     Organization(OrganizationCommand),
-    /// API keys
+    /// Manage API keys
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Public keys whose bundles are accepted
+    /// Manage the public keys whose bundles are accepted
     #[command(subcommand)]
     Trust(TrustCommand),
     /// Show refused keys and failed sign-ins, newest first
     AuditLog {
-        /// How many records to show
+        /// Number of records
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
@@ -71,38 +71,37 @@ pub enum Command {
 /// How to serve.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The address to listen at. Anything but this machine needs a reverse proxy with TLS in front
+    /// The address to listen on. Anything but this machine needs a reverse proxy with TLS
     #[arg(long, default_value = "127.0.0.1:8321", env = "EVIDENCE_PLATFORM_LISTEN")]
     pub listen: SocketAddr,
-    /// The most bytes a bundle may have
+    /// The largest bundle, in bytes
     #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_bundle_size: u64,
-    /// The most bytes a bundle may inflate to, up to 16 GiB
+    /// The largest inflated bundle, in bytes, up to 16 GiB
     #[arg(long, default_value_t = 2 << 30, value_parser = clap::value_parser!(u64).range(1..=LIMITS.inflated_bytes))]
     pub max_inflated_size: u64,
-    /// How many days a bundle is kept if the uploader does not say
+    /// Days to keep a bundle if the upload does not set them
     #[arg(long, default_value_t = 365, value_parser = clap::value_parser!(u32).range(..=36_500))]
     pub retention_days: u32,
-    /// The fewest days that an uploader can ask for
+    /// The fewest days that an upload can set
     #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=36_500))]
     pub min_retention_days: u32,
-    /// How many uploads may be under way at once; one organization can have half of them
+    /// Concurrent uploads; one organization gets at most half
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub max_uploads: u32,
-    /// How many bundles may be verified or shown at once; one organization can have half of them. Two for each processor
-    /// if absent
+    /// Bundles verified or shown at once; one organization gets at most half. Two per processor by default
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_verifications: Option<u32>,
-    /// How many connections may be open at once
+    /// Open connections
     #[arg(long, default_value_t = 4_096, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub max_connections: u32,
-    /// People come over https, through a proxy: their browsers send a session over nothing else
+    /// Mark cookies as Secure: browsers then send sessions over https only
     #[arg(long, env = "EVIDENCE_PLATFORM_SECURE_COOKIES")]
     pub secure_cookies: bool,
-    /// Networks of reverse proxies whose X-Forwarded-For names the client in the logs, separated by commas
+    /// Networks of reverse proxies whose X-Forwarded-For is trusted, separated by commas
     #[arg(long, env = "EVIDENCE_PLATFORM_TRUSTED_PROXIES", value_name = "CIDR", value_delimiter = ',', value_parser = network)]
     pub trusted_proxies: Vec<IpNet>,
-    /// How many connections to the database may be open at once
+    /// Open connections to the database
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub max_database_connections: u32,
 }
@@ -118,7 +117,7 @@ fn network(text: &str) -> Result<IpNet, String> {
 /// About organizations.
 #[derive(Debug, Subcommand)]
 pub enum OrganizationCommand {
-    /// Make an organization
+    /// Create an organization
     Create {
         /// Its name
         name: String,
@@ -126,26 +125,26 @@ pub enum OrganizationCommand {
         #[arg(long)]
         slug: String,
     },
-    /// Show all organizations
+    /// List all organizations
     List,
 }
 
 /// About API keys.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Make a key and print it: the only time that it is shown
+    /// Create a key and print it; it is shown only once
     Create {
         /// The short name of the organization
         #[arg(long)]
         organization: String,
-        /// What the key is for
+        /// The role of the key
         #[arg(long)]
         role: Role,
-        /// What to call it
-        #[arg(long, default_value = "made on the command line")]
+        /// Its name
+        #[arg(long, default_value = "created on the command line")]
         name: String,
     },
-    /// Revoke a key; it counts no more from the next request on
+    /// Revoke a key; takes effect immediately
     Revoke {
         /// The short name of the organization
         #[arg(long)]
@@ -153,7 +152,7 @@ pub enum KeyCommand {
         /// The name or the prefix (evp_...) of the key
         key: String,
     },
-    /// Show the keys of an organization
+    /// List the keys of an organization
     List {
         /// The short name of the organization
         #[arg(long)]
@@ -164,12 +163,12 @@ pub enum KeyCommand {
 /// About trust.
 #[derive(Debug, Subcommand)]
 pub enum TrustCommand {
-    /// Accept bundles that this key signed
+    /// Accept bundles signed by this key
     Add {
         /// The short name of the organization
         #[arg(long)]
         organization: String,
-        /// What to call it; the name of the file if absent
+        /// Its name; the name of the file by default
         #[arg(long)]
         name: Option<String>,
         /// The file with the public key, PEM or OpenSSH

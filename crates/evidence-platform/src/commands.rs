@@ -1,12 +1,12 @@
 //! What the commands do: open the platform, then serve it or change it. The only module that prints.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-use std::path::Path;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::time::Duration;
 
 use evidence_bundle::PublicKey;
+use evidence_os::input;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -26,20 +26,6 @@ const OTHER_FILES: u64 = 512;
 /// Files with public keys are small; one that is not is another file.
 const KEY_FILE_LIMIT: u64 = 1024 * 1024;
 
-/// No core dump, and on Linux no look from outside: other processes of the same user can neither attach to this one nor
-/// read its memory and environment, which hold the credentials of the database and the storage. Root still can.
-///
-/// # Errors
-/// If the operating system refuses it.
-pub fn keep_memory_private() -> io::Result<()> {
-    use rustix::process::{Resource, Rlimit, setrlimit};
-    setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-    // The limit alone does not count where the kernel pipes core dumps to a program.
-    #[cfg(target_os = "linux")]
-    rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
-    Ok(())
-}
-
 /// Starts the log: JSON lines on standard error, as much as EVIDENCE_PLATFORM_LOG says.
 pub fn start_log() {
     let filter = EnvFilter::try_from_env("EVIDENCE_PLATFORM_LOG");
@@ -56,7 +42,7 @@ pub fn start_log() {
 /// Runs a command.
 ///
 /// # Errors
-/// What went wrong, to be told to the one who ran it.
+/// What failed, for the person who ran it.
 pub async fn run(cli: Cli) -> Result<(), Error> {
     match cli.command {
         Command::Serve(serve) => serve_all(&cli.place, serve).await,
@@ -74,11 +60,9 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
 /// Opens the platform where the arguments say it is, and makes what is not there yet.
 async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result<Service, Error> {
     // Bundles are settings of an organization: they are for the one who runs the platform.
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(&place.data)
-        .map_err(|error| Error::Invalid(format!("the data directory {}: {error}", place.data.display())))?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&place.data).map_err(|error| {
+        Error::unusable(format!("cannot create the data directory {}", place.data.display()), error)
+    })?;
     let database = match &place.database {
         Some(url) => DatabaseUrl::postgres(url)?,
         None => DatabaseUrl::sqlite(&place.data)?,
@@ -123,17 +107,17 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     let server = Server::bind(serve.listen, service.clone(), limits).await?;
     say(&format!("listening at http://{}", server.address()?))?;
     if Operator::of(&service).organizations().await?.is_empty() {
-        say("there is no organization yet; make one, a key for it, and say whose bundles it accepts:")?;
+        say("no organization yet; create one, a key for it, and trust the key that signs its bundles:")?;
         say("  evidence-platform organization create \"ACME Corp\" --slug acme")?;
         say("  evidence-platform key create --organization acme --role upload")?;
         say("  evidence-platform trust add --organization acme evidence-signing-key.pub.pem")?;
     }
-    // A store that takes no writes is in the log from the start, not from the first upload on.
+    // A store that refuses writes is logged at the start, not at the first upload.
     let first = service.clone();
     tokio::spawn(async move { first.ready().await });
     let sweeper = tokio::spawn(sweep(service.clone()));
     let minutes = tokio::spawn(minutes(service.clone()));
-    server.run(told_to_stop()?).await;
+    server.run(stop_signal()?).await;
     sweeper.abort();
     minutes.abort();
     service.end_minute().await;
@@ -184,7 +168,7 @@ async fn minutes(service: Service) {
 }
 
 /// Ends with SIGTERM or SIGINT.
-fn told_to_stop() -> Result<impl Future<Output = ()>, Error> {
+fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     Ok(async move {
@@ -243,10 +227,10 @@ async fn audit_log(service: &Service, limit: u32) -> Result<(), Error> {
 
 async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {
     let TrustCommand::Add { organization, name, file } = command;
-    let unreadable = |error: io::Error| Error::Invalid(format!("{}: {error}", file.display()));
-    let contents = read_key_file(&file).map_err(unreadable)?;
-    let keys = PublicKey::parse_all(&contents)
-        .map_err(|error| Error::Invalid(format!("{}: {error}", file.display())))?;
+    let shown = file.display().to_string();
+    let (contents, _) =
+        input::read(&file, KEY_FILE_LIMIT).map_err(|error| Error::unusable(shown.as_str(), error))?;
+    let keys = PublicKey::parse_all(&contents).map_err(|error| Error::unusable(shown.as_str(), error))?;
     let name = name.or_else(|| Some(file.file_name()?.to_str()?.to_owned())).unwrap_or_default();
     for (index, key) in keys.iter().enumerate() {
         let name = if index == 0 { name.clone() } else { format!("{name} ({})", index + 1) };
@@ -254,18 +238,6 @@ async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {
         say(&format!("{} {}", if added.1 { "trusted" } else { "trusted already:" }, added.0.key_id))?;
     }
     Ok(())
-}
-
-/// The contents of a file with public keys: a regular one, since a FIFO would wait for a writer.
-fn read_key_file(path: &Path) -> io::Result<Vec<u8>> {
-    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
-    }
-    let mut bytes = Vec::new();
-    file.take(KEY_FILE_LIMIT).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 fn say(line: &str) -> Result<(), Error> {

@@ -2,22 +2,25 @@
 //!
 //! No variant holds a secret, and what the database or the storage said stays in the log.
 
-use std::fmt;
+use std::error::Error as StdError;
 
+use evidence_bundle::text::Chain;
 use evidence_bundle::{NewerBundle, Reason};
 
 use crate::role::{Capability, Role};
 use crate::time::Time;
 
-/// A cause that goes to the log and nowhere else.
-pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+/// A cause of any type.
+pub type Cause = Box<dyn StdError + Send + Sync>;
 
 /// Why the service did not do what it was asked.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No key, a key that does not exist, or a revoked key: which of them is not told.
+    /// No key, a key that does not exist, or a revoked key: clients do not learn which.
+    #[error("no valid API key was given")]
     Unauthenticated,
     /// The key's role does not allow it.
+    #[error("a key with the role {role} may not {}", .capability.as_str())]
     Forbidden {
         /// The role.
         role: Role,
@@ -25,20 +28,31 @@ pub enum Error {
         capability: Capability,
     },
     /// There is no such thing in this organization.
+    #[error("no such {0}")]
     NotFound(&'static str),
     /// A parameter or the body of the request cannot be used.
+    #[error("{0}")]
     Invalid(String),
-    /// The upload does not say its digest.
+    /// As [`Error::Invalid`], with a cause that the caller is shown.
+    #[error("{0}")]
+    Unusable(String, #[source] Cause),
+    /// The upload does not announce its digest.
+    #[error("the header Content-Digest is missing or has no valid sha-256")]
     DigestMissing,
-    /// The bytes that arrived do not have the digest that was said.
+    /// The bytes that arrived do not have the announced digest.
+    #[error("the SHA-256 of the body differs from Content-Digest")]
     DigestMismatch,
     /// The body ended or broke before its end.
+    #[error("the body ended before it was complete")]
     BodyIncomplete,
     /// The body is larger than this.
+    #[error("the body is larger than {0} bytes")]
     TooLarge(u64),
     /// The body came too slowly.
+    #[error("the body arrived too slowly")]
     TooSlow,
     /// The bundle is not what a trusted key signed.
+    #[error("{detail}")]
     Refused {
         /// The verifier's reason.
         reason: Reason,
@@ -46,8 +60,10 @@ pub enum Error {
         detail: String,
     },
     /// The bundle is of a later version of the format than this platform reads.
+    #[error("{0}")]
     NewerVersion(Box<NewerBundle>),
     /// The stored bytes are missing, or are not those that were accepted.
+    #[error("{detail}")]
     Damaged {
         /// `blob-missing`, `digest-mismatch`, or a code of the bundle format.
         reason: &'static str,
@@ -55,22 +71,31 @@ pub enum Error {
         detail: String,
     },
     /// The organization trusts no key, so nothing can be verified.
+    #[error("the organization trusts no signing key yet")]
     NoTrustedKey,
     /// Something of that name exists already.
+    #[error("{0} exists already")]
     Exists(&'static str),
     /// The bundle is under legal hold.
+    #[error("the bundle is under legal hold")]
     LegalHold,
     /// The bundle must be kept until then.
+    #[error("the bundle must be kept until {0}")]
     Retained(Time),
     /// The retention would end before it ends now.
+    #[error("the bundle is kept until {0}; this can be extended, not shortened")]
     RetentionShortened(Time),
-    /// The same bytes are being stored or deleted at this moment, or too much is going on. Try again.
+    /// The same bytes are being stored or deleted at this moment, or too many requests are active. Try again.
+    #[error("too many requests at once; try again")]
     Busy,
     /// The database or the storage does not answer.
-    Unavailable(Cause),
-    /// The storage refuses the platform until its operator acts. The log says why.
+    #[error("the database or the storage does not answer; try again")]
+    Unavailable(#[source] Cause),
+    /// The storage refuses the platform until its operator acts. The log has the reason.
+    #[error("the storage refuses the platform; trying again does not help, its operator must act")]
     StorageRefused,
     /// A store takes no writes.
+    #[error("{detail}")]
     NotReady {
         /// Whether the storage refuses the platform.
         refused: bool,
@@ -78,7 +103,8 @@ pub enum Error {
         detail: String,
     },
     /// A fault of the platform.
-    Internal(&'static str, Option<Cause>),
+    #[error("{0}")]
+    Internal(&'static str, #[source] Option<Cause>),
 }
 
 impl Error {
@@ -87,88 +113,25 @@ impl Error {
         Error::Internal(what, Some(cause.into()))
     }
 
+    /// Something unusable with its cause.
+    pub(crate) fn unusable(what: impl Into<String>, cause: impl Into<Cause>) -> Error {
+        Error::Unusable(what.into(), cause.into())
+    }
+
     /// The stored bytes are not there.
     pub(crate) fn blob_missing() -> Error {
         Error::Damaged { reason: "blob-missing", detail: "the stored bytes are missing".to_owned() }
     }
 
-    /// The stored bytes are others.
+    /// The stored bytes changed.
     pub(crate) fn digest_mismatch() -> Error {
-        let detail = "the stored bytes do not have the SHA-256 that was stored".to_owned();
+        let detail = "the SHA-256 of the stored bytes changed".to_owned();
         Error::Damaged { reason: "digest-mismatch", detail }
     }
 
-    /// The cause that belongs into the log.
-    pub fn cause(&self) -> Option<&(dyn std::error::Error + Send + Sync + 'static)> {
-        match self {
-            Error::Unavailable(cause) | Error::Internal(_, Some(cause)) => Some(cause.as_ref()),
-            Error::Internal(_, None)
-            | Error::Unauthenticated
-            | Error::Forbidden { .. }
-            | Error::NotFound(_)
-            | Error::Invalid(_)
-            | Error::DigestMissing
-            | Error::DigestMismatch
-            | Error::BodyIncomplete
-            | Error::TooLarge(_)
-            | Error::TooSlow
-            | Error::Refused { .. }
-            | Error::NewerVersion(_)
-            | Error::Damaged { .. }
-            | Error::NoTrustedKey
-            | Error::Exists(_)
-            | Error::LegalHold
-            | Error::Retained(_)
-            | Error::RetentionShortened(_)
-            | Error::StorageRefused
-            | Error::NotReady { .. }
-            | Error::Busy => None,
-        }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Unauthenticated => f.write_str("no valid API key was given"),
-            Error::Forbidden { role, capability } => {
-                write!(f, "a key with the role {role} may not {}", capability.as_str())
-            }
-            Error::NotFound(what) => write!(f, "no such {what}"),
-            Error::Invalid(detail) => f.write_str(detail),
-            Error::DigestMissing => {
-                f.write_str("the header Content-Digest with a sha-256 is missing or malformed")
-            }
-            Error::DigestMismatch => {
-                f.write_str("the body does not have the SHA-256 that Content-Digest says")
-            }
-            Error::BodyIncomplete => f.write_str("the body ended before it was complete"),
-            Error::TooLarge(limit) => write!(f, "the body is larger than {limit} bytes"),
-            Error::TooSlow => f.write_str("the body came too slowly"),
-            Error::Refused { detail, .. } => f.write_str(detail),
-            Error::NewerVersion(newer) => newer.fmt(f),
-            Error::Damaged { detail, .. } => f.write_str(detail),
-            Error::NoTrustedKey => f.write_str("the organization trusts no signing key yet"),
-            Error::Exists(what) => write!(f, "{what} exists already"),
-            Error::LegalHold => f.write_str("the bundle is under legal hold"),
-            Error::Retained(until) => write!(f, "the bundle must be kept until {until}"),
-            Error::RetentionShortened(until) => {
-                write!(f, "the bundle is kept until {until}; this can be extended, not shortened")
-            }
-            Error::Busy => f.write_str("too much is going on; try again"),
-            Error::Unavailable(_) => f.write_str("the database or the storage does not answer; try again"),
-            Error::StorageRefused => f.write_str(
-                "the storage refuses the platform; trying again does not help, its operator must act",
-            ),
-            Error::NotReady { detail, .. } => f.write_str(detail),
-            Error::Internal(what, _) => f.write_str(what),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.cause().map(|cause| cause as _)
+    /// The causes, for the log; empty if there is none.
+    pub fn causes(&self) -> String {
+        self.source().map(|cause| Chain(cause).to_string()).unwrap_or_default()
     }
 }
 
@@ -181,5 +144,46 @@ impl From<sqlx::Error> for Error {
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Error {
         Error::Unavailable(Box::new(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text of a cause is not in the text of what it caused.
+    fn repeats(error: &(dyn StdError + 'static)) -> bool {
+        let mut wrapper = error;
+        while let Some(cause) = wrapper.source() {
+            if wrapper.to_string().contains(&cause.to_string()) {
+                return true;
+            }
+            wrapper = cause;
+        }
+        false
+    }
+
+    #[test]
+    fn no_chain_repeats_itself() {
+        let full = || std::io::Error::other("no space left on device");
+        let json = serde_json::from_str::<u8>("x").unwrap_err();
+        let key = evidence_bundle::PublicKey::parse(b"x").unwrap_err();
+        let errors = [
+            Error::from(full()),
+            Error::from(sqlx::Error::PoolTimedOut),
+            Error::internal("no random bytes", full()),
+            Error::Internal("a trusted key is damaged", None),
+            Error::unusable("the JSON body cannot be used", json),
+            Error::unusable("the public key cannot be used", key),
+        ];
+        for error in errors {
+            assert!(!repeats(&error), "{error}: {}", error.causes());
+            assert_eq!(error.source().is_none(), error.causes().is_empty());
+        }
+        // A library that repeats itself is shown once.
+        let error = Error::from(sqlx::Error::Io(full()));
+        let shown = Chain(&error).to_string();
+        assert_eq!(shown.matches("no space left").count(), 1, "{shown}");
+        assert!(shown.starts_with("the database or the storage does not answer"), "{shown}");
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod blobs;
+mod cancel;
 pub mod cli;
 pub mod commands;
 pub mod error;
@@ -20,4 +21,3 @@ pub mod spool;
 pub mod store;
 pub mod time;
 pub mod verify;
-mod wanted;

@@ -4,10 +4,11 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use evidence_bundle::text::Chain;
 use evidence_platform::cli::Cli;
 
 fn main() -> ExitCode {
-    if let Err(error) = evidence_platform::commands::keep_memory_private() {
+    if let Err(error) = evidence_os::process::keep_memory_private() {
         let _ = writeln!(std::io::stderr(), "error: cannot turn off core dumps: {error}");
         return ExitCode::FAILURE;
     }
@@ -21,10 +22,10 @@ fn main() -> ExitCode {
     evidence_platform::commands::start_log();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(evidence_platform::commands::run(cli)).map_err(|error| {
-            error.cause().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
-        }),
-        Err(error) => Err(format!("no threads: {error}")),
+        Ok(runtime) => {
+            runtime.block_on(evidence_platform::commands::run(cli)).map_err(|error| Chain(&error).to_string())
+        }
+        Err(error) => Err(format!("cannot start threads: {error}")),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

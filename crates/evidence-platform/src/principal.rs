@@ -40,7 +40,7 @@ impl Principal {
         &self.key_id
     }
 
-    /// The part of the key that is no secret.
+    /// The part of the key that is not secret.
     pub fn key_prefix(&self) -> &str {
         &self.key_prefix
     }

@@ -1,7 +1,7 @@
 //! API keys and session tokens: made, read, hashed, compared. A key is shown once, when it is made, and never kept.
 //!
 //! What is kept is the SHA-256 of the whole key. A slow password hash would buy nothing: the secret is 256 random bits,
-//! not something people choose, so whoever has the hash has nothing to guess. A fast one keeps a refused request cheap.
+//! not something people choose, so the hash leaves nothing to guess. A fast one keeps a refused request cheap.
 
 use std::fmt;
 
@@ -124,7 +124,7 @@ impl SessionToken {
     }
 }
 
-/// What is kept of a session token. It is looked up, so it needs no comparison in constant time: whoever could measure
+/// What is kept of a session token. It is looked up, so it needs no comparison in constant time: an attacker who could measure
 /// one would learn about a hash, not about the token.
 #[derive(Clone)]
 pub struct SessionHash([u8; 32]);

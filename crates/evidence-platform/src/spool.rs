@@ -75,7 +75,7 @@ impl Spool {
         }
     }
 
-    /// Removes files that nobody has written to since this time; gives their number.
+    /// Removes files that were not written to since this time; returns their number.
     ///
     /// # Errors
     /// [`Error::Unavailable`].

@@ -9,7 +9,7 @@ use evidence::error::Error;
 use evidence::exit::Exit;
 
 fn main() -> ExitCode {
-    if let Err(error) = evidence::process::keep_memory_private() {
+    if let Err(error) = evidence_os::process::keep_memory_private() {
         return ExitCode::from(evidence::commands::report(Err(Error::System(error))).code());
     }
     // Nothing in the process may speak TLS before this; a second call, of which there is none, would be refused.

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use evidence_bundle::key::{KeyError, SigningKey};
+use evidence_os::input;
 use zeroize::Zeroizing;
 
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
-use crate::input;
 use crate::report::format::shell_path;
 
 pub use self::way::Weakness;

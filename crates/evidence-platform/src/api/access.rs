@@ -1,4 +1,4 @@
-//! Who asks: the check that stands before every handler, as the table of routes says.
+//! The check before every handler, as the table of routes demands it.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::pages::cookie;
 use crate::principal::Principal;
 use crate::role::Capability;
 use crate::server::client::Client;
-use crate::server::connections::Seat;
-use crate::server::observe::Who;
+use crate::server::connections::Connection;
+use crate::server::observe::KeyPrefix;
 use crate::service::{Attempt, RequestId};
 
 /// What a route asks of who calls it. There is no route without one.
@@ -28,9 +28,9 @@ pub enum Access {
     Open,
     /// An API key whose role has this capability.
     Needs(Capability),
-    /// A session that was begun with a key whose role has this capability. Whoever has none gets the form to sign in.
+    /// A session that was begun with a key whose role has this capability. Without one, the answer is the form to sign in.
     Page(Capability),
-    /// Nothing, and problems are told to people: the form to sign in, and where it is sent.
+    /// Nothing, and problems are pages: the form to sign in, and where it is sent.
     OpenPage,
 }
 
@@ -88,15 +88,15 @@ async fn admit(
     let allowed = who.and_then(|principal| principal.require(capability).map(|()| principal));
     match allowed {
         Ok(principal) => {
-            if let Some(who) = request.extensions().get::<Who>() {
+            if let Some(who) = request.extensions().get::<KeyPrefix>() {
                 who.is(&principal);
             }
-            // From here to the last byte of the answer, the connection does not have to make room for others.
-            let busy = request.extensions().get::<Seat>().map(Seat::busy);
+            // From here to the last byte of the answer, the connection does not close for another.
+            let active = request.extensions().get::<Arc<Connection>>().map(|came_by| came_by.activate());
             request.extensions_mut().insert(principal);
             let mut response = next.run(request).await;
-            if let Some(busy) = busy {
-                response.extensions_mut().insert(busy);
+            if let Some(active) = active {
+                response.extensions_mut().insert(active);
             }
             response
         }

@@ -19,7 +19,7 @@ use crate::time::Time;
 /// Make an API key. The answer is the only place where it is ever shown.
 #[utoipa::path(
     post, path = "/api/v1/keys", tag = "administration", request_body = NewKeyRequest,
-    responses((status = 201, description = "Made", body = NewKeyView))
+    responses((status = 201, description = "Created", body = NewKeyView))
 )]
 pub async fn create_key(
     State(app): State<App>,
@@ -31,14 +31,14 @@ pub async fn create_key(
     Ok((StatusCode::CREATED, Answer(key.into())))
 }
 
-/// The API keys of the organization, the revoked ones too.
+/// The API keys of the organization, including revoked ones.
 #[utoipa::path(get, path = "/api/v1/keys", tag = "administration", responses((status = 200, body = KeyList)))]
 pub async fn list_keys(State(app): State<App>, principal: Principal) -> Result<Answer<KeyList>, Error> {
     let keys = app.service.keys(&principal).await?;
     Ok(Answer(KeyList { items: keys.into_iter().map(KeyView::from).collect() }))
 }
 
-/// Revoke an API key. It counts no more from the next request on.
+/// Revoke an API key. This takes effect immediately.
 #[utoipa::path(
     delete, path = "/api/v1/keys/{key_id}", tag = "administration",
     params(("key_id" = String, Path, description = "The name or the prefix of the key")),
@@ -57,7 +57,7 @@ pub async fn revoke_key(
 #[utoipa::path(
     post, path = "/api/v1/trusted-keys", tag = "administration", request_body = NewTrustedKey,
     responses(
-        (status = 201, description = "Trusted from now on", body = TrustedKeyView),
+        (status = 201, description = "Trusted", body = TrustedKeyView),
         (status = 200, description = "Trusted already", body = TrustedKeyView),
     )
 )]
@@ -85,7 +85,7 @@ pub async fn list_trusted_keys(
     Ok(Answer(TrustedKeyList { items: keys.into_iter().map(TrustedKeyView::from).collect() }))
 }
 
-/// End the trust in a signing key. What it signed stays stored and is no longer verified.
+/// Stop trusting a signing key. Bundles it signed stay stored and no longer verify.
 #[utoipa::path(
     delete, path = "/api/v1/trusted-keys/{key_id}", tag = "administration",
     params(("key_id" = String, Path, description = "`sha256:` and 64 hex digits")),
@@ -131,7 +131,7 @@ pub async fn extend_retention(
     Json(retention): Json<Retention>,
 ) -> Result<Answer<BundleView>, Error> {
     let until = Time::parse(&retention.retention_until);
-    let until = until.ok_or_else(|| Error::Invalid("retention_until must be a time of RFC 3339".into()))?;
+    let until = until.ok_or_else(|| Error::Invalid("retention_until must be an RFC 3339 time".into()))?;
     Ok(Answer(app.service.extend_retention(&principal, &request_id, &id, until).await?.into()))
 }
 
@@ -151,11 +151,11 @@ pub async fn delete_bundle(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Who did what, newest first.
+/// The audit log, newest first.
 #[utoipa::path(
     get, path = "/api/v1/audit-log", tag = "administration",
     params(
-        ("cursor" = Option<String>, Query, description = "`next_cursor` of the page before"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Items on a page; 50 by default"),
     ),
     responses((status = 200, body = AuditList))

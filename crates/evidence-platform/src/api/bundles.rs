@@ -18,13 +18,13 @@ use crate::error::Error;
 use crate::principal::Principal;
 use crate::service::{NewUpload, PageRequest, RequestId};
 
-/// Who the key belongs to.
+/// The organization and the role of the key.
 #[utoipa::path(get, path = "/api/v1/whoami", tag = "bundles", responses((status = 200, body = WhoAmI)))]
 pub async fn whoami(principal: Principal) -> Answer<WhoAmI> {
     Answer(WhoAmI::from(&principal))
 }
 
-/// Upload a bundle. It is stored only if a trusted key signed it; the same bytes again are the same bundle.
+/// Upload a bundle. It is stored only if a trusted key signed it. The same bytes are stored once.
 #[utoipa::path(
     post, path = "/api/v1/bundles", tag = "bundles",
     params(
@@ -35,7 +35,7 @@ pub async fn whoami(principal: Principal) -> Answer<WhoAmI> {
     request_body(content = BundleBytes, content_type = "application/gzip", description = "The bundle, a `.tar.gz`"),
     responses(
         (status = 201, description = "Stored", body = StoredView),
-        (status = 200, description = "The same bytes were stored before", body = StoredView),
+        (status = 200, description = "The same bytes are stored already", body = StoredView),
     )
 )]
 pub async fn upload(
@@ -54,7 +54,7 @@ pub async fn upload(
         Some(length) if length > limit => Err(Error::TooLarge(limit)),
         _ => content_digest(&parts.headers).and_then(|digest| new_upload(digest, parameters)),
     };
-    // A client that waits to be told to send the body is told only if the body is wanted.
+    // A client that waits for permission to send the body gets it only if the body is wanted.
     let unsent = asked.is_err() && waits(&parts.headers);
     let outcome = match asked {
         Ok(new) => app.service.upload(&principal, &request_id, new, &mut body).await,
@@ -81,7 +81,7 @@ fn new_upload(digest: crate::id::BlobDigest, mut parameters: Parameters) -> Resu
         let (name, value) =
             tag.split_once('=').ok_or_else(|| Error::Invalid("tag must be name=value".into()))?;
         if tags.insert(name.to_owned(), value.to_owned()).is_some() {
-            return Err(Error::Invalid("a tag is there twice".into()));
+            return Err(Error::Invalid("a tag is given twice".into()));
         }
     }
     let retention_days = parameters.integer("retention_days")?;
@@ -109,7 +109,7 @@ pub async fn verify(
 #[utoipa::path(
     get, path = "/api/v1/bundles", tag = "bundles",
     params(
-        ("cursor" = Option<String>, Query, description = "`next_cursor` of the page before"),
+        ("cursor" = Option<String>, Query, description = "`next_cursor` of the previous page"),
         ("limit" = Option<u32>, Query, minimum = 1, maximum = 100, description = "Items on a page; 50 by default"),
     ),
     responses((status = 200, body = BundleList))

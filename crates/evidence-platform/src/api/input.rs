@@ -21,7 +21,7 @@ const SMALL_BYTES: usize = 64 << 10;
 const SMALL_TIME: Duration = Duration::from_secs(20);
 /// Bytes of a body that are read although the request is refused, so that the client reads why.
 pub(super) const DRAIN_BYTES: usize = 16 << 20;
-/// How long a body is read that nobody wants.
+/// How long a rejected body is read.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 
 /// A name in the path. What no name can look like is not found.
@@ -42,7 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
 const NAME: &str = "thing of this name";
 
 impl Id {
-    /// A name that stands elsewhere than in the path.
+    /// A name that is not in the path.
     ///
     /// # Errors
     /// [`Error::NotFound`] for what no name can look like.
@@ -85,12 +85,12 @@ impl Parameters {
     /// Takes a parameter that may be there once.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is there more than once.
+    /// [`Error::Invalid`] if it is given more than once.
     pub fn one(&mut self, name: &str) -> Result<Option<String>, Error> {
         let mut values = self.all(name);
         match (values.pop(), values.is_empty()) {
             (value, true) => Ok(value),
-            (_, false) => Err(Error::Invalid(format!("{name} is there more than once"))),
+            (_, false) => Err(Error::Invalid(format!("{name} is given more than once"))),
         }
     }
 
@@ -104,7 +104,7 @@ impl Parameters {
             text.parse()
                 .ok()
                 .filter(|_| digits)
-                .ok_or_else(|| Error::Invalid(format!("{name} must be a number")))
+                .ok_or_else(|| Error::Invalid(format!("{name} must be a whole number")))
         };
         self.one(name)?.map(read).transpose()
     }
@@ -117,7 +117,7 @@ impl Parameters {
         taken.into_iter().map(|(_, value)| value).collect()
     }
 
-    /// Refuses what nobody has taken: a misspelt parameter must not be overlooked.
+    /// Refuses parameters that were not taken: a misspelt one must not be overlooked.
     ///
     /// # Errors
     /// [`Error::Invalid`].
@@ -166,7 +166,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     async fn from_request(request: Request, _: &S) -> Result<Json<T>, Error> {
         let bytes = small_body(request).await?;
         let value = serde_json::from_slice(&bytes);
-        value.map(Json).map_err(|error| Error::Invalid(format!("the JSON body: {error}")))
+        value.map(Json).map_err(|error| Error::unusable("the JSON body cannot be used", error))
     }
 }
 
@@ -207,7 +207,7 @@ pub fn content_digest(headers: &HeaderMap) -> Result<BlobDigest, Error> {
     found.ok_or(Error::DigestMissing)
 }
 
-/// Whether the client sends no body before it is told to (RFC 9110, section 10.1.1). Reading would tell it to.
+/// Whether the client waits for permission before it sends the body (RFC 9110, section 10.1.1). Reading would grant it.
 pub(super) fn waits(headers: &HeaderMap) -> bool {
     headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
@@ -234,7 +234,7 @@ where
             }
         }
     };
-    // Whoever sends longer than this loses the answer, not we the time.
+    // A client that sends for longer loses the answer.
     let _ = timeout(DRAIN_TIME, read).await;
 }
 

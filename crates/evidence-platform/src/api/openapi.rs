@@ -6,7 +6,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{Components, Content, Ref, RefOr, Response, SecurityRequirement};
 
 use super::access::Access;
-use super::problem::{Kind, MEDIA_TYPE, Problem};
+use super::problem::{MEDIA_TYPE, Problem, ProblemKind};
 use super::routes::{Route, table};
 use super::views;
 
@@ -65,23 +65,23 @@ pub fn document() -> utoipa::openapi::OpenApi {
 }
 
 /// Every problem that a route can answer with.
-pub fn problems(route: &Route) -> Vec<Kind> {
+pub fn problems(route: &Route) -> Vec<ProblemKind> {
     let mut problems = route.problems.to_vec();
     match route.access {
         Access::Open | Access::OpenPage => {}
         Access::Needs(_) => {
-            problems.extend([Kind::Unauthenticated, Kind::Forbidden]);
-            problems.extend([Kind::Internal, Kind::StorageRefused, Kind::Unavailable]);
+            problems.extend([ProblemKind::Unauthenticated, ProblemKind::Forbidden]);
+            problems.extend([ProblemKind::Internal, ProblemKind::StorageRefused, ProblemKind::Unavailable]);
         }
         Access::Page(_) => {
-            problems.extend([Kind::Unauthenticated, Kind::Forbidden, Kind::Busy]);
-            problems.extend([Kind::Internal, Kind::StorageRefused, Kind::Unavailable]);
+            problems.extend([ProblemKind::Unauthenticated, ProblemKind::Forbidden, ProblemKind::Busy]);
+            problems.extend([ProblemKind::Internal, ProblemKind::StorageRefused, ProblemKind::Unavailable]);
         }
     }
     problems
 }
 
-fn describe(operation: &mut Operation, access: Access, problems: &[Kind]) {
+fn describe(operation: &mut Operation, access: Access, problems: &[ProblemKind]) {
     match access {
         // Pages have no operation.
         Access::Open | Access::OpenPage | Access::Page(_) => operation.security = Some(Vec::new()),
@@ -93,7 +93,7 @@ fn describe(operation: &mut Operation, access: Access, problems: &[Kind]) {
             operation.description = Some(text);
         }
     }
-    for kind in Kind::ALL {
+    for kind in ProblemKind::ALL {
         if !problems.contains(&kind) {
             continue;
         }

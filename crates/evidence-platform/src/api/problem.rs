@@ -1,4 +1,4 @@
-//! How an error looks to a client: problem details (RFC 9457). The types and their statuses are published and stable.
+//! Errors as clients see them: problem details (RFC 9457). The types and their statuses are published and stable.
 //!
 //! Nothing of the database, the storage or another organization gets into a problem; that goes to the log.
 
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use evidence_bundle::NewerBundle;
+use evidence_bundle::text::Chain;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -19,16 +20,16 @@ pub const MEDIA_TYPE: &str = "application/problem+json";
 
 /// The kinds of problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ProblemKind {
     /// A parameter or the body cannot be used.
     InvalidRequest,
     /// `Content-Digest` is missing or malformed.
     DigestMissing,
     /// The body does not have the digest.
     DigestMismatch,
-    /// The body broke off.
+    /// The body is incomplete.
     BodyIncomplete,
-    /// No key that counts.
+    /// No valid key.
     Unauthenticated,
     /// The role does not allow it.
     Forbidden,
@@ -36,7 +37,7 @@ pub enum Kind {
     NotFound,
     /// The address does not know the method.
     MethodNotAllowed,
-    /// The body came too slowly.
+    /// The body arrived too slowly.
     TooSlow,
     /// Exists already.
     Exists,
@@ -54,7 +55,7 @@ pub enum Kind {
     BundleRefused,
     /// The bundle is of a later version of the format than this platform reads.
     NewerVersion,
-    /// A fault of the platform.
+    /// Internal error of the platform.
     Internal,
     /// The storage refuses the platform.
     StorageRefused,
@@ -64,56 +65,56 @@ pub enum Kind {
     Unavailable,
 }
 
-impl Kind {
+impl ProblemKind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [Kind; 21] = [
-        Kind::InvalidRequest,
-        Kind::DigestMissing,
-        Kind::DigestMismatch,
-        Kind::BodyIncomplete,
-        Kind::Unauthenticated,
-        Kind::Forbidden,
-        Kind::NotFound,
-        Kind::MethodNotAllowed,
-        Kind::TooSlow,
-        Kind::Exists,
-        Kind::LegalHold,
-        Kind::Retained,
-        Kind::RetentionShortened,
-        Kind::NoTrustedKey,
-        Kind::TooLarge,
-        Kind::BundleRefused,
-        Kind::NewerVersion,
-        Kind::Internal,
-        Kind::StorageRefused,
-        Kind::Busy,
-        Kind::Unavailable,
+    pub const ALL: [ProblemKind; 21] = [
+        ProblemKind::InvalidRequest,
+        ProblemKind::DigestMissing,
+        ProblemKind::DigestMismatch,
+        ProblemKind::BodyIncomplete,
+        ProblemKind::Unauthenticated,
+        ProblemKind::Forbidden,
+        ProblemKind::NotFound,
+        ProblemKind::MethodNotAllowed,
+        ProblemKind::TooSlow,
+        ProblemKind::Exists,
+        ProblemKind::LegalHold,
+        ProblemKind::Retained,
+        ProblemKind::RetentionShortened,
+        ProblemKind::NoTrustedKey,
+        ProblemKind::TooLarge,
+        ProblemKind::BundleRefused,
+        ProblemKind::NewerVersion,
+        ProblemKind::Internal,
+        ProblemKind::StorageRefused,
+        ProblemKind::Busy,
+        ProblemKind::Unavailable,
     ];
 
     /// The last part of the type.
     pub fn code(self) -> &'static str {
         match self {
-            Kind::InvalidRequest => "invalid-request",
-            Kind::DigestMissing => "digest-missing",
-            Kind::DigestMismatch => "digest-mismatch",
-            Kind::BodyIncomplete => "body-incomplete",
-            Kind::Unauthenticated => "unauthenticated",
-            Kind::Forbidden => "forbidden",
-            Kind::NotFound => "not-found",
-            Kind::MethodNotAllowed => "method-not-allowed",
-            Kind::TooSlow => "too-slow",
-            Kind::Exists => "exists",
-            Kind::LegalHold => "legal-hold",
-            Kind::Retained => "retained",
-            Kind::RetentionShortened => "retention-shortened",
-            Kind::NoTrustedKey => "no-trusted-key",
-            Kind::TooLarge => "too-large",
-            Kind::BundleRefused => "bundle-refused",
-            Kind::NewerVersion => NewerBundle::CODE,
-            Kind::Internal => "internal",
-            Kind::StorageRefused => "storage-refused",
-            Kind::Busy => "busy",
-            Kind::Unavailable => "unavailable",
+            ProblemKind::InvalidRequest => "invalid-request",
+            ProblemKind::DigestMissing => "digest-missing",
+            ProblemKind::DigestMismatch => "digest-mismatch",
+            ProblemKind::BodyIncomplete => "body-incomplete",
+            ProblemKind::Unauthenticated => "unauthenticated",
+            ProblemKind::Forbidden => "forbidden",
+            ProblemKind::NotFound => "not-found",
+            ProblemKind::MethodNotAllowed => "method-not-allowed",
+            ProblemKind::TooSlow => "too-slow",
+            ProblemKind::Exists => "exists",
+            ProblemKind::LegalHold => "legal-hold",
+            ProblemKind::Retained => "retained",
+            ProblemKind::RetentionShortened => "retention-shortened",
+            ProblemKind::NoTrustedKey => "no-trusted-key",
+            ProblemKind::TooLarge => "too-large",
+            ProblemKind::BundleRefused => "bundle-refused",
+            ProblemKind::NewerVersion => NewerBundle::CODE,
+            ProblemKind::Internal => "internal",
+            ProblemKind::StorageRefused => "storage-refused",
+            ProblemKind::Busy => "busy",
+            ProblemKind::Unavailable => "unavailable",
         }
     }
 
@@ -125,105 +126,116 @@ impl Kind {
     /// The status of the answer.
     pub fn status(self) -> StatusCode {
         match self {
-            Kind::InvalidRequest | Kind::DigestMissing | Kind::DigestMismatch | Kind::BodyIncomplete => {
-                StatusCode::BAD_REQUEST
-            }
-            Kind::Unauthenticated => StatusCode::UNAUTHORIZED,
-            Kind::Forbidden => StatusCode::FORBIDDEN,
-            Kind::NotFound => StatusCode::NOT_FOUND,
-            Kind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Kind::TooSlow => StatusCode::REQUEST_TIMEOUT,
-            Kind::Exists
-            | Kind::LegalHold
-            | Kind::Retained
-            | Kind::RetentionShortened
-            | Kind::NoTrustedKey => StatusCode::CONFLICT,
-            Kind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Kind::BundleRefused | Kind::NewerVersion => StatusCode::UNPROCESSABLE_ENTITY,
-            Kind::Internal | Kind::StorageRefused => StatusCode::INTERNAL_SERVER_ERROR,
-            Kind::Busy | Kind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            ProblemKind::InvalidRequest
+            | ProblemKind::DigestMissing
+            | ProblemKind::DigestMismatch
+            | ProblemKind::BodyIncomplete => StatusCode::BAD_REQUEST,
+            ProblemKind::Unauthenticated => StatusCode::UNAUTHORIZED,
+            ProblemKind::Forbidden => StatusCode::FORBIDDEN,
+            ProblemKind::NotFound => StatusCode::NOT_FOUND,
+            ProblemKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            ProblemKind::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            ProblemKind::Exists
+            | ProblemKind::LegalHold
+            | ProblemKind::Retained
+            | ProblemKind::RetentionShortened
+            | ProblemKind::NoTrustedKey => StatusCode::CONFLICT,
+            ProblemKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ProblemKind::BundleRefused | ProblemKind::NewerVersion => StatusCode::UNPROCESSABLE_ENTITY,
+            ProblemKind::Internal | ProblemKind::StorageRefused => StatusCode::INTERNAL_SERVER_ERROR,
+            ProblemKind::Busy | ProblemKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
     /// The kind in words, always the same.
     pub fn title(self) -> &'static str {
         match self {
-            Kind::InvalidRequest => "The request cannot be used",
-            Kind::DigestMissing => "The digest of the body is missing",
-            Kind::DigestMismatch => "The body does not have the digest that was announced",
-            Kind::BodyIncomplete => "The body broke off",
-            Kind::Unauthenticated => "No valid API key",
-            Kind::Forbidden => "The role of the key does not allow this",
-            Kind::NotFound => "Not found",
-            Kind::MethodNotAllowed => "The method is not known here",
-            Kind::TooSlow => "The body came too slowly",
-            Kind::Exists => "It exists already",
-            Kind::LegalHold => "The bundle is under legal hold",
-            Kind::Retained => "The bundle must still be kept",
-            Kind::RetentionShortened => "Retention cannot be shortened",
-            Kind::NoTrustedKey => "The organization trusts no signing key",
-            Kind::TooLarge => "The body is too large",
-            Kind::BundleRefused => "The bundle is not what a trusted key signed",
-            Kind::NewerVersion => "The bundle was made by a newer evidence",
-            Kind::Internal => "A fault of the platform",
-            Kind::StorageRefused => "The storage refuses the platform",
-            Kind::Busy => "Too much at once; try again",
-            Kind::Unavailable => "The database or the storage does not answer; try again",
+            ProblemKind::InvalidRequest => "The request cannot be used",
+            ProblemKind::DigestMissing => "The digest of the body is missing",
+            ProblemKind::DigestMismatch => "The body does not match the announced digest",
+            ProblemKind::BodyIncomplete => "The body is incomplete",
+            ProblemKind::Unauthenticated => "No valid API key",
+            ProblemKind::Forbidden => "The role of the key does not allow this",
+            ProblemKind::NotFound => "Not found",
+            ProblemKind::MethodNotAllowed => "Method not allowed",
+            ProblemKind::TooSlow => "The body arrived too slowly",
+            ProblemKind::Exists => "Already exists",
+            ProblemKind::LegalHold => "The bundle is under legal hold",
+            ProblemKind::Retained => "The bundle is under retention",
+            ProblemKind::RetentionShortened => "Retention cannot be shortened",
+            ProblemKind::NoTrustedKey => "The organization trusts no signing key",
+            ProblemKind::TooLarge => "The body is too large",
+            ProblemKind::BundleRefused => "The bundle is not what a trusted key signed",
+            ProblemKind::NewerVersion => "The bundle was made by a newer evidence",
+            ProblemKind::Internal => "Internal error of the platform",
+            ProblemKind::StorageRefused => "The storage refuses the platform",
+            ProblemKind::Busy => "Too many requests at once; try again",
+            ProblemKind::Unavailable => "The database or the storage does not answer; try again",
         }
     }
 
     /// What to do about it.
     pub fn advice(self) -> &'static str {
         match self {
-            Kind::InvalidRequest => "Read `detail`.",
-            Kind::DigestMissing => "Send `Content-Digest: sha-256=:<base64>:` (RFC 9530).",
-            Kind::DigestMismatch | Kind::BodyIncomplete => "Send the bundle again.",
-            Kind::Unauthenticated => "Send `Authorization: Bearer <key>` with a key that is not revoked.",
-            Kind::Forbidden => "Use a key with another role.",
-            Kind::NotFound => "Check the address; what other organizations have is not found either.",
-            Kind::MethodNotAllowed => "Read the header `Allow`.",
-            Kind::TooSlow => "Try again over a faster line.",
-            Kind::Exists => "Choose another name.",
-            Kind::LegalHold => "Release the hold first, if you may.",
-            Kind::Retained => "Wait until the time in `detail`.",
-            Kind::RetentionShortened => "Send a later time.",
-            Kind::NoTrustedKey => "Have an administrator add the public key that signs the bundles.",
-            Kind::TooLarge => "Make a smaller bundle, or have the operator raise `--max-bundle-size`.",
-            Kind::BundleRefused => {
-                "`reason` is a code of the bundle format; `evidence verify` shows the same. For `limit`, make a smaller \
-                 bundle, or have the operator raise `--max-inflated-size`."
+            ProblemKind::InvalidRequest => "Read `detail`.",
+            ProblemKind::DigestMissing => "Send `Content-Digest: sha-256=:<base64>:` (RFC 9530).",
+            ProblemKind::DigestMismatch | ProblemKind::BodyIncomplete => "Send the bundle again.",
+            ProblemKind::Unauthenticated => {
+                "Send `Authorization: Bearer <key>` with a key that is not revoked."
             }
-            Kind::NewerVersion => "Have the operator update the platform, then send the bundle again.",
-            Kind::Internal => "Tell the operator the request id.",
-            Kind::StorageRefused => "Tell the operator: the platform's log says what the storage refuses.",
-            Kind::Busy | Kind::Unavailable => "Try again after the seconds in `Retry-After`.",
+            ProblemKind::Forbidden => "Use a key with a role that allows it.",
+            ProblemKind::NotFound => {
+                "Check the address. Resources of other organizations are not found either."
+            }
+            ProblemKind::MethodNotAllowed => "Use a method listed in the header `Allow`.",
+            ProblemKind::TooSlow => "Try again over a faster connection.",
+            ProblemKind::Exists => "Choose another name.",
+            ProblemKind::LegalHold => "Release the legal hold first.",
+            ProblemKind::Retained => "Wait until the time in `detail`.",
+            ProblemKind::RetentionShortened => "Send a later time.",
+            ProblemKind::NoTrustedKey => "Ask an administrator to add the public key that signs the bundles.",
+            ProblemKind::TooLarge => {
+                "Make a smaller bundle, or ask the operator to raise `--max-bundle-size`."
+            }
+            ProblemKind::BundleRefused => {
+                "`reason` is a code of the bundle format, as `evidence verify` shows it. For `limit`, make a smaller \
+                 bundle, or ask the operator to raise `--max-inflated-size`."
+            }
+            ProblemKind::NewerVersion => {
+                "Ask the operator to update the platform, then send the bundle again."
+            }
+            ProblemKind::Internal => "Send the request id to the operator.",
+            ProblemKind::StorageRefused => "Tell the operator. The platform's log has the storage's reason.",
+            ProblemKind::Busy | ProblemKind::Unavailable => {
+                "Try again after the number of seconds in `Retry-After`."
+            }
         }
     }
 }
 
 /// The kind of an error.
-pub fn kind(error: &Error) -> Kind {
+pub fn kind(error: &Error) -> ProblemKind {
     match error {
-        Error::Unauthenticated => Kind::Unauthenticated,
-        Error::Forbidden { .. } => Kind::Forbidden,
-        Error::NotFound(_) => Kind::NotFound,
-        Error::Invalid(_) => Kind::InvalidRequest,
-        Error::DigestMissing => Kind::DigestMissing,
-        Error::DigestMismatch => Kind::DigestMismatch,
-        Error::BodyIncomplete => Kind::BodyIncomplete,
-        Error::TooLarge(_) => Kind::TooLarge,
-        Error::TooSlow => Kind::TooSlow,
-        Error::Refused { .. } => Kind::BundleRefused,
-        Error::NewerVersion(_) => Kind::NewerVersion,
-        Error::NoTrustedKey => Kind::NoTrustedKey,
-        Error::Exists(_) => Kind::Exists,
-        Error::LegalHold => Kind::LegalHold,
-        Error::Retained(_) => Kind::Retained,
-        Error::RetentionShortened(_) => Kind::RetentionShortened,
-        Error::Busy => Kind::Busy,
-        Error::Unavailable(_) | Error::NotReady { refused: false, .. } => Kind::Unavailable,
-        Error::StorageRefused | Error::NotReady { refused: true, .. } => Kind::StorageRefused,
-        Error::Internal(..) | Error::Damaged { .. } => Kind::Internal,
+        Error::Unauthenticated => ProblemKind::Unauthenticated,
+        Error::Forbidden { .. } => ProblemKind::Forbidden,
+        Error::NotFound(_) => ProblemKind::NotFound,
+        Error::Invalid(_) | Error::Unusable(..) => ProblemKind::InvalidRequest,
+        Error::DigestMissing => ProblemKind::DigestMissing,
+        Error::DigestMismatch => ProblemKind::DigestMismatch,
+        Error::BodyIncomplete => ProblemKind::BodyIncomplete,
+        Error::TooLarge(_) => ProblemKind::TooLarge,
+        Error::TooSlow => ProblemKind::TooSlow,
+        Error::Refused { .. } => ProblemKind::BundleRefused,
+        Error::NewerVersion(_) => ProblemKind::NewerVersion,
+        Error::NoTrustedKey => ProblemKind::NoTrustedKey,
+        Error::Exists(_) => ProblemKind::Exists,
+        Error::LegalHold => ProblemKind::LegalHold,
+        Error::Retained(_) => ProblemKind::Retained,
+        Error::RetentionShortened(_) => ProblemKind::RetentionShortened,
+        Error::Busy => ProblemKind::Busy,
+        Error::Unavailable(_) | Error::NotReady { refused: false, .. } => ProblemKind::Unavailable,
+        Error::StorageRefused | Error::NotReady { refused: true, .. } => ProblemKind::StorageRefused,
+        Error::Internal(..) | Error::Damaged { .. } => ProblemKind::Internal,
     }
 }
 
@@ -246,24 +258,33 @@ pub struct Problem {
     pub request_id: String,
 }
 
-/// What a response carries until the outermost layer knows the name of the request and writes the body.
+/// A problem without its body: the outermost layer adds the request id and writes it.
 #[derive(Debug, Clone)]
-pub(crate) struct Unwritten {
-    pub(crate) kind: Kind,
+pub(crate) struct PendingProblem {
+    pub(crate) kind: ProblemKind,
     pub(crate) error: Option<Arc<Error>>,
-    /// Whether a person reads it, not a program.
+    /// Whether a person reads it, in a browser.
     pub(crate) person: bool,
 }
 
 /// Marks a problem, if the answer is one, as one that a person reads.
 pub(super) fn for_people(mut response: Response) -> Response {
-    if let Some(problem) = response.extensions_mut().get_mut::<Unwritten>() {
+    if let Some(problem) = response.extensions_mut().get_mut::<PendingProblem>() {
         problem.person = true;
     }
     response
 }
 
-impl Unwritten {
+impl PendingProblem {
+    /// What happened this time. Only a cause that the caller can act on is shown.
+    pub(crate) fn detail(&self) -> String {
+        match self.error.as_deref() {
+            Some(error @ Error::Unusable(..)) => Chain(error).to_string(),
+            Some(error) => error.to_string(),
+            None => self.kind.title().to_owned(),
+        }
+    }
+
     /// The body for a program.
     pub(crate) fn json(&self, request_id: &str) -> Body {
         let reason = match self.error.as_deref() {
@@ -274,7 +295,7 @@ impl Unwritten {
             kind: self.kind.urn(),
             title: self.kind.title().to_owned(),
             status: self.kind.status().as_u16(),
-            detail: self.error.as_ref().map_or_else(|| self.kind.title().to_owned(), ToString::to_string),
+            detail: self.detail(),
             reason,
             request_id: request_id.to_owned(),
         };
@@ -282,29 +303,29 @@ impl Unwritten {
     }
 }
 
-impl IntoResponse for Kind {
+impl IntoResponse for ProblemKind {
     fn into_response(self) -> Response {
-        respond(Unwritten { kind: self, error: None, person: false })
+        respond(PendingProblem { kind: self, error: None, person: false })
     }
 }
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        respond(Unwritten { kind: kind(&self), error: Some(Arc::new(self)), person: false })
+        respond(PendingProblem { kind: kind(&self), error: Some(Arc::new(self)), person: false })
     }
 }
 
-fn respond(problem: Unwritten) -> Response {
+fn respond(problem: PendingProblem) -> Response {
     let kind = problem.kind;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = kind.status();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE));
     match kind {
-        Kind::Unauthenticated => {
+        ProblemKind::Unauthenticated => {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        Kind::Busy | Kind::Unavailable => {
+        ProblemKind::Busy | ProblemKind::Unavailable => {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
         }
         _ => {}

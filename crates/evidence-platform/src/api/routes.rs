@@ -14,7 +14,7 @@ use utoipa::openapi::HttpMethod;
 use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
-use super::problem::Kind;
+use super::problem::ProblemKind;
 use super::{App, administration, bundles, system};
 use crate::pages::{artifacts, bundle, compare, sign_in, style, timeline};
 use crate::role::Capability;
@@ -28,7 +28,7 @@ pub struct Route {
     /// What is asked of who calls it.
     pub access: Access,
     /// The problems it can answer with, besides those that its access brings.
-    pub problems: &'static [Kind],
+    pub problems: &'static [ProblemKind],
     /// Its description, if it is a part of the API.
     pub operation: Option<Operation>,
     handler: MethodRouter<App>,
@@ -42,7 +42,7 @@ impl fmt::Debug for Route {
 
 impl Route {
     /// A route of the API; method and path are those of its description.
-    fn of<P, H, T>(access: Access, problems: &'static [Kind], handler: H) -> Route
+    fn of<P, H, T>(access: Access, problems: &'static [ProblemKind], handler: H) -> Route
     where
         P: utoipa::Path,
         H: Handler<T, App>,
@@ -58,8 +58,8 @@ impl Route {
         Route { method, path: P::path(), access, problems, operation, handler: on(filter, handler) }
     }
 
-    /// A route that is no part of the API.
-    fn plain<H, T>(path: &str, access: Access, problems: &'static [Kind], handler: H) -> Route
+    /// A route outside the API.
+    fn plain<H, T>(path: &str, access: Access, problems: &'static [ProblemKind], handler: H) -> Route
     where
         H: Handler<T, App>,
         T: 'static,
@@ -69,7 +69,7 @@ impl Route {
     }
 
     /// Where a form is sent.
-    fn form<H, T>(path: &str, problems: &'static [Kind], handler: H) -> Route
+    fn form<H, T>(path: &str, problems: &'static [ProblemKind], handler: H) -> Route
     where
         H: Handler<T, App>,
         T: 'static,
@@ -84,45 +84,61 @@ pub fn table() -> Vec<Route> {
     use Access::{Needs, Open, OpenPage, Page};
     use Capability::{Administer, Identify, Read, Upload, Verify};
     use administration as admin;
-    const UPLOAD: &[Kind] = &[
-        Kind::InvalidRequest,
-        Kind::DigestMissing,
-        Kind::DigestMismatch,
-        Kind::BodyIncomplete,
-        Kind::TooSlow,
-        Kind::NoTrustedKey,
-        Kind::TooLarge,
-        Kind::BundleRefused,
-        Kind::NewerVersion,
-        Kind::Busy,
+    const UPLOAD: &[ProblemKind] = &[
+        ProblemKind::InvalidRequest,
+        ProblemKind::DigestMissing,
+        ProblemKind::DigestMismatch,
+        ProblemKind::BodyIncomplete,
+        ProblemKind::TooSlow,
+        ProblemKind::NoTrustedKey,
+        ProblemKind::TooLarge,
+        ProblemKind::BundleRefused,
+        ProblemKind::NewerVersion,
+        ProblemKind::Busy,
     ];
-    const LIST: &[Kind] = &[Kind::InvalidRequest];
-    const ONE: &[Kind] = &[Kind::NotFound];
-    const VERIFY: &[Kind] = &[Kind::NotFound, Kind::Busy];
-    const BODY: &[Kind] = &[Kind::InvalidRequest, Kind::BodyIncomplete, Kind::TooSlow, Kind::TooLarge];
-    const HOLD: &[Kind] =
-        &[Kind::InvalidRequest, Kind::BodyIncomplete, Kind::TooSlow, Kind::TooLarge, Kind::NotFound];
-    const RETAIN: &[Kind] = &[
-        Kind::InvalidRequest,
-        Kind::BodyIncomplete,
-        Kind::TooSlow,
-        Kind::TooLarge,
-        Kind::NotFound,
-        Kind::RetentionShortened,
+    const LIST: &[ProblemKind] = &[ProblemKind::InvalidRequest];
+    const ONE: &[ProblemKind] = &[ProblemKind::NotFound];
+    const VERIFY: &[ProblemKind] = &[ProblemKind::NotFound, ProblemKind::Busy];
+    const BODY: &[ProblemKind] = &[
+        ProblemKind::InvalidRequest,
+        ProblemKind::BodyIncomplete,
+        ProblemKind::TooSlow,
+        ProblemKind::TooLarge,
     ];
-    const INSIDE: &[Kind] = &[Kind::InvalidRequest, Kind::NotFound, Kind::BundleRefused, Kind::NewerVersion];
-    const SIGN_OUT: &[Kind] = &[Kind::InvalidRequest, Kind::Unavailable, Kind::Internal];
-    const SIGN_IN: &[Kind] = &[
-        Kind::InvalidRequest,
-        Kind::Unauthenticated,
-        Kind::Forbidden,
-        Kind::BodyIncomplete,
-        Kind::TooSlow,
-        Kind::TooLarge,
-        Kind::Unavailable,
-        Kind::Internal,
+    const HOLD: &[ProblemKind] = &[
+        ProblemKind::InvalidRequest,
+        ProblemKind::BodyIncomplete,
+        ProblemKind::TooSlow,
+        ProblemKind::TooLarge,
+        ProblemKind::NotFound,
     ];
-    const DELETE: &[Kind] = &[Kind::NotFound, Kind::LegalHold, Kind::Retained];
+    const RETAIN: &[ProblemKind] = &[
+        ProblemKind::InvalidRequest,
+        ProblemKind::BodyIncomplete,
+        ProblemKind::TooSlow,
+        ProblemKind::TooLarge,
+        ProblemKind::NotFound,
+        ProblemKind::RetentionShortened,
+    ];
+    const INSIDE: &[ProblemKind] = &[
+        ProblemKind::InvalidRequest,
+        ProblemKind::NotFound,
+        ProblemKind::BundleRefused,
+        ProblemKind::NewerVersion,
+    ];
+    const SIGN_OUT: &[ProblemKind] =
+        &[ProblemKind::InvalidRequest, ProblemKind::Unavailable, ProblemKind::Internal];
+    const SIGN_IN: &[ProblemKind] = &[
+        ProblemKind::InvalidRequest,
+        ProblemKind::Unauthenticated,
+        ProblemKind::Forbidden,
+        ProblemKind::BodyIncomplete,
+        ProblemKind::TooSlow,
+        ProblemKind::TooLarge,
+        ProblemKind::Unavailable,
+        ProblemKind::Internal,
+    ];
+    const DELETE: &[ProblemKind] = &[ProblemKind::NotFound, ProblemKind::LegalHold, ProblemKind::Retained];
     vec![
         Route::of::<bundles::__path_whoami, _, _>(Needs(Identify), &[], bundles::whoami),
         Route::of::<bundles::__path_upload, _, _>(Needs(Upload), UPLOAD, bundles::upload),
@@ -146,7 +162,12 @@ pub fn table() -> Vec<Route> {
         Route::of::<admin::__path_audit_log, _, _>(Needs(Administer), LIST, admin::audit_log),
         Route::of::<system::__path_description, _, _>(Open, &[], system::description),
         Route::plain("/healthz", Open, &[], system::healthz),
-        Route::plain("/readyz", Open, &[Kind::StorageRefused, Kind::Unavailable], system::readyz),
+        Route::plain(
+            "/readyz",
+            Open,
+            &[ProblemKind::StorageRefused, ProblemKind::Unavailable],
+            system::readyz,
+        ),
         Route::plain("/metrics", Open, &[], system::metrics),
         Route::plain("/assets/style.css", Open, &[], style::style),
         Route::plain("/assets/icon.svg", Open, &[], style::icon),
@@ -171,7 +192,7 @@ pub fn router(app: &App) -> Router {
         router = router.route(&route.path, checked);
     }
     router
-        .method_not_allowed_fallback(|| async { Kind::MethodNotAllowed })
-        .fallback(|| async { Kind::NotFound })
+        .method_not_allowed_fallback(|| async { ProblemKind::MethodNotAllowed })
+        .fallback(|| async { ProblemKind::NotFound })
         .with_state(app.clone())
 }

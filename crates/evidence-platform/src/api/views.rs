@@ -23,7 +23,7 @@ pub struct WhoAmI {
     pub organization: OrganizationView,
     /// The name of the key.
     pub key_id: String,
-    /// The part of the key that is no secret.
+    /// The part of the key that is not secret.
     pub key_prefix: String,
     /// What the key is for.
     pub role: Role,
@@ -55,7 +55,7 @@ impl From<&Principal> for WhoAmI {
     }
 }
 
-/// A bundle was stored, now or before.
+/// A bundle that is stored.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct StoredView {
     /// The name of the bundle on this platform. The same bytes always have the same name.
@@ -76,7 +76,7 @@ impl From<&Stored> for StoredView {
     }
 }
 
-/// What verifying the stored bytes again has shown.
+/// The result of verifying the stored bytes again.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct VerificationView {
     /// Whether the stored bytes are what a key signed that the organization trusts now.
@@ -113,9 +113,9 @@ pub struct BundleView {
     pub uploaded_by: String,
     /// Until when it is kept (RFC 3339).
     pub retention_until: String,
-    /// Whether it is kept whatever the retention says.
+    /// Whether it is kept regardless of its retention.
     pub legal_hold: bool,
-    /// What the uploader wrote on it.
+    /// The uploader's tags.
     pub tags: BTreeMap<String, String>,
     /// What its signed documents say.
     pub facts: Overview,
@@ -158,13 +158,13 @@ impl From<Page<BundleRow>> for BundleList {
 pub struct KeyView {
     /// Its name.
     pub key_id: String,
-    /// The part of the key that is no secret.
+    /// The part of the key that is not secret.
     pub prefix: String,
     /// What it is for.
     pub role: Role,
-    /// What people call it.
+    /// Its name.
     pub name: String,
-    /// When it was made (RFC 3339).
+    /// When it was created (RFC 3339).
     pub created_at: String,
     /// When it was revoked (RFC 3339).
     pub revoked_at: Option<String>,
@@ -186,27 +186,27 @@ impl From<KeyRow> for KeyView {
 /// The keys of the organization.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct KeyList {
-    /// The keys, oldest first, the revoked ones too.
+    /// The keys, oldest first, including revoked ones.
     pub items: Vec<KeyView>,
 }
 
-/// A key to be made.
+/// A key to create.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewKeyRequest {
     /// What it is for.
     pub role: Role,
-    /// What people call it.
+    /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
 }
 
-/// A key that was made. This is the only time that it is shown.
+/// A new key. It is shown only once.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
 pub struct NewKeyView {
     /// The key: keep it secret.
     pub api_key: String,
-    /// What the platform keeps of it.
+    /// Its record.
     pub key: KeyView,
 }
 
@@ -231,7 +231,7 @@ pub struct TrustedKeyView {
     pub fingerprint: String,
     /// The base64 of the key's DER.
     pub public_key: String,
-    /// What people call it.
+    /// Its name.
     pub name: String,
     /// When it was added (RFC 3339).
     pub created_at: String,
@@ -256,22 +256,22 @@ pub struct TrustedKeyList {
     pub items: Vec<TrustedKeyView>,
 }
 
-/// A public key to be trusted.
+/// A public key to trust.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewTrustedKey {
     /// The Ed25519 public key, as PEM or as an OpenSSH line.
     pub public_key: String,
-    /// What people call it.
+    /// Its name.
     #[schema(min_length = 1, max_length = 200)]
     pub name: String,
 }
 
-/// Whether a bundle is kept whatever the retention says.
+/// Whether a bundle is kept regardless of its retention.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LegalHold {
-    /// Whether it is.
+    /// Whether it is under legal hold.
     pub legal_hold: bool,
 }
 
@@ -284,7 +284,7 @@ pub struct Retention {
     pub retention_until: String,
 }
 
-/// What somebody did.
+/// A record of the audit log.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct AuditView {
     /// The name of the record.
@@ -299,7 +299,7 @@ pub struct AuditView {
     pub target: String,
     /// `done`, `unchanged` or `refused`.
     pub outcome: String,
-    /// What else is worth knowing.
+    /// Further details.
     #[schema(value_type = Object)]
     pub detail: serde_json::Value,
     /// The request, as in the platform's log.

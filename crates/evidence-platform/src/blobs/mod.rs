@@ -1,6 +1,6 @@
 //! The storage of bundles: write-once, each under the SHA-256 of its bytes, in a directory or an S3-compatible bucket.
 //!
-//! Every organization has its own folder, so nobody's upload tells what somebody else has. A blob is never changed; it
+//! Every organization has its own folder, so no upload reveals what another organization has. A blob is never changed; it
 //! appears whole and synced, or not at all.
 
 mod access;
@@ -68,7 +68,7 @@ impl Blobs {
         let invalid = || Error::Invalid("the storage must be a directory or s3://bucket/prefix".into());
         let url = Url::parse(address).map_err(|_| invalid())?;
         let bucket = url.host_str().filter(|_| url.scheme() == "s3").ok_or_else(invalid)?;
-        // The client below panics where nobody has said who does its cryptography. The second call does nothing.
+        // The client below panics without a cryptography provider. The second call does nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
         // A request without an answer keeps its upload waiting, and the upload its place. After that time it is not
         // repeated: what the client repeats finds the claim.
@@ -87,7 +87,7 @@ impl Blobs {
             .with_disable_bulk_delete(true)
             .with_retry(retry);
         let prefix = url.path().trim_matches('/').to_owned();
-        let store = builder.build().map_err(|error| Error::Invalid(format!("the bucket: {error}")))?;
+        let store = builder.build().map_err(|error| Error::unusable("the bucket cannot be used", error))?;
         tracing::info!(credentials = access.credentials(), "the storage is a bucket");
         Ok(Blobs { store: Arc::new(store), prefix, directory: None, refusals: Arc::default() })
     }
@@ -254,7 +254,8 @@ fn publish(blob: Spooled, root: &Path, target: &Path) -> Result<bool, Error> {
 }
 
 fn plain_http_is_local(endpoint: &str) -> Result<bool, Error> {
-    let url = Url::parse(endpoint).map_err(|_| Error::Invalid("the storage's endpoint is no URL".into()))?;
+    let url =
+        Url::parse(endpoint).map_err(|_| Error::Invalid("the storage's endpoint is not a URL".into()))?;
     let local = match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",
         Some(url::Host::Ipv4(address)) => address.is_loopback(),
@@ -289,6 +290,6 @@ mod tests {
         }
         let half = |name: &str| (name == "AWS_ACCESS_KEY_ID").then(|| "AKIA".to_owned());
         let outcome = Blobs::bucket("s3://bucket/prefix", &BucketAccess::from_variables(half));
-        assert!(matches!(outcome, Err(Error::Invalid(_))), "{outcome:?}");
+        assert!(matches!(outcome, Err(Error::Unusable(..))), "{outcome:?}");
     }
 }

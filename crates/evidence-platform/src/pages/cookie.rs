@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderValue};
 use crate::error::Error;
 use crate::service::SESSION_SECONDS;
 
-/// What the cookie is called where people come over https. Browsers then let nobody else set it (RFC 6265bis, section
+/// What the cookie is called over https. Browsers then let no other site set it (RFC 6265bis, section
 /// 4.1.3.2).
 const SECURE_NAME: &str = "__Host-evidence-platform-session";
 /// What it is called on a machine of one's own.
@@ -49,7 +49,7 @@ pub fn remove(secure: bool) -> Result<HeaderValue, Error> {
     header(&format!("{}=; Max-Age=0", name(secure)), secure)
 }
 
-/// Lax: a link to a bundle in a mail opens it; a form on somebody else's page is sent without the cookie.
+/// Lax: a link to a bundle in a mail opens it; a form on another site is sent without the cookie.
 fn header(text: &str, secure: bool) -> Result<HeaderValue, Error> {
     let secure = if secure { "; Secure" } else { "" };
     HeaderValue::from_str(&format!("{text}; Path=/; HttpOnly; SameSite=Lax{secure}"))
@@ -57,7 +57,7 @@ fn header(text: &str, secure: bool) -> Result<HeaderValue, Error> {
 }
 
 /// Whether a form comes from one of our own pages, as far as the browser says. What is no browser says nothing and
-/// cannot be made to send a form by somebody else's page.
+/// cannot be made to send a form by another site.
 pub fn is_own_form(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text("sec-fetch-site") {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_of_another_site_is_told_apart() {
+    fn a_form_of_another_site_is_recognised() {
         let table: &[(&[(&'static str, &str)], bool)] = &[
             (&[], true),
             (&[("sec-fetch-site", "same-origin"), ("origin", "https://evil.example")], true),

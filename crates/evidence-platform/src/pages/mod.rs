@@ -30,33 +30,35 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use crate::error::Error;
 use crate::principal::Principal;
 
-/// Nothing but our own style and our own forms; nobody may frame a page.
+/// Nothing but our own style and our own forms; no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
 /// What surrounds every page.
 struct Frame {
-    /// Whose page it is; `None` where nobody is signed in.
-    who: Option<Who>,
+    /// Who is signed in.
+    who: Option<SignedIn>,
     /// The address of the style, which changes with its contents.
     style: &'static str,
 }
 
 /// Who is signed in.
-struct Who {
+struct SignedIn {
     organization: String,
     key_prefix: String,
 }
 
 impl Frame {
-    /// Of somebody who is signed in.
+    /// For a principal.
     fn of(principal: &Principal) -> Frame {
-        let who =
-            Who { organization: principal.name().to_owned(), key_prefix: principal.key_prefix().to_owned() };
+        let who = SignedIn {
+            organization: principal.name().to_owned(),
+            key_prefix: principal.key_prefix().to_owned(),
+        };
         Frame { who: Some(who), style: style::address() }
     }
 
-    /// Of nobody.
+    /// Without a principal.
     fn open() -> Frame {
         Frame { who: None, style: style::address() }
     }

@@ -38,7 +38,7 @@ pub(super) struct Picture {
     pub(super) height: usize,
     pub(super) bars_top: usize,
     pub(super) bars_bottom: usize,
-    /// How many checks the highest bar stands for.
+    /// How many checks the highest bar shows.
     pub(super) most_checks: u64,
     pub(super) lanes: Vec<Lane>,
     /// How many controls have no lane.
@@ -142,7 +142,7 @@ fn cells(bundle: &BundleRow, controls: &[&str]) -> Vec<Cell> {
     controls.iter().enumerate().filter_map(cell).collect()
 }
 
-/// Those that a bar stands for: what does not apply says nothing about the state.
+/// The checks in a bar: those that do not apply say nothing about the state.
 fn sum(counts: &Counts) -> u64 {
     counts.fail.saturating_add(counts.not_verifiable).saturating_add(counts.pass)
 }

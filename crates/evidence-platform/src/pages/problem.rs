@@ -1,11 +1,11 @@
-//! How a problem looks to a person: the form to sign in where nobody is signed in, else a page that says what to do.
+//! Problems as pages: the form to sign in where that is needed, else what happened and what to do.
 
 use askama::Template;
 use axum::response::Response;
 
 use super::sign_in::SignIn;
 use super::{Frame, page};
-use crate::api::problem::{Kind, Unwritten};
+use crate::api::problem::{PendingProblem, ProblemKind};
 use crate::error::Error;
 
 #[derive(Template)]
@@ -19,22 +19,23 @@ struct ProblemPage<'a> {
 }
 
 /// The page of this problem. `path` is what was asked for, query included.
-fn write(kind: Kind, error: Option<&Error>, path: &str, request_id: &str) -> Result<Response, Error> {
-    if kind == Kind::Unauthenticated {
+fn write(problem: &PendingProblem, path: &str, request_id: &str) -> Result<Response, Error> {
+    let kind = problem.kind;
+    if kind == ProblemKind::Unauthenticated {
         return page(kind.status(), &SignIn::before(path, None));
     }
     let advice = match kind {
-        Kind::NotFound => "Check the address. What other organizations have is not found either.",
-        Kind::Forbidden => "Sign in with a key of another role.",
-        Kind::Unavailable | Kind::Busy => "Try again in some seconds.",
-        Kind::InvalidRequest => "Go back and try again.",
-        Kind::BundleRefused => {
+        ProblemKind::NotFound => "Check the address. Bundles of other organizations are not found either.",
+        ProblemKind::Forbidden => "Sign in with a key that has another role.",
+        ProblemKind::Unavailable | ProblemKind::Busy => "Try again in a few seconds.",
+        ProblemKind::InvalidRequest => "Go back and try again.",
+        ProblemKind::BundleRefused => {
             "The stored bytes were changed after they were accepted. Tell the operator, and keep your own copy."
         }
-        Kind::NewerVersion => "Tell the operator: this platform is older than the bundle.",
-        _ => "If it stays so, tell the operator the number of the request.",
+        ProblemKind::NewerVersion => "Tell the operator: this platform is older than the bundle.",
+        _ => "If this continues, send the request id below to the operator.",
     };
-    let detail = error.map_or_else(|| kind.title().to_owned(), ToString::to_string);
+    let detail = problem.detail();
     page(
         kind.status(),
         &ProblemPage { frame: Frame::open(), title: kind.title(), detail, advice, request_id },
@@ -42,9 +43,9 @@ fn write(kind: Kind, error: Option<&Error>, path: &str, request_id: &str) -> Res
 }
 
 /// Writes the body of a problem and its headers into an answer that has the status already.
-pub(crate) fn write_into(problem: &Unwritten, response: &mut Response, path: &str, request_id: &str) {
+pub(crate) fn write_into(problem: &PendingProblem, response: &mut Response, path: &str, request_id: &str) {
     if problem.person
-        && let Ok(page) = write(problem.kind, problem.error.as_deref(), path, request_id)
+        && let Ok(page) = write(problem, path, request_id)
     {
         let (parts, body) = page.into_parts();
         response.headers_mut().extend(parts.headers);

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::server::client::Client;
 use crate::service::{Attempt, RequestId};
 
-/// Where people land who did not ask for a page.
+/// The page after signing in, if no other was requested.
 const HOME: &str = "/bundles";
 
 /// The form.
@@ -21,14 +21,14 @@ const HOME: &str = "/bundles";
 #[template(path = "sign_in.html")]
 pub(super) struct SignIn {
     pub(super) frame: Frame,
-    /// The page that was asked for.
+    /// The requested page.
     pub(super) next: String,
-    /// Why nobody is signed in, where that is worth saying.
+    /// Why the sign-in failed, if it was tried.
     pub(super) problem: Option<String>,
 }
 
 impl SignIn {
-    /// The form, before a page that was asked for.
+    /// The form, before a requested page.
     pub(super) fn before(next: &str, problem: Option<String>) -> SignIn {
         SignIn { frame: Frame::open(), next: own(next).to_owned(), problem }
     }
@@ -45,7 +45,7 @@ pub async fn form(parameters: Parameters) -> Result<Response, Error> {
     page(StatusCode::OK, &SignIn::before(&next, None))
 }
 
-/// Begins a session, and goes on to the page that was asked for.
+/// Begins a session and redirects to the requested page.
 ///
 /// # Errors
 /// [`Error::Invalid`], [`Error::Unavailable`], [`Error::Internal`]; a key that does not count gets the form again.
@@ -66,7 +66,7 @@ pub async fn sign_in(
     form.0.end()?;
     let refused = match app.service.sign_in(&request_id, key.trim()).await {
         Ok(token) => {
-            // Nobody can end the session that this one takes the place of.
+            // The session that this one replaces could not be ended otherwise.
             if let Some(before) = before {
                 end(&app, &request_id, &before).await?;
             }
@@ -82,12 +82,12 @@ pub async fn sign_in(
         Error::Forbidden { role, .. } => (
             StatusCode::FORBIDDEN,
             format!(
-                "This key has the role {role}, which may not look at bundles. Use a key of the role read or admin."
+                "This key has the role {role}, which cannot read bundles. Use a key with the role read or admin."
             ),
         ),
         _ => (
             StatusCode::UNAUTHORIZED,
-            "No such key, or it was revoked. A key begins with evp_ and was shown once, when it was made."
+            "No such key, or it was revoked. Keys begin with evp_ and are shown only once, when they are created."
                 .to_owned(),
         ),
     };
@@ -140,7 +140,7 @@ fn go(path: &str) -> Result<Response, Error> {
     Ok(response)
 }
 
-/// The page that was asked for, if it is one of ours: nobody is sent to another site by a link to this one.
+/// The page that was asked for, if it is one of ours: a link to this site never leads to another.
 fn own(next: &str) -> &str {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
     let path = next.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/'));
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_sent_elsewhere() {
+    fn a_link_never_leads_elsewhere() {
         for next in ["/bundles", "/bundles/x?y=z", "/compare?from=a&to=b"] {
             assert_eq!(own(next), next);
         }

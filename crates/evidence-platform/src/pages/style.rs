@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 const STYLE: &str = include_str!("style.css");
 const ICON: &str = include_str!("icon.svg");
-/// The address is another one when the contents are, so a browser need not ask again.
+/// The address changes with the contents, so a browser need not ask again.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 
 static ADDRESS: LazyLock<String> = LazyLock::new(|| {

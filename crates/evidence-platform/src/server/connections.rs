@@ -1,73 +1,54 @@
-//! The open connections: how many there may be, and which one has to go when there are too many.
+//! The open connections: how many there may be, and which one closes when there are too many.
 //!
-//! A connection with a request under way that came with a good key is never closed for another one. The oldest of the
-//! others is: ten thousand clients that say nothing, or nothing that counts, do not keep out the one that does.
+//! A connection with an active request that came with a good key is never closed for another. The oldest of the others is:
+//! ten thousand clients that send nothing, or nothing with a good key, do not keep out the one that does. A reverse proxy
+//! does not do this: one that streams uploads passes slow clients on, and it cannot tell a good key from a bad one.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-/// A connection, as the others see it.
+/// A connection. Requests carry it until one is found to have a good key.
 #[derive(Debug, Default)]
-struct Connection {
-    /// How many requests that count are under way.
-    busy: AtomicUsize,
-    /// Told to close.
+pub(crate) struct Connection {
+    /// Copied by every active request.
+    active: ActiveRequest,
+    /// Notified when the connection must close.
     close: Notify,
 }
 
-/// The connection that a request came by. It travels with the request until somebody finds that the request counts.
-#[derive(Debug, Clone)]
-pub(crate) struct Seat(Arc<Connection>);
+/// Keeps a connection from being closed for another, as long as a copy of it lives.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ActiveRequest(Arc<()>);
 
-impl Seat {
-    /// The connection that has this place.
-    pub(super) fn of(place: &Place) -> Seat {
-        Seat(Arc::clone(&place.connection))
+impl Connection {
+    /// Begins a request with a good key.
+    pub(crate) fn activate(&self) -> ActiveRequest {
+        self.active.clone()
     }
 
-    /// Marks the connection busy with a request.
-    pub(crate) fn busy(&self) -> Busy {
-        self.0.busy.fetch_add(1, SeqCst);
-        Busy(Arc::clone(&self.0))
+    fn is_active(&self) -> bool {
+        Arc::strong_count(&self.active.0) > 1
     }
 }
 
-/// Keeps a connection busy as long as it, or a copy of it, lives.
+/// The slot of an open connection. Given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Busy(Arc<Connection>);
-
-// What travels in the extensions of a response must be able to be copied.
-impl Clone for Busy {
-    fn clone(&self) -> Busy {
-        Seat(Arc::clone(&self.0)).busy()
-    }
-}
-
-impl Drop for Busy {
-    fn drop(&mut self) {
-        self.0.busy.fetch_sub(1, SeqCst);
-    }
-}
-
-/// A place among the connections. Given back when dropped.
-#[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct Slot {
     number: u64,
-    connection: Arc<Connection>,
+    pub(super) connection: Arc<Connection>,
     all: Arc<Connections>,
 }
 
-impl Place {
-    /// Waits until this connection has to make room.
-    pub(super) async fn told_to_close(&self) {
+impl Slot {
+    /// Waits until this connection must close.
+    pub(super) async fn closing(&self) {
         self.connection.close.notified().await;
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
         self.all.locked().open.remove(&self.number);
     }
@@ -91,10 +72,10 @@ struct State {
 #[derive(Debug)]
 pub(super) enum Admission {
     /// There was room.
-    Free(Place),
-    /// Another one was told to close.
-    Evicting(Place),
-    /// All are busy.
+    Free(Slot),
+    /// Another one closes.
+    Evicting(Slot),
+    /// All are active.
     Full,
 }
 
@@ -112,7 +93,7 @@ impl Connections {
         let mut state = self.locked();
         let mut evicted = false;
         if state.open.len() >= self.most {
-            let idle = state.open.iter().find(|(_, connection)| connection.busy.load(SeqCst) == 0);
+            let idle = state.open.iter().find(|(_, connection)| !connection.is_active());
             let Some(number) = idle.map(|(number, _)| *number) else { return Admission::Full };
             if let Some(connection) = state.open.remove(&number) {
                 connection.close.notify_one();
@@ -123,8 +104,8 @@ impl Connections {
         state.next = state.next.wrapping_add(1);
         let connection = Arc::<Connection>::default();
         state.open.insert(number, Arc::clone(&connection));
-        let place = Place { number, connection, all: Arc::clone(self) };
-        if evicted { Admission::Evicting(place) } else { Admission::Free(place) }
+        let slot = Slot { number, connection, all: Arc::clone(self) };
+        if evicted { Admission::Evicting(slot) } else { Admission::Free(slot) }
     }
 }
 
@@ -133,17 +114,17 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_oldest_that_waits_makes_room() {
+    async fn the_oldest_without_an_active_request_makes_room() {
         let all = Connections::new(2);
         let Admission::Free(first) = all.admit() else { panic!("full") };
         let Admission::Free(second) = all.admit() else { panic!("full") };
-        let busy = Seat::of(&first).busy();
+        let active = first.connection.activate();
         let Admission::Evicting(third) = all.admit() else { panic!("not evicting") };
-        second.told_to_close().await;
+        second.closing().await;
         drop(second);
-        let also = Seat::of(&third).busy().clone();
+        let also = third.connection.activate().clone();
         assert!(matches!(all.admit(), Admission::Full));
-        drop((busy, first));
+        drop((active, first));
         assert!(matches!(all.admit(), Admission::Free(_)));
         drop(also);
     }

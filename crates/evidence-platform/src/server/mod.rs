@@ -1,7 +1,7 @@
 //! The server: sockets, time limits, an orderly end. What is served is the [`api`].
 //!
-//! HTTP/1.1 without TLS: a reverse proxy on the same machine or network does that. Nothing here trusts a client to be
-//! quick, to be honest about lengths, or to go away.
+//! HTTP/1.1 without TLS: a reverse proxy on the same machine or network does that. No client is trusted to be quick, to
+//! announce true lengths, or to go away.
 
 pub mod client;
 pub(crate) mod connections;
@@ -27,7 +27,7 @@ use tower::ServiceExt as _;
 
 use crate::api::{self, App};
 use client::{Peer, Proxies};
-use connections::{Admission, Connections, Place, Seat};
+use connections::{Admission, Connections, Slot};
 use metrics::Metrics;
 
 use crate::error::Error;
@@ -42,7 +42,7 @@ pub struct Limits {
     pub head: Duration,
     /// How old a connection may become before it is closed behind its request, and how long that may take.
     pub age: Duration,
-    /// How long requests may take to end when the server is told to.
+    /// How long requests may take to end when the server stops.
     pub farewell: Duration,
     /// Whether people come over https only, through a proxy.
     pub https: bool,
@@ -99,7 +99,7 @@ impl Server {
         Ok(self.listener.local_addr()?)
     }
 
-    /// Serves until told to stop, then lets the requests that are under way come to their end.
+    /// Serves until `stop`, then lets active requests finish.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let Server { listener, router, metrics, limits } = self;
         let connections = Connections::new(limits.connections);
@@ -112,15 +112,15 @@ impl Server {
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
                 accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => {
-                        let place = match connections.admit() {
-                            Admission::Free(place) => place,
-                            Admission::Evicting(place) => { metrics.evicted(); place }
-                            // All are busy: this one is closed at once, and its client may try again.
+                        let slot = match connections.admit() {
+                            Admission::Free(slot) => slot,
+                            Admission::Evicting(slot) => { metrics.evicted(); slot }
+                            // All are active: this one is closed at once, and its client may try again.
                             Admission::Full => continue,
                         };
                         let (router, limits, metrics) = (router.clone(), limits.clone(), Arc::clone(&metrics));
                         let peer = Peer(peer.ip());
-                        tasks.spawn(serve(stream, peer, place, router, limits, metrics, ending.subscribe()));
+                        tasks.spawn(serve(stream, peer, slot, router, limits, metrics, ending.subscribe()));
                     }
                     Err(error) => {
                         // Out of file descriptors, most likely. Waiting is all that helps.
@@ -143,16 +143,16 @@ impl Server {
 async fn serve(
     stream: TcpStream,
     peer: Peer,
-    place: Place,
+    slot: Slot,
     router: Router,
     limits: Limits,
     metrics: Arc<Metrics>,
     mut ending: watch::Receiver<bool>,
 ) {
     metrics.connected();
-    let seat = Seat::of(&place);
+    let came_by = Arc::clone(&slot.connection);
     let answer = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(seat.clone());
+        request.extensions_mut().insert(Arc::clone(&came_by));
         request.extensions_mut().insert(peer);
         let router = router.clone();
         async move {
@@ -172,7 +172,7 @@ async fn serve(
         tokio::select! {
             // What a client does to its own connection is its own business.
             _ = connection.as_mut() => break,
-            () = place.told_to_close() => break,
+            () = slot.closing() => break,
             _ = ending.changed(), if !polite => {
                 polite = true;
                 connection.as_mut().graceful_shutdown();

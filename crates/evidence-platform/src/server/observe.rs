@@ -19,10 +19,11 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use super::client::{Client, Peer};
-use super::connections::Busy;
+use super::connections::ActiveRequest;
 use super::metrics::{Metrics, UNKNOWN, known};
 use crate::api::App;
-use crate::api::problem::Unwritten;
+use crate::api::problem::PendingProblem;
+use crate::error::Error;
 use crate::id::random_hex;
 use crate::pages;
 use crate::principal::Principal;
@@ -48,22 +49,21 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     request.extensions_mut().insert(client);
     let counted = Arc::clone(&app.metrics);
     let mut request = request.map(|body| Body::new(Watched::new(body, (None, None), counted, Direction::In)));
-    let who = Who::default();
+    let who = KeyPrefix::default();
     request.extensions_mut().insert(who.clone());
 
     let mut response = next.run(request).await;
 
     let status = response.status().as_u16();
-    if let Some(problem) = response.extensions_mut().remove::<Unwritten>() {
-        // Where nothing answers for the path and the method, nobody has said who reads the answer.
+    if let Some(problem) = response.extensions_mut().remove::<PendingProblem>() {
+        // No route decided whether a person or a program reads the answer.
         let unsaid = route == UNKNOWN || status == 405;
-        let problem = if unsaid { Unwritten { person: person && !api, ..problem } } else { problem };
+        let problem = if unsaid { PendingProblem { person: person && !api, ..problem } } else { problem };
         pages::problem::write_into(&problem, &mut response, &address, &request_id);
-        let cause = problem.error.as_deref().and_then(|error| error.cause());
         if status >= 500 {
             let error = problem.kind.code();
-            let cause: String =
-                cause.map(ToString::to_string).unwrap_or_default().chars().take(CAUSE).collect();
+            let causes = problem.error.as_deref().map(Error::causes).unwrap_or_default();
+            let cause: String = causes.chars().take(CAUSE).collect();
             tracing::error!(request_id, route, error, cause, "request failed");
         }
     }
@@ -91,9 +91,9 @@ fn wants_page(headers: &HeaderMap) -> bool {
 
 /// Where the check of access leaves the prefix of the key for the log.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Who(Arc<std::sync::OnceLock<String>>);
+pub(crate) struct KeyPrefix(Arc<std::sync::OnceLock<String>>);
 
-impl Who {
+impl KeyPrefix {
     /// Remembers the principal's key.
     pub(crate) fn is(&self, principal: &Principal) {
         let _ = self.0.set(principal.key_prefix().to_owned());
@@ -107,7 +107,7 @@ enum Direction {
 }
 
 /// What a body holds until its last byte is sent: its connection, and a page's share of the platform.
-type Held = (Option<Busy>, Option<Arc<PageShare>>);
+type Held = (Option<ActiveRequest>, Option<Arc<PageShare>>);
 
 /// A body whose bytes are counted and which holds something as long as it lives.
 struct Watched {

@@ -20,7 +20,7 @@ pub struct NewKey {
     pub key: ApiKey,
 }
 
-/// Who administers: an admin key, or whoever runs the program on the database.
+/// Who administers: an admin key, or the operator on the command line.
 pub(super) struct Actor<'a> {
     pub(super) organization: &'a OrganizationId,
     pub(super) name: String,
@@ -59,7 +59,7 @@ impl<'a> Actor<'a> {
 /// Checks a name that people give.
 pub(super) fn check_label(label: &str) -> Result<(), Error> {
     if label.trim().is_empty() || label.len() > 200 || label.chars().any(char::is_control) {
-        return Err(Error::Invalid("a name has 1 to 200 bytes and no control characters".into()));
+        return Err(Error::Invalid("a name must have 1 to 200 bytes and no control characters".into()));
     }
     Ok(())
 }
@@ -283,7 +283,7 @@ impl Service {
     ) -> Result<(TrustedKeyRow, bool), Error> {
         check_label(label)?;
         let key = evidence_bundle::PublicKey::parse(public_key.as_bytes())
-            .map_err(|error| Error::Invalid(format!("the public key: {error}")))?;
+            .map_err(|error| Error::unusable("the public key cannot be used", error))?;
         let now = self.inner.clock.now();
         let row = TrustedKeyRow {
             key_id: key.key_id().to_string(),

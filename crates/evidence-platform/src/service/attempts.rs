@@ -173,7 +173,7 @@ impl Service {
         };
         if let Err(error) = self.note(record).await {
             self.inner.attempts.unwritten(counted);
-            let cause = error.cause().map(ToString::to_string).unwrap_or_default();
+            let cause = error.causes();
             tracing::warn!(cause, "failed to record refused keys; they stay in the count");
         }
     }

@@ -89,7 +89,7 @@ impl Service {
         self.inner.store.trusted_keys(principal.organization()).await
     }
 
-    /// The bundle, for whoever may do something with it. Callers have asked for the capability.
+    /// The bundle. Callers have checked the capability.
     pub(super) async fn find(&self, principal: &Principal, id: &str) -> Result<BundleRow, Error> {
         let found = self.inner.store.bundle(principal.organization(), id).await?;
         found.ok_or(Error::NotFound("bundle"))

@@ -101,7 +101,7 @@ struct Inner {
     uploads: Arc<Shares>,
     verifications: Arc<Shares>,
     pages: Arc<Shares>,
-    ready: ready::Last,
+    ready: ready::LastProbe,
     /// The one queue of everything that reads a bundle. Who waits in it holds a share of one of the three above.
     readers: Arc<Shares>,
     attempts: Attempts,
@@ -138,7 +138,7 @@ impl Service {
             verifications,
             pages,
             readers,
-            ready: ready::Last::default(),
+            ready: ready::LastProbe::default(),
             attempts: Attempts::new(),
         };
         Ok(Service { inner: Arc::new(inner) })

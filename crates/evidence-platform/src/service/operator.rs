@@ -1,6 +1,6 @@
-//! What only whoever runs the program on the database may do: make organizations, and their first keys and trust.
+//! What only the operator on the command line may do: create organizations, their first keys and trust.
 //!
-//! No request reaches this; there is no key that stands above the organizations.
+//! No request reaches this; no key is above the organizations.
 
 use serde_json::json;
 

@@ -29,14 +29,13 @@ impl PageRequest {
         }
         let after = match cursor {
             None => Position::start(),
-            Some(cursor) => decode(cursor).ok_or_else(|| {
-                Error::Invalid("cursor is none of this platform's; begin again without it".into())
-            })?,
+            Some(cursor) => decode(cursor)
+                .ok_or_else(|| Error::Invalid("cursor is invalid; start again without it".into()))?,
         };
         Ok(PageRequest { after, limit })
     }
 
-    /// How many rows to ask for: one more than wanted tells whether there is another page.
+    /// How many rows to ask for: one more than wanted shows whether there is a next page.
     pub(super) fn rows(&self) -> i64 {
         i64::from(self.limit).saturating_add(1)
     }

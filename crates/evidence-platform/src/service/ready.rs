@@ -1,5 +1,4 @@
-//! Whether writes work: a small one to each store. Whoever asks how often, and leaves when, there is one at a time and one in
-//! two seconds.
+//! Whether writes work: a small one to each store. However often clients ask, there is one at a time and one in two seconds.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +10,19 @@ use super::Service;
 use crate::error::Error;
 use crate::spool::Patience;
 
-/// For how long an outcome is given again.
+/// For how long a probe is reused.
 const FRESH: Duration = Duration::from_secs(2);
 /// How long a store may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Enough that no file system keeps it beside the file's name.
 const OBJECT: &[u8] = &[b'.'; 4_096];
 
-/// The last outcome.
-pub(super) type Last = Mutex<Option<(Instant, Outcome)>>;
+/// The last probe and its time.
+pub(super) type LastProbe = Mutex<Option<(Instant, Probe)>>;
 
 /// What was found.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Outcome {
+pub(super) struct Probe {
     refused: bool,
     failed: Vec<String>,
 }
@@ -47,15 +46,15 @@ impl Service {
                 }
             }
         });
-        let Outcome { refused, failed } = found.await.map_err(Error::join)?;
+        let Probe { refused, failed } = found.await.map_err(Error::join)?;
         if failed.is_empty() { Ok(()) } else { Err(Error::NotReady { refused, detail: failed.join("; ") }) }
     }
 
-    async fn probe(&self) -> Outcome {
+    async fn probe(&self) -> Probe {
         let database = timeout(PATIENCE, self.inner.store.probe(self.inner.clock.now()));
         let storage = timeout(PATIENCE, self.probe_storage());
         let (database, storage) = tokio::join!(database, storage);
-        let mut outcome = Outcome::default();
+        let mut outcome = Probe::default();
         for (store, found) in [("the database", database), ("the storage", storage)] {
             let error = match found {
                 Ok(Ok(())) => continue,
@@ -66,7 +65,7 @@ impl Service {
             outcome.refused |= refused;
             let what = if refused { "refuses the platform" } else { "takes no writes" };
             outcome.failed.push(format!("{store} {what}"));
-            let cause = error.cause().map(ToString::to_string).unwrap_or_default();
+            let cause = error.causes();
             tracing::warn!(store, cause, "not ready");
         }
         outcome

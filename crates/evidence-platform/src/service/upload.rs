@@ -18,6 +18,7 @@ use serde_json::json;
 
 use super::shares::Share;
 use super::{RequestId, Service};
+use crate::cancel::{self, CancelToken};
 use crate::error::Error;
 use crate::id::{BlobDigest, bundle_id};
 use crate::principal::Principal;
@@ -26,7 +27,6 @@ use crate::spool::{Patience, Spooled};
 use crate::store::{Action, BundleRow, Outcome};
 use crate::time::Time;
 use crate::verify;
-use crate::wanted::{self, Wanted};
 
 /// What an uploader says about a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,18 +77,18 @@ const REMOVAL_SECONDS: u64 = 300;
 /// [`Error::Invalid`].
 pub fn check_tags(tags: &BTreeMap<String, String>) -> Result<(), Error> {
     if tags.len() > TAGS {
-        return Err(Error::Invalid(format!("a bundle can have {TAGS} tags at most")));
+        return Err(Error::Invalid(format!("a bundle can have at most {TAGS} tags")));
     }
     for (key, value) in tags {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'/');
         if key.is_empty() || key.len() > 64 || !key.bytes().all(plain) {
             return Err(Error::Invalid(
-                "a tag's name has 1 to 64 of the characters A-Z a-z 0-9 . _ - /".into(),
+                "a tag's name must have 1 to 64 of the characters A-Z a-z 0-9 . _ - /".into(),
             ));
         }
         if value.len() > 256 || value.chars().any(char::is_control) {
             return Err(Error::Invalid(
-                "a tag's value has at most 256 bytes and no control characters".into(),
+                "a tag's value must have at most 256 bytes and no control characters".into(),
             ));
         }
     }
@@ -100,7 +100,8 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Busy`] if too many uploads are under way, [`Error::NoTrustedKey`], those of receiving, and
-    /// [`Error::Refused`] if it is not what a trusted key signed, and [`Error::NewerVersion`]. Key and trust count when it arrives and when it is stored.
+    /// [`Error::Refused`] if it is not what a trusted key signed, and [`Error::NewerVersion`]. Key and trust count when it arrives
+    /// and when it is stored.
     pub async fn upload<S, E>(
         &self,
         principal: &Principal,
@@ -128,11 +129,11 @@ impl Service {
             return Err(Error::DigestMismatch);
         }
         // A client that goes away ends the verification. What is verified by then is stored all the same.
-        let (_waiting, wanted) = wanted::pair();
+        let (_guard, cancel) = cancel::pair();
         let (service, principal, request) = (self.clone(), principal.clone(), request.clone());
         let rest = async move {
             let _place = place;
-            service.admit(&principal, &request, upload, spooled, &wanted).await
+            service.admit(&principal, &request, upload, spooled, &cancel).await
         };
         tokio::spawn(rest).await.map_err(Error::join)?
     }
@@ -144,7 +145,7 @@ impl Service {
         request: &RequestId,
         upload: NewUpload,
         spooled: Spooled,
-        wanted: &Wanted,
+        cancel: &CancelToken,
     ) -> Result<Stored, Error> {
         let id = bundle_id(principal.organization(), &upload.digest);
         let known = self.inner.store.bundle(principal.organization(), &id).await?;
@@ -156,9 +157,9 @@ impl Service {
         }
         let trust = self.trust(principal).await?;
         let file = spooled.file.reopen()?;
-        let share = wanted.or_gone(self.inner.readers.wait(principal.organization())).await??;
+        let share = cancel.or_gone(self.inner.readers.wait(principal.organization())).await??;
         let limits = Limits { inflated_bytes: self.inner.settings.inflated_bytes, ..verify::LIMITS };
-        let (verdict, _) = self.judge(share, wanted, file, trust, limits).await?;
+        let (verdict, _) = self.judge(share, cancel, file, trust, limits).await?;
         let overview = match verdict {
             Ok(overview) => overview,
             Err(error) => {
@@ -223,11 +224,11 @@ impl Service {
                 self.record(principal, request, Action::BundleUpload, &bundle.id, Outcome::Refused, detail);
             transaction.audit(record).await?;
             transaction.commit().await?;
-            let detail = "the organization ended its trust in the key that signed".to_owned();
+            let detail = "the organization no longer trusts the key that signed it".to_owned();
             return Err(Error::Refused { reason, detail });
         }
         if !transaction.add_bundle(organization, &bundle).await? {
-            // Somebody else stored the same bytes a moment ago. A claim that stays would look like a leftover.
+            // Another upload stored the same bytes a moment ago. A claim that stays would look like a leftover.
             transaction.end_claim(&claim).await?;
             let record = self.record(
                 principal,
@@ -298,12 +299,11 @@ impl Service {
         // The turn comes before the copy: those who wait take no room on the disk.
         let share = self.inner.readers.wait(principal.organization()).await?;
         let (file, _spooled) = self.local(blob).await?;
-        let (_waiting, wanted) = wanted::pair();
+        let (_guard, cancel) = cancel::pair();
         // The operator's bound is for uploads: a bundle that was accepted under a higher one is still sound.
-        let (verdict, digest) = self.judge(share, &wanted, file, trust, verify::LIMITS).await?;
+        let (verdict, digest) = self.judge(share, &cancel, file, trust, verify::LIMITS).await?;
         if digest != Some(bundle.digest) {
-            let detail = "the stored bytes do not have the SHA-256 that was stored";
-            return Ok(failed("digest-mismatch", detail.to_owned()));
+            return Ok(failed("digest-mismatch", Error::digest_mismatch().to_string()));
         }
         match verdict {
             Ok(overview) => {
@@ -326,7 +326,7 @@ impl Service {
                 let spooled =
                     self.inner.spool.receive(stream, patience).await.map_err(|error| match error {
                         Error::BodyIncomplete | Error::TooSlow | Error::TooLarge(_) => {
-                            Error::Unavailable("the storage broke off".into())
+                            Error::Unavailable("the storage ended its answer early".into())
                         }
                         error => error,
                     })?;
@@ -335,16 +335,16 @@ impl Service {
         }
     }
 
-    /// Verifies on a thread of its own, which ends early when the work is no longer wanted.
+    /// Verifies on a thread of its own, and stops early when the client has gone away.
     async fn judge(
         &self,
         share: Share,
-        wanted: &Wanted,
+        cancel: &CancelToken,
         file: File,
         trust: TrustRoot,
         limits: Limits,
     ) -> Result<(Result<Overview, Error>, Option<BlobDigest>), Error> {
-        let bundle = wanted.reader(file);
+        let bundle = cancel.reader(file);
         let work = move || {
             let _share = share;
             verify::overview(bundle, &trust, &limits)

@@ -7,12 +7,12 @@ use evidence_view::FileReader;
 
 use super::Service;
 use super::shares::Share;
+use crate::cancel::{self, CancelGuard, CancelToken};
 use crate::error::Error;
 use crate::principal::Principal;
 use crate::role::Capability;
 use crate::store::BundleRow;
 use crate::verify;
-use crate::wanted::{self, Waiting, Wanted};
 
 /// How many pages may be made and on their way at once; one organization can have half of them. Bounds the memory of all
 /// pages together.
@@ -29,8 +29,8 @@ pub struct PageShare {
 pub struct Viewer {
     service: Service,
     share: Arc<Share>,
-    wanted: Wanted,
-    _waiting: Waiting,
+    cancel: CancelToken,
+    _guard: CancelGuard,
 }
 
 impl Service {
@@ -49,8 +49,8 @@ impl Service {
     /// [`Error::Internal`].
     pub async fn viewer(&self, principal: &Principal) -> Result<Viewer, Error> {
         let share = Arc::new(self.inner.readers.wait(principal.organization()).await?);
-        let (waiting, wanted) = wanted::pair();
-        Ok(Viewer { service: self.clone(), share, wanted, _waiting: waiting })
+        let (guard, cancel) = cancel::pair();
+        Ok(Viewer { service: self.clone(), share, cancel, _guard: guard })
     }
 }
 
@@ -75,7 +75,7 @@ impl Viewer {
         let damaged = |error| Error::internal("a stored key id is damaged", error);
         trust.add_fingerprint(&bundle.overview.key_id).map_err(damaged)?;
         let (file, _spooled) = service.local(service.stored(principal, bundle).await?).await?;
-        let (file, stored) = (self.wanted.reader(file), bundle.digest);
+        let (file, stored) = (self.cancel.reader(file), bundle.digest);
         self.work(move || match verify::read(file, &trust, &verify::LIMITS, reader) {
             (_, digest) if digest != Some(stored) => Err(Error::digest_mismatch()),
             (Ok((_, read)), _) => Ok(read),

@@ -189,7 +189,7 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Deletes a bundle whose retention has ended and that nobody holds. `false` otherwise.
+    /// Deletes a bundle whose retention has ended and that is not under legal hold. `false` otherwise.
     pub(crate) async fn delete_bundle(
         &mut self,
         organization: &OrganizationId,

@@ -15,7 +15,7 @@ pub enum ClaimKind {
     Put,
     /// Deletes the blob; no bundle names it any more.
     Delete,
-    /// Could not delete the blob, and no longer tries. Whoever comes next may have it.
+    /// Could not delete the blob, and no longer tries. The next upload may have it.
     Left,
 }
 
@@ -72,7 +72,7 @@ impl Transaction {
         row.map(claim).transpose()
     }
 
-    /// Claims a blob for deletion. `None` while somebody puts the same bytes: then it is theirs.
+    /// Claims a blob for deletion. `None` while an upload puts the same bytes: then it belongs to that upload.
     pub(crate) async fn claim_delete(
         &mut self,
         organization: &OrganizationId,
@@ -107,7 +107,7 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Says that a removal goes on now. `false` if the claim has been taken over: then it must not go on.
+    /// Records that a removal continues now. `false` if the claim was taken over: then it must stop.
     pub(crate) async fn renew_claim(&mut self, claim: &Claim, now: Time) -> Result<bool, Error> {
         let done = sqlx::query(
             "UPDATE claims SET claimed_at = $1 WHERE organization_id = $2 AND sha256 = $3 AND claim_id = $4",
@@ -121,7 +121,7 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Leaves a blob that could not be deleted to whoever comes next.
+    /// Leaves a blob that could not be deleted to the next sweep or upload.
     pub(crate) async fn leave_claim(&mut self, claim: &Claim) -> Result<(), Error> {
         sqlx::query(
             "UPDATE claims SET kind = $1 WHERE organization_id = $2 AND sha256 = $3 AND claim_id = $4",
@@ -138,7 +138,7 @@ impl Transaction {
     /// Takes over claims from before this time, and those that were left, for deletion. Two who do so at once get
     /// different ones.
     ///
-    /// From then on nobody can finish putting under them. A claim whose blob a bundle names, which is left by one who
+    /// From then on no upload can finish putting under them. A claim whose blob a bundle names, which is left by one who
     /// put the same bytes a second time, is ended and not given.
     pub(crate) async fn take_over_claims(&mut self, before: Time, now: Time) -> Result<Vec<Claim>, Error> {
         let sweep = random_hex::<16>()?;

@@ -16,7 +16,7 @@ use crate::time::Time;
 pub struct KeyRow {
     /// Its name.
     pub id: String,
-    /// The part of the key that is no secret.
+    /// The part of the key that is not secret.
     pub prefix: String,
     /// What it is for.
     pub role: Role,

@@ -98,7 +98,7 @@ impl DatabaseUrl {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             Ok(DatabaseUrl { dialect: Dialect::Postgres, url: url.to_owned(), lock: None })
         } else {
-            Err(Error::Invalid("the database must be postgres://..., or none for SQLite".into()))
+            Err(Error::Invalid("the database must be postgres://..., or unset for SQLite".into()))
         }
     }
 }

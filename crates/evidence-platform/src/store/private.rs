@@ -26,9 +26,8 @@ pub(super) fn make_private(database: &Path) -> Result<(), Error> {
         let open = fs::metadata(&path).is_ok_and(|found| found.permissions().mode() & 0o077 != 0);
         if open && let Err(error) = fs::set_permissions(&path, Permissions::from_mode(PRIVATE)) {
             let path = Path::new(&path).display();
-            return Err(Error::Invalid(format!(
-                "{path} is open to other users, and its mode cannot be changed: {error}"
-            )));
+            let what = format!("{path} is open to other users, and its mode cannot be changed");
+            return Err(Error::unusable(what, error));
         }
     }
     Ok(())

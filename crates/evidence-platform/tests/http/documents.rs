@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use evidence_platform::api::access::Access;
 use evidence_platform::api::openapi::{document, problems};
-use evidence_platform::api::problem::Kind;
+use evidence_platform::api::problem::ProblemKind;
 use evidence_platform::api::routes::table;
 use evidence_platform::store::Action;
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn collect(value: &Value, into: &mut Vec<String>) {
 #[test]
 fn the_documentation_names_every_problem_route_and_action() {
     let text = documentation();
-    for kind in Kind::ALL {
+    for kind in ProblemKind::ALL {
         let row = format!(
             "| `{}` | {} | {}. | {} |",
             kind.code(),

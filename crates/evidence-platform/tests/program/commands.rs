@@ -96,7 +96,7 @@ fn what_cannot_be_done_is_said() {
         (&["key", "create", "--organization", "nobody", "--role", "read"], "no such organization"),
         (&["key", "create", "--organization", "acme", "--role", "root"], "possible values"),
         (&["key", "revoke", "--organization", "acme", "evp_0000000000000000"], "no such key"),
-        (&["trust", "add", "--organization", "acme", "/dev/null"], "/dev/null: not a file"),
+        (&["trust", "add", "--organization", "acme", "/dev/null"], "/dev/null: it is a device, not a file"),
         (&["serve", "--listen", "127.0.0.1"], "invalid"),
         (&["serve", "--trusted-proxies", "10.0.0.0/8,proxy"], "write networks as 10.0.0.0/8"),
         (&["serve", "--retention-days", "9", "--min-retention-days", "10"], "at least --min-retention-days"),

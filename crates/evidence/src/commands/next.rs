@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::key::PublicKey;
+use evidence_os::input;
 
 use super::keygen::public_path;
 use super::verify::KEY_FILE_LIMIT;
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
-use crate::input;
 use crate::report::format::shell_path;
 
 /// The commands, ready to be typed.

@@ -14,6 +14,7 @@ use evidence_bundle::key::{KeyId, PublicKey};
 use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
 use evidence_bundle::text::{Chain, Printable};
 use evidence_bundle::trust::TrustRoot;
+use evidence_os::input;
 use sha2::{Digest as _, Sha256};
 
 use super::verify;
@@ -24,7 +25,6 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::http::{Parcel, Proxy};
-use crate::input;
 use crate::interrupt::Interrupt;
 use crate::platform::{Target, Upload, UploadError, Uploaded};
 use crate::report::format::{shell_path, shell_word};

@@ -14,6 +14,7 @@ use evidence_bundle::read::{
 };
 use evidence_bundle::text::{Chain, Printable};
 use evidence_bundle::trust::{TrustError, TrustRoot};
+use evidence_os::input;
 use serde::Serialize;
 use zeroize::Zeroizing;
 
@@ -23,7 +24,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::format::{counted, shell_path, thousands};
-use crate::{input, signing};
+use crate::signing;
 
 /// Files with public keys are small; one that is not is another file.
 pub(super) const KEY_FILE_LIMIT: u64 = 1024 * 1024;

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use evidence_os::input;
 use sha2::{Digest, Sha256};
 use url::Url;
 
@@ -26,7 +27,6 @@ pub use evidence_settings::read::MAX_FILE_BYTES;
 
 use crate::env::Env;
 use crate::framework::{Control, Framework};
-use crate::input;
 use crate::source::Configured;
 
 /// A valid `evidence.yaml`.

@@ -8,13 +8,12 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use evidence_os::input;
 use pkcs8::SecretDocument;
 use ring::rsa::KeyPair as RsaKeyPair;
 use serde_json::{Map, Value};
 use url::{Host, Url};
 use zeroize::Zeroizing;
-
-use crate::input;
 
 /// The provider's own file is 2.4 kB; a file that is larger than this is another file.
 const FILE_LIMIT: u64 = 64 * 1024;

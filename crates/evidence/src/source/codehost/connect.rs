@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
+use evidence_os::input;
 use jiff::Timestamp;
 
 use super::answer::{Denial, Said, said};
@@ -21,7 +22,6 @@ use crate::http::retry::{Class, Refusal};
 use crate::http::{
     Answered, Client, Failure, FailureKind, Meta, Place, Problem, Proxy, Refused, Settings, one_line,
 };
-use crate::input;
 use crate::observation::Field;
 use crate::report::SourceWatch;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 /// # Errors
 ///
 /// If it cannot be opened, or is not a regular file.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub fn open(path: &Path) -> io::Result<File> {
     // NONBLOCK: a FIFO opens without a writer. NOCTTY: a terminal does not become this process's own.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 ///
 /// As for [`open`]; `FileTooLarge` for a larger one.
-pub(crate) fn read(path: &Path, limit: u64) -> io::Result<(Zeroizing<Vec<u8>>, Metadata)> {
+pub fn read(path: &Path, limit: u64) -> io::Result<(Zeroizing<Vec<u8>>, Metadata)> {
     let file = open(path)?;
     let metadata = file.metadata()?;
     // In one piece: a buffer that grows would leave copies of a key behind.

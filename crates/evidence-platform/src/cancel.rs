@@ -12,19 +12,19 @@ const BYTES: usize = 8 << 10;
 
 /// Kept by the request that waits for the work. Dropping it ends the work.
 #[derive(Debug)]
-pub(crate) struct Waiting(#[expect(dead_code, reason = "only its end counts")] watch::Sender<()>);
+pub(crate) struct CancelGuard(#[expect(dead_code, reason = "only its end counts")] watch::Sender<()>);
 
 /// Kept by the work.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted(watch::Receiver<()>);
+pub(crate) struct CancelToken(watch::Receiver<()>);
 
 /// Both ends.
-pub(crate) fn pair() -> (Waiting, Wanted) {
+pub(crate) fn pair() -> (CancelGuard, CancelToken) {
     let (sender, receiver) = watch::channel(());
-    (Waiting(sender), Wanted(receiver))
+    (CancelGuard(sender), CancelToken(receiver))
 }
 
-impl Wanted {
+impl CancelToken {
     /// Waits for `work`, but no longer than the client does.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Wanted {
 
     /// The bytes of `inner`, which end in an error once the client has gone away.
     pub(crate) fn reader<R: Read>(&self, inner: R) -> impl Read + use<R> {
-        WhileWanted { inner, wanted: self.clone() }
+        Cancellable { inner, cancel: self.clone() }
     }
 }
 
@@ -47,14 +47,14 @@ fn gone() -> io::Error {
     io::Error::other("the client has gone away")
 }
 
-struct WhileWanted<R> {
+struct Cancellable<R> {
     inner: R,
-    wanted: Wanted,
+    cancel: CancelToken,
 }
 
-impl<R: Read> Read for WhileWanted<R> {
+impl<R: Read> Read for Cancellable<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.wanted.0.has_changed().is_err() {
+        if self.cancel.0.has_changed().is_err() {
             return Err(gone());
         }
         let most = buffer.len().min(BYTES);
@@ -68,15 +68,15 @@ mod tests {
 
     #[tokio::test]
     async fn work_ends_with_its_client() {
-        let (client, wanted) = pair();
-        let mut endless = wanted.reader(io::repeat(7));
+        let (client, cancel) = pair();
+        let mut endless = cancel.reader(io::repeat(7));
         let mut buffer = vec![0; 3 * BYTES];
         assert_eq!(endless.read(&mut buffer).unwrap(), BYTES);
-        assert_eq!(wanted.or_gone(async { 1 }).await.unwrap(), 1);
+        assert_eq!(cancel.or_gone(async { 1 }).await.unwrap(), 1);
         drop(client);
         let error = endless.read(&mut buffer).unwrap_err();
         // What is interrupted is tried again.
         assert_ne!(error.kind(), io::ErrorKind::Interrupted);
-        assert!(wanted.or_gone(std::future::pending::<()>()).await.is_err());
+        assert!(cancel.or_gone(std::future::pending::<()>()).await.is_err());
     }
 }

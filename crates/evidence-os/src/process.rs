@@ -1,11 +1,11 @@
-//! The memory of this process is its own: it holds tokens and the signing key.
+//! Private memory: it holds tokens, signing keys and database credentials.
 
 use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// No core dump, and on Linux no look from outside: other processes of the same user can neither attach to this one nor
-/// read its memory and environment. Root still can.
+/// Turns core dumps off. On Linux, other processes of the same user can then neither attach to this one nor read its memory
+/// and environment. Root still can.
 ///
 /// # Errors
 ///
