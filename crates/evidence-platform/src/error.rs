@@ -129,6 +129,11 @@ impl Error {
         Error::Damaged { reason: "digest-mismatch", detail }
     }
 
+    /// A task that did not end by itself.
+    pub(crate) fn join(error: tokio::task::JoinError) -> Error {
+        Error::internal("a task was ended", error)
+    }
+
     /// The causes, for the log; empty if there is none.
     pub fn causes(&self) -> String {
         self.source().map(|cause| Chain(cause).to_string()).unwrap_or_default()

@@ -7,8 +7,8 @@ use evidence_bundle::document::ArtifactRecord;
 use evidence_view::{ArtifactSearch, FIRST_ROWS, FileContents, FileText};
 use http::StatusCode;
 
+use super::page::{Frame, page};
 use super::words::{self, Moment, size};
-use super::{Frame, page};
 use crate::api::App;
 use crate::api::input::{Id, Inside, Parameters};
 use crate::error::Error;

@@ -10,8 +10,8 @@ use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
 use evidence_view::{Results, sanitized};
 use http::StatusCode;
 
+use super::page::{Frame, page};
 use super::words::{self, Moment, counted, size, tags};
-use super::{Frame, page};
 use crate::api::App;
 use crate::api::bundles::file_name;
 use crate::api::input::Id;

@@ -6,8 +6,8 @@ use axum::response::Response;
 use evidence_view::{ArtifactChange, Comparable, Comparison, sanitized};
 use http::StatusCode;
 
+use super::page::{Frame, page};
 use super::words::{self, Moment};
-use super::{Frame, page};
 use crate::api::App;
 use crate::api::input::{Id, Parameters};
 use crate::error::Error;

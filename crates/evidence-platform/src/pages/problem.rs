@@ -3,8 +3,8 @@
 use askama::Template;
 use axum::response::Response;
 
+use super::page::{Frame, page};
 use super::sign_in::SignIn;
-use super::{Frame, page};
 use crate::api::problem::{PendingProblem, ProblemKind};
 use crate::error::Error;
 

@@ -6,7 +6,8 @@ use axum::response::Response;
 use http::header::{LOCATION, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 
-use super::{Frame, cookie, page};
+use super::cookie;
+use super::page::{Frame, page};
 use crate::api::App;
 use crate::api::input::{Form, Parameters};
 use crate::error::Error;

@@ -7,9 +7,9 @@ use evidence_bundle::Status;
 use evidence_view::{ControlOverview, sanitized};
 use http::StatusCode;
 
+use super::page::{Frame, page};
 use super::picture::Picture;
 use super::words::{self, Moment, counted, grouped, size, tags};
-use super::{Frame, page};
 use crate::api::App;
 use crate::api::bundles::page_request;
 use crate::api::input::Parameters;

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{Store, Transaction, integer, text};
+use super::columns::{integer, text};
+use super::database::{Store, Transaction};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::store::bundles::Position;

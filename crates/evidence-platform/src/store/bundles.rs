@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use evidence_view::Overview;
 use sqlx::any::AnyRow;
 
-use super::{Store, Transaction, corrupt, integer, text};
+use super::columns::{corrupt, integer, text};
+use super::database::{Store, Transaction};
 use crate::error::Error;
 use crate::id::{BlobDigest, OrganizationId};
 use crate::time::Time;

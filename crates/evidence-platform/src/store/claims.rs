@@ -3,7 +3,8 @@
 //! A blob that no bundle names has a claim from before its first byte until after its last, so a crash leaves nothing
 //! that cannot be found, and a blob that is being put is never deleted under the one who puts it.
 
-use super::{Store, Transaction, text};
+use super::columns::text;
+use super::database::{Store, Transaction};
 use crate::error::Error;
 use crate::id::{BlobDigest, OrganizationId, random_hex};
 use crate::time::Time;
@@ -181,6 +182,6 @@ impl Store {
     /// How many claims there are.
     pub(crate) async fn count_claims(&self) -> Result<i64, Error> {
         let row = sqlx::query("SELECT COUNT(*) AS n FROM claims").fetch_one(&self.pool).await?;
-        super::integer(&row, "n")
+        super::columns::integer(&row, "n")
     }
 }

@@ -3,7 +3,8 @@
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use super::{Store, Transaction, corrupt, integer, text};
+use super::columns::{corrupt, integer, text};
+use super::database::{Store, Transaction};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::principal::Principal;

@@ -4,7 +4,7 @@
 
 use sqlx::{AnyConnection, AnyPool, Connection as _, Row as _};
 
-use super::DatabaseUrl;
+use super::url::DatabaseUrl;
 use crate::error::Error;
 
 /// Refuses a pooler that does not keep sessions.

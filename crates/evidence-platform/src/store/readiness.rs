@@ -1,6 +1,6 @@
 //! Whether the database takes writes.
 
-use super::Store;
+use super::database::Store;
 use crate::error::Error;
 use crate::time::Time;
 

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::{AnyPool, SqlSafeStr as _};
 
-use super::{Dialect, integer};
+use super::columns::integer;
+use super::url::Dialect;
 use crate::error::Error;
 
 /// Brings the tables up to date.

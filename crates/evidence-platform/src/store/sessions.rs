@@ -1,6 +1,6 @@
 //! Rows of `sessions`: who is signed in to the pages. Only hashes are here.
 
-use super::{Store, Transaction};
+use super::database::{Store, Transaction};
 use crate::error::Error;
 use crate::principal::Principal;
 use crate::secret::SessionHash;

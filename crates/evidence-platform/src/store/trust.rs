@@ -1,6 +1,7 @@
 //! Rows of `trusted_keys`: whose signatures an organization believes.
 
-use super::{Store, Transaction, integer, text};
+use super::columns::{integer, text};
+use super::database::{Store, Transaction};
 use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::time::Time;

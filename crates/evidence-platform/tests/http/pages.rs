@@ -174,6 +174,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
         "Logical access controls",
         "two-factor-required",
         "Nothing is missing",
+        "Criteria met",
         "a key this organization trusts",
         &bundles::key().public_key().key_id().to_string(),
         "openssl pkeyutl -verify",

@@ -1,0 +1,289 @@
+//! Putting, getting and deleting blobs in a directory or a bucket.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use object_store::aws::Checksum;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path as BlobPath;
+use object_store::{
+    ClientOptions, Error as StorageError, GetResult, ObjectStore, ObjectStoreExt as _, PutMode, RetryConfig,
+    WriteMultipart,
+};
+use url::Url;
+
+use crate::error::Error;
+use crate::id::{BlobDigest, OrganizationId};
+use crate::spool::Spooled;
+
+use super::access::BucketAccess;
+use super::fault::{self, Removal};
+
+/// Blobs up to this size go to a bucket in one conditional request; larger ones in parts of it.
+const PART_BYTES: u64 = 8 << 20;
+
+/// The storage.
+#[derive(Clone)]
+pub struct Blobs {
+    store: Arc<dyn ObjectStore>,
+    prefix: String,
+    directory: Option<PathBuf>,
+    refusals: Arc<fault::Refusals>,
+}
+
+impl fmt::Debug for Blobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Blobs({})", self.store)
+    }
+}
+
+impl Blobs {
+    /// The storage in this directory, which is created.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub fn directory(directory: &Path) -> Result<Blobs, Error> {
+        fs::create_dir_all(directory)?;
+        let directory = fs::canonicalize(directory)?;
+        let store = LocalFileSystem::new_with_prefix(&directory)
+            .map_err(|error| Error::internal("the storage cannot be opened", error))?;
+        let (store, refusals) = (Arc::new(store), Arc::default());
+        Ok(Blobs { store, prefix: String::new(), directory: Some(directory), refusals })
+    }
+
+    /// The storage in a bucket: `s3://bucket/prefix`.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the address or the access cannot be used.
+    pub fn bucket(address: &str, access: &BucketAccess) -> Result<Blobs, Error> {
+        let invalid = || Error::Invalid("the storage must be a directory or s3://bucket/prefix".into());
+        let url = Url::parse(address).map_err(|_| invalid())?;
+        let bucket = url.host_str().filter(|_| url.scheme() == "s3").ok_or_else(invalid)?;
+        // The client below panics without a cryptography provider. The second call does nothing.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // A request without an answer keeps its upload waiting, and the upload its place. After that time it is not
+        // repeated: what the client repeats finds the claim.
+        let retry =
+            RetryConfig { max_retries: 4, retry_timeout: access.patience / 2, ..RetryConfig::default() };
+        // No limit for a whole answer: a client may take minutes to fetch a bundle.
+        let options = ClientOptions::new().with_timeout_disabled().with_read_timeout(access.patience);
+        let plain = access.endpoint().map_or(Ok(false), plain_http_is_local)?;
+        let builder = access
+            .builder()
+            .with_bucket_name(bucket)
+            .with_checksum_algorithm(Checksum::SHA256)
+            .with_client_options(options)
+            .with_allow_http(plain)
+            // One at a time, by the request that every service knows, and whose answer is a status.
+            .with_disable_bulk_delete(true)
+            .with_retry(retry);
+        let prefix = url.path().trim_matches('/').to_owned();
+        let store = builder.build().map_err(|error| Error::unusable("the bucket cannot be used", error))?;
+        tracing::info!(credentials = access.credentials(), "the storage is a bucket");
+        Ok(Blobs { store: Arc::new(store), prefix, directory: None, refusals: Arc::default() })
+    }
+
+    /// Where uploads should be spooled so that publishing them is a matter of a name.
+    pub(crate) fn spool_directory(&self) -> Option<PathBuf> {
+        self.directory.as_ref().map(|directory| directory.join(".spool"))
+    }
+
+    fn path(&self, organization: &OrganizationId, digest: &BlobDigest) -> BlobPath {
+        let digest = digest.to_string();
+        let shard = digest.get(..2).unwrap_or_default();
+        BlobPath::from(format!("{}/{organization}/{shard}/{digest}", self.prefix))
+    }
+
+    /// Stores what is proven. If it is there already, that is fine.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::StorageRefused`]; [`Error::Internal`] if what is there has another size.
+    pub async fn put(&self, organization: &OrganizationId, blob: Spooled) -> Result<(), Error> {
+        let path = self.path(organization, &blob.digest);
+        let size = blob.size;
+        let existed = match &self.directory {
+            Some(root) => {
+                let root = root.clone();
+                let target = root.join(path.as_ref());
+                tokio::task::spawn_blocking(move || publish(blob, &root, &target))
+                    .await
+                    .map_err(Error::join)??
+            }
+            None => self.send(&path, blob).await?,
+        };
+        if existed && self.store.head(&path).await.map_err(|error| self.fault(error))?.size != size {
+            return Err(Error::Internal("a stored blob is damaged: its size is wrong", None));
+        }
+        Ok(())
+    }
+
+    /// The error that clients get.
+    fn fault(&self, error: StorageError) -> Error {
+        self.refusals.fault(error)
+    }
+
+    /// The same for a put, before which nothing can be missing but the bucket.
+    fn put_fault(&self, error: StorageError) -> Error {
+        match error {
+            StorageError::NotFound { path, source } => {
+                self.fault(StorageError::PermissionDenied { path, source })
+            }
+            error => self.fault(error),
+        }
+    }
+
+    /// Puts a blob into a bucket; `true` if it was there.
+    async fn send(&self, path: &BlobPath, blob: Spooled) -> Result<bool, Error> {
+        if blob.size <= PART_BYTES {
+            return match self.store.put_opts(path, read(blob).await?.into(), PutMode::Create.into()).await {
+                Ok(_) => Ok(false),
+                Err(StorageError::AlreadyExists { .. }) => Ok(true),
+                Err(error) => Err(self.put_fault(error)),
+            };
+        }
+        // Parts cannot be sent on condition. The name is the digest, so the worst is the same bytes once more.
+        match self.store.head(path).await {
+            Ok(_) => return Ok(true),
+            Err(StorageError::NotFound { .. }) => {}
+            Err(error) => return Err(self.fault(error)),
+        }
+        let part = usize::try_from(PART_BYTES).unwrap_or(usize::MAX);
+        let begun = self.store.put_multipart(path).await.map_err(|error| self.put_fault(error))?;
+        let mut upload = WriteMultipart::new_with_chunk_size(begun, part);
+        match self.send_parts(&mut upload, blob).await {
+            Ok(()) => {
+                upload.finish().await.map_err(|error| self.fault(error))?;
+                Ok(false)
+            }
+            Err(error) => {
+                let _ = upload.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn send_parts(&self, upload: &mut WriteMultipart, blob: Spooled) -> Result<(), Error> {
+        let mut file = File::open(blob.file.path())?;
+        loop {
+            upload.wait_for_capacity(2).await.map_err(|error| self.fault(error))?;
+            let mut part = Vec::new();
+            let read;
+            (file, part, read) = tokio::task::spawn_blocking(move || {
+                let read = file.by_ref().take(PART_BYTES).read_to_end(&mut part);
+                (file, part, read)
+            })
+            .await
+            .map_err(Error::join)?;
+            if read? == 0 {
+                return Ok(());
+            }
+            upload.put(part.into());
+        }
+    }
+
+    /// Opens a blob for reading; `None` if it is not there.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::StorageRefused`].
+    pub async fn get(
+        &self,
+        organization: &OrganizationId,
+        digest: &BlobDigest,
+    ) -> Result<Option<GetResult>, Error> {
+        match self.store.get(&self.path(organization, digest)).await {
+            Ok(found) => Ok(Some(found)),
+            Err(StorageError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.fault(error)),
+        }
+    }
+
+    /// Deletes a blob. If it is not there, that is fine.
+    pub async fn delete(&self, organization: &OrganizationId, digest: &BlobDigest) -> Removal {
+        match self.store.delete(&self.path(organization, digest)).await {
+            Ok(()) | Err(StorageError::NotFound { .. }) => Removal::Done,
+            Err(error) if self.directory.is_some() || fault::has_ended(&error) => {
+                Removal::Failed(self.fault(error))
+            }
+            Err(error) => Removal::Unknown(self.fault(error)),
+        }
+    }
+
+    /// Whether the storage takes a small object. In a directory it has: spooled is on the same file system.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`], [`Error::StorageRefused`].
+    pub(crate) async fn probe(&self, blob: Spooled) -> Result<(), Error> {
+        if self.directory.is_some() {
+            return Ok(());
+        }
+        let path = BlobPath::from(format!("{}/ready", self.prefix));
+        let written = self.store.put(&path, read(blob).await?.into()).await;
+        written.map(drop).map_err(|error| self.put_fault(error))
+    }
+}
+
+/// The bytes of a blob that fits into memory.
+async fn read(blob: Spooled) -> Result<Vec<u8>, Error> {
+    Ok(tokio::task::spawn_blocking(move || fs::read(blob.file.path())).await.map_err(Error::join)??)
+}
+
+/// Gives the file its name unless something has it; `true` if something has. All directories on the way are synced.
+fn publish(blob: Spooled, root: &Path, target: &Path) -> Result<bool, Error> {
+    let folder = target.parent().unwrap_or(root);
+    fs::create_dir_all(folder)?;
+    let existed = match blob.file.persist_noclobber(target) {
+        Ok(_) => false,
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => true,
+        Err(error) => return Err(error.error.into()),
+    };
+    let mut folder = Some(folder);
+    while let Some(directory) = folder.filter(|directory| directory.starts_with(root)) {
+        File::open(directory)?.sync_all()?;
+        folder = directory.parent();
+    }
+    Ok(existed)
+}
+
+fn plain_http_is_local(endpoint: &str) -> Result<bool, Error> {
+    let url =
+        Url::parse(endpoint).map_err(|_| Error::Invalid("the storage's endpoint is not a URL".into()))?;
+    let local = match url.host() {
+        Some(url::Host::Domain(name)) => name == "localhost",
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    match url.scheme() {
+        "https" => Ok(false),
+        "http" if local => Ok(true),
+        _ => Err(Error::Invalid("the storage's endpoint must be https, except on this machine".into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_http_stays_on_this_machine() {
+        assert!(plain_http_is_local("http://127.0.0.1:9000").unwrap());
+        assert!(!plain_http_is_local("https://storage.example.com").unwrap());
+        for endpoint in ["http://storage.example.com", "ftp://127.0.0.1", "127.0.0.1:9000", ""] {
+            assert!(plain_http_is_local(endpoint).is_err(), "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn a_bucket_needs_an_address_and_whole_keys() {
+        let access = BucketAccess::from_variables(|_| None);
+        for address in ["s3:", "gs://bucket", "https://bucket"] {
+            assert!(matches!(Blobs::bucket(address, &access), Err(Error::Invalid(_))), "{address}");
+        }
+        let half = |name: &str| (name == "AWS_ACCESS_KEY_ID").then(|| "AKIA".to_owned());
+        let outcome = Blobs::bucket("s3://bucket/prefix", &BucketAccess::from_variables(half));
+        assert!(matches!(outcome, Err(Error::Unusable(..))), "{outcome:?}");
+    }
+}

@@ -1,0 +1,115 @@
+//! What every page has: its frame, its bounds, its headers.
+
+use std::convert::Infallible;
+use std::fmt;
+
+use askama::Template;
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::stream;
+use http::header::{
+    CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, WWW_AUTHENTICATE,
+};
+use http::{HeaderName, HeaderValue, StatusCode};
+
+use crate::error::Error;
+use crate::principal::Principal;
+
+use super::style;
+
+/// Nothing but our own style and our own forms; no site may frame a page.
+const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                      frame-ancestors 'none'; base-uri 'none'";
+
+/// What surrounds every page.
+pub(super) struct Frame {
+    /// Who is signed in.
+    pub(super) who: Option<SignedIn>,
+    /// The address of the style, which changes with its contents.
+    pub(super) style: &'static str,
+}
+
+/// Who is signed in.
+pub(super) struct SignedIn {
+    pub(super) organization: String,
+    pub(super) key_prefix: String,
+}
+
+impl Frame {
+    /// For a principal.
+    pub(super) fn of(principal: &Principal) -> Frame {
+        let who = SignedIn {
+            organization: principal.name().to_owned(),
+            key_prefix: principal.key_prefix().to_owned(),
+        };
+        Frame { who: Some(who), style: style::address() }
+    }
+
+    /// Without a principal.
+    pub(super) fn open() -> Frame {
+        Frame { who: None, style: style::address() }
+    }
+}
+
+/// Bytes of a page. A bundle can hold more than anybody wants to look at.
+const PAGE_BYTES: usize = 8 << 20;
+/// Bytes of a page that are handed to the connection at once, so that its part of the platform is held until it is sent.
+const CHUNK_BYTES: usize = 32 << 10;
+
+#[derive(Template)]
+#[template(path = "too_much.html")]
+struct TooMuch {
+    frame: Frame,
+}
+
+/// A page as an answer.
+pub(super) fn page(status: StatusCode, template: &impl Template) -> Result<Response, Error> {
+    let mut html = Bounded(String::new());
+    if template.render_into(&mut html).is_err() {
+        html.0.clear();
+        let too_much = TooMuch { frame: Frame::open() };
+        let written = too_much.render_into(&mut html);
+        written.map_err(|error| Error::internal("a page could not be written", error))?;
+    }
+    let html = Bytes::from(html.0);
+    let length = html.len();
+    let chunks = stream::unfold(html, |mut rest| async move {
+        let chunk = rest.split_to(rest.len().min(CHUNK_BYTES));
+        (!chunk.is_empty()).then_some((Ok::<_, Infallible>(chunk), rest))
+    });
+    let mut response = Response::new(Body::from_stream(chunks));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    dress(headers);
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+    if status == StatusCode::UNAUTHORIZED {
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    Ok(response)
+}
+
+/// Text that does not grow beyond what a page may have.
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len().saturating_add(text.len()) > PAGE_BYTES {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+/// The headers of every page.
+fn dress(headers: &mut http::HeaderMap) {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    let isolated = HeaderName::from_static("cross-origin-opener-policy");
+    headers.insert(isolated, HeaderValue::from_static("same-origin"));
+    // Another person with the same browser gets no page of the one before from its memory.
+    headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(http::header::VARY, HeaderValue::from_static("Cookie"));
+}

@@ -1,0 +1,184 @@
+//! Accepting connections, serving each within its limits, and stopping.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use ipnet::IpNet;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tower::ServiceExt as _;
+
+use super::client::{Peer, Proxies};
+use super::connections::{Admission, Connections, Slot};
+use super::metrics::Metrics;
+use super::observe;
+use crate::api::{self, App};
+
+use crate::error::Error;
+use crate::service::Service;
+
+/// What bounds the connections.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// How many connections may be open at once.
+    pub connections: usize,
+    /// How long the head of a request may take, and a connection may wait for one.
+    pub head: Duration,
+    /// How old a connection may become before it is closed behind its request, and how long that may take.
+    pub age: Duration,
+    /// How long requests may take to end when the server stops.
+    pub farewell: Duration,
+    /// Whether people come over https only, through a proxy.
+    pub https: bool,
+    /// The networks of the reverse proxies whose `X-Forwarded-For` is used.
+    pub proxies: Vec<IpNet>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 4_096,
+            head: Duration::from_secs(10),
+            age: Duration::from_secs(20 * 60),
+            farewell: Duration::from_secs(30),
+            https: false,
+            proxies: Vec::new(),
+        }
+    }
+}
+
+/// A server that listens.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    router: Router,
+    metrics: Arc<Metrics>,
+    limits: Limits,
+}
+
+impl Server {
+    /// Listens at this address.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] if the address cannot be had.
+    pub async fn bind(address: SocketAddr, service: Service, limits: Limits) -> Result<Server, Error> {
+        let metrics = Arc::<Metrics>::default();
+        let app = App {
+            description: api::openapi::document().to_json().unwrap_or_default().into(),
+            service,
+            metrics: Arc::clone(&metrics),
+            secure_cookies: limits.https,
+            proxies: Proxies::within(&limits.proxies),
+        };
+        let router = api::routes::router(&app).layer(from_fn_with_state(app, observe::observe));
+        let listener = TcpListener::bind(address).await?;
+        Ok(Server { listener, router, metrics, limits })
+    }
+
+    /// Where it listens.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub fn address(&self) -> Result<SocketAddr, Error> {
+        Ok(self.listener.local_addr()?)
+    }
+
+    /// Serves until `stop`, then lets active requests finish.
+    pub async fn run(self, stop: impl Future<Output = ()>) {
+        let Server { listener, router, metrics, limits } = self;
+        let connections = Connections::new(limits.connections);
+        let (ending, _) = watch::channel(false);
+        let mut tasks = JoinSet::new();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            tokio::select! {
+                () = &mut stop => break,
+                Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, peer)) => {
+                        let slot = match connections.admit() {
+                            Admission::Free(slot) => slot,
+                            Admission::Evicting(slot) => { metrics.evicted(); slot }
+                            // All are active: this one is closed at once, and its client may try again.
+                            Admission::Full => continue,
+                        };
+                        let (router, limits, metrics) = (router.clone(), limits.clone(), Arc::clone(&metrics));
+                        let peer = Peer(peer.ip());
+                        tasks.spawn(serve(stream, peer, slot, router, limits, metrics, ending.subscribe()));
+                    }
+                    Err(error) => {
+                        // Out of file descriptors, most likely. Waiting is all that helps.
+                        tracing::warn!(error = %error, "cannot accept a connection");
+                        tokio::time::sleep(Duration::from_millis(100)).await;
+                    }
+                },
+            }
+        }
+        drop(listener);
+        tracing::info!(connections = tasks.len(), "stopping");
+        let _ = ending.send(true);
+        let all = async { while tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(limits.farewell, all).await.is_err() {
+            tracing::warn!("some requests did not end in time");
+        }
+    }
+}
+
+async fn serve(
+    stream: TcpStream,
+    peer: Peer,
+    slot: Slot,
+    router: Router,
+    limits: Limits,
+    metrics: Arc<Metrics>,
+    mut ending: watch::Receiver<bool>,
+) {
+    metrics.connected();
+    let came_by = Arc::clone(&slot.connection);
+    let answer = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&came_by));
+        request.extensions_mut().insert(peer);
+        let router = router.clone();
+        async move {
+            Ok::<_, Infallible>(router.oneshot(request.map(axum::body::Body::new)).await.unwrap_or_default())
+        }
+    });
+    let _ = stream.set_nodelay(true);
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.head)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(stream), answer);
+    let mut connection = std::pin::pin!(connection);
+    let mut polite = false;
+    let mut end = std::pin::pin!(tokio::time::sleep(limits.age));
+    loop {
+        tokio::select! {
+            // What a client does to its own connection is its own business.
+            _ = connection.as_mut() => break,
+            () = slot.closing() => break,
+            _ = ending.changed(), if !polite => {
+                polite = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            () = &mut end => {
+                if polite {
+                    break;
+                }
+                polite = true;
+                connection.as_mut().graceful_shutdown();
+                end.as_mut().reset(tokio::time::Instant::now() + limits.age);
+            }
+        }
+    }
+    metrics.disconnected();
+}

@@ -1,0 +1,75 @@
+//! Where the database is.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// Which database it is. The SQL is the same; how a transaction begins and what triggers look like is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// One file on this machine.
+    Sqlite,
+    /// A server, for several instances side by side.
+    Postgres,
+}
+
+/// Where the database is. Never printed: the address may hold a password.
+#[derive(Clone)]
+pub struct DatabaseUrl {
+    pub(super) dialect: Dialect,
+    pub(super) url: String,
+    /// The file that keeps two processes from migrating one SQLite file at once.
+    pub(super) lock: Option<PathBuf>,
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DatabaseUrl({:?}, ...)", self.dialect)
+    }
+}
+
+impl DatabaseUrl {
+    /// The SQLite database in this directory.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the path is no text.
+    pub fn sqlite(directory: &Path) -> Result<DatabaseUrl, Error> {
+        let directory = std::path::absolute(directory)?;
+        let path = directory.join("platform.sqlite");
+        let path =
+            path.to_str().ok_or_else(|| Error::Invalid("the data directory's path is not UTF-8".into()))?;
+        let mut escaped = String::with_capacity(path.len());
+        for byte in path.bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'/' | b'.' | b'_' | b'-' => {
+                    escaped.push(char::from(byte))
+                }
+                _ => escaped.push_str(&format!("%{byte:02X}")),
+            }
+        }
+        Ok(DatabaseUrl {
+            dialect: Dialect::Sqlite,
+            url: format!("sqlite://{escaped}?mode=rwc"),
+            lock: Some(directory.join("platform.sqlite.migrating")),
+        })
+    }
+
+    /// The address itself, for tests that look behind the service.
+    #[doc(hidden)]
+    pub fn reveal_for_tests(&self) -> String {
+        self.url.clone()
+    }
+
+    /// A PostgreSQL server.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the address does not begin with `postgres://` or `postgresql://`.
+    pub fn postgres(url: &str) -> Result<DatabaseUrl, Error> {
+        if url.starts_with("postgres://") || url.starts_with("postgresql://") {
+            Ok(DatabaseUrl { dialect: Dialect::Postgres, url: url.to_owned(), lock: None })
+        } else {
+            Err(Error::Invalid("the database must be postgres://..., or unset for SQLite".into()))
+        }
+    }
+}
