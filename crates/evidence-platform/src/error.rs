@@ -102,13 +102,13 @@ pub enum Error {
         /// Which stores, in words.
         detail: String,
     },
-    /// A fault of the platform.
+    /// An internal error of the platform.
     #[error("{0}")]
     Internal(&'static str, #[source] Option<Cause>),
 }
 
 impl Error {
-    /// A fault of the platform with its cause.
+    /// An internal error with its cause.
     pub(crate) fn internal(what: &'static str, cause: impl Into<Cause>) -> Error {
         Error::Internal(what, Some(cause.into()))
     }

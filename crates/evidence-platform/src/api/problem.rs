@@ -59,7 +59,7 @@ pub enum ProblemKind {
     Internal,
     /// The storage refuses the platform.
     StorageRefused,
-    /// Too much at once.
+    /// Too many requests at once.
     Busy,
     /// Database or storage do not answer.
     Unavailable,

@@ -94,12 +94,12 @@ impl Live {
         match call.header("content-digest") {
             Some(said) if said == digest => {}
             Some(_) => {
-                return Err(Refusal::new(400, "the body does not have the SHA-256 that Content-Digest says"));
+                return Err(Refusal::new(400, "the SHA-256 of the body differs from Content-Digest"));
             }
             None => {
                 return Err(Refusal::new(
                     400,
-                    "the header Content-Digest with a sha-256 is missing or malformed",
+                    "the header Content-Digest is missing or has no valid sha-256",
                 ));
             }
         }
@@ -149,8 +149,8 @@ fn verdict(verification: &Verification) -> Value {
 /// A problem document. The kind of problem follows from status and words, as far as this platform has any.
 fn problem(call: &Call, status: u16, detail: &str) -> String {
     let (code, title) = match status {
-        400 if detail.starts_with("the body does not") => {
-            ("digest-mismatch", "The body does not have the digest that was announced")
+        400 if detail.starts_with("the SHA-256") => {
+            ("digest-mismatch", "The body does not match the announced digest")
         }
         400 if detail.starts_with("the header") => ("digest-missing", "The digest of the body is missing"),
         401 => ("unauthenticated", "No valid API key"),
@@ -159,8 +159,8 @@ fn problem(call: &Call, status: u16, detail: &str) -> String {
         409 => ("no-trusted-key", "The organization trusts no signing key"),
         413 => ("too-large", "The body is too large"),
         422 => ("bundle-refused", "The bundle is not what a trusted key signed"),
-        429 | 503 => ("busy", "Too much at once; try again"),
-        500..=599 => ("internal", "A fault of the platform"),
+        429 | 503 => ("busy", "Too many requests at once; try again"),
+        500..=599 => ("internal", "Internal error of the platform"),
         _ => ("invalid-request", "The request cannot be used"),
     };
     let mut document = json!({
@@ -213,8 +213,8 @@ impl Backend for Live {
             409 => "the organization trusts no signing key yet",
             413 => "the body is larger than this platform takes",
             422 => "no trusted key made this signature over the list of checksums",
-            429 | 503 => "too much is going on; try again",
-            500..=599 => "a fault of the platform",
+            429 | 503 => "too many requests at once; try again",
+            500..=599 => "an internal error of the platform",
             _ => "the request cannot be answered",
         };
         (PROBLEM, problem(call, status, detail))
