@@ -123,7 +123,7 @@ impl Screen {
         screen
     }
 
-    /// Looks for these secrets too from now on, in all their forms; see [`is_sought`] for what is too weak. A key in PEM
+    /// Looks for these secrets too from now on, in all their forms; see [`is_sought`](crate::is_sought) for what is too weak. A key in PEM
     /// form is looked for line by line.
     pub fn learn<S: AsRef<[u8]>>(&self, secrets: impl IntoIterator<Item = S>) {
         self.0.own.write().unwrap_or_else(PoisonError::into_inner).learn(secrets);

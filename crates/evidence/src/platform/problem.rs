@@ -7,7 +7,7 @@ use serde::Deserialize;
 pub struct Problem {
     /// The HTTP status.
     pub status: u16,
-    /// The kind of problem, if it is one of the platform's own: what follows [`PROBLEM_TYPES`].
+    /// The kind of problem, if it is one of the platform's own: what follows `urn:evidence-platform:problem:`.
     pub code: Option<String>,
     /// What happened, in words: the detail, or else the title.
     pub words: Option<String>,
