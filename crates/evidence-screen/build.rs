@@ -47,7 +47,7 @@ fn rule(entry: &Table, usual: &Table) -> Result<String, Box<dyn Error>> {
     let (pattern, context) = bounded(&boundary, &regex)?;
     fields.insert("pattern".to_string(), pattern.into());
     fields.entry("context").or_insert_with(|| context.into());
-    let mut written = String::from("Rule {");
+    let mut written = String::from("Pattern {");
     for (name, value) in &fields {
         match (name.as_str(), value) {
             ("context" | "value" | "confidence", Value::String(value)) => {

@@ -6,7 +6,7 @@
 use evidence::evaluate::{Evidence, checks};
 use evidence::observation::Seen;
 use evidence::rule::{Status, Verdict};
-use evidence::source::{Endpoint, Found, KINDS};
+use evidence::source::{CollectionItem, Endpoint, KINDS};
 use serde_json::Value;
 
 pub fn run(input: &[u8]) -> bool {
@@ -26,7 +26,7 @@ pub fn run(input: &[u8]) -> bool {
         "the same answer with white space behind"
     );
     for found in found {
-        let Found::Inspected(inspection) = found else { continue };
+        let CollectionItem::Inspected(inspection) = found else { continue };
         let artifact = inspection.observations.iter().find_map(|observation| match &observation.seen {
             Seen::Artifact { artifact, .. } => Some(json(artifact.bytes())),
             _ => None,

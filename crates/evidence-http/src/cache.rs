@@ -26,7 +26,7 @@ use ring::hmac;
 use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
 
-use self::journal::{Answer, Head, Journal, Key, Mark, Stretch};
+use self::journal::{AnswerEntry, EntryHead, Journal, JournalSpan, KeyHash, Mark};
 use super::proxy::Variables;
 
 /// How old an answer may be that a resumed run takes over: the night of the run that was killed. What is older is
@@ -41,7 +41,7 @@ const SUFFIX: &str = ".records";
 
 /// Whose answers are kept.
 #[derive(Clone, Copy)]
-pub struct Owner<'a> {
+pub struct CacheOwner<'a> {
     /// Base of the API.
     pub api_url: &'a str,
     /// The organization or account.
@@ -69,7 +69,7 @@ pub enum Purpose {
 
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Question<'a> {
+pub struct CacheKey<'a> {
     /// Path and query below the API's base.
     pub path: &'a str,
     /// The representation that is asked for.
@@ -78,7 +78,7 @@ pub struct Question<'a> {
 
 /// An answer of the host, as it is kept.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct CachedAnswer {
     /// When it came, or was confirmed last by the run that is resumed.
     pub at: Timestamp,
     /// Its status: 200, 404, or 304 if it was confirmed.
@@ -107,7 +107,7 @@ pub struct Cache {
 
 struct State {
     journal: Journal,
-    slots: HashMap<Key, Slot>,
+    slots: HashMap<KeyHash, IndexEntry>,
     /// The number of the run that is going on, counted along the file.
     run: u32,
     /// The run that was not brought to its end: its number, and when it began.
@@ -117,7 +117,7 @@ struct State {
     /// Where this run's entries begin; `None` before the first.
     begun: Option<u64>,
     /// What the first will be.
-    beginning: Head,
+    beginning: EntryHead,
     /// There was something to keep or to confirm.
     answered: bool,
     /// Writing failed: nothing more is kept.
@@ -126,11 +126,11 @@ struct State {
 
 /// What is in memory of an answer. There are two for each repository, so it is small.
 #[derive(Clone, Copy)]
-struct Slot {
-    answer: Stretch,
+struct IndexEntry {
+    answer: JournalSpan,
     /// That of `answer`.
     mark: Mark,
-    confirmed: Option<Stretch>,
+    confirmed: Option<JournalSpan>,
     /// The run that asked last.
     run: u32,
     /// When, in seconds since 1970, as far as 2106.
@@ -157,7 +157,7 @@ impl Cache {
     /// If it cannot be made or read, is a link or somebody else's, or another run is using it.
     pub fn open(
         directory: &Path,
-        owner: Owner<'_>,
+        owner: CacheOwner<'_>,
         purpose: Purpose,
         screen: Arc<Screen>,
         now: Timestamp,
@@ -171,8 +171,8 @@ impl Cache {
         }
         let path = directory.join(format!("{}{SUFFIX}", owner.derive("name").get(..32).unwrap_or_default()));
         let key = || hmac::Key::new(hmac::HMAC_SHA256, owner.derive("entries").as_bytes());
-        let beginning = Head::Began { at: now, resumes };
-        let mut state = State::read(own(&path, writes)?, key(), beginning)?;
+        let beginning = EntryHead::Began { at: now, resumes };
+        let mut state = State::read(open_private(&path, writes)?, key(), beginning)?;
         if writes {
             sweep(directory, &path, now);
             state.journal.trim()?;
@@ -202,36 +202,36 @@ impl Cache {
     }
 
     /// The answer to this question that a host can be asked about: the last one that had an entity tag.
-    pub fn find(&self, question: Question<'_>) -> Option<Kept> {
+    pub fn find(&self, question: CacheKey<'_>) -> Option<CachedAnswer> {
         let state = self.lock();
         let slot = state.slots.get(&key(question)).filter(|slot| slot.tagged)?;
-        state.kept(slot, question)
+        state.read_entry(slot, question)
     }
 
     /// The answer that the run which is resumed had to this question, if it is not too old.
-    pub fn taken_over(&self, question: Question<'_>, now: Timestamp) -> Option<Kept> {
+    pub fn taken_over(&self, question: CacheKey<'_>, now: Timestamp) -> Option<CachedAnswer> {
         let state = self.lock();
         let slot = state.slots.get(&key(question)).filter(|slot| slot.resumable)?;
         if !self.resumes || !state.is_of_unfinished(slot, now) {
             return None;
         }
-        let mut kept = state.kept(slot, question)?;
-        if let Some((Head::Confirmed { at, request_id, .. }, _)) =
+        let mut kept = state.read_entry(slot, question)?;
+        if let Some((EntryHead::Confirmed { at, request_id, .. }, _)) =
             slot.confirmed.and_then(|stretch| state.journal.entry(stretch))
         {
-            kept = Kept { at, request_id, status: 304, ..kept };
+            kept = CachedAnswer { at, request_id, status: 304, ..kept };
         }
         Some(kept)
     }
 
     /// Keeps an answer, unless the screen finds something in it: in what is kept, or in `clear`, which is what an
     /// encoding hides in it.
-    pub fn keep(&self, question: Question<'_>, kind: u8, kept: &Kept, clear: Option<&[u8]>) {
+    pub fn keep(&self, question: CacheKey<'_>, kind: u8, kept: &CachedAnswer, clear: Option<&[u8]>) {
         let suspicious = |text: &[u8]| self.suspicious(text);
         if !self.writes || suspicious(&kept.record) || clear.is_some_and(suspicious) {
             return;
         }
-        let head = Head::Answer(Answer {
+        let head = EntryHead::Answer(AnswerEntry {
             path: question.path.to_string(),
             accept: question.accept.to_string(),
             kind,
@@ -250,13 +250,13 @@ impl Cache {
     }
 
     /// The host said that its answer to this question still holds.
-    pub fn confirm(&self, question: Question<'_>, at: Timestamp, request_id: Option<&str>) {
+    pub fn confirm(&self, question: CacheKey<'_>, at: Timestamp, request_id: Option<&str>) {
         if self.writes {
             let request_id = request_id.filter(|id| !self.suspicious(id.as_bytes())).map(str::to_string);
             let key = key(question);
             let mut state = self.lock();
             if let Some(answer) = state.slots.get(&key).map(|slot| slot.mark) {
-                state.write(&Head::Confirmed { key, answer, at, request_id }, &[]);
+                state.write(&EntryHead::Confirmed { key, answer, at, request_id }, &[]);
             }
         }
     }
@@ -301,7 +301,7 @@ impl Cache {
     }
 }
 
-impl Owner<'_> {
+impl CacheOwner<'_> {
     /// A text for `what` that depends on everything in here and on the version of this tool, since another version
     /// may use other parts of an answer.
     fn derive(&self, what: &str) -> String {
@@ -314,17 +314,17 @@ impl Owner<'_> {
 }
 
 impl State {
-    fn read(file: File, key: hmac::Key, beginning: Head) -> io::Result<State> {
-        let mut slots: HashMap<Key, Slot> = HashMap::new();
+    fn read(file: File, key: hmac::Key, beginning: EntryHead) -> io::Result<State> {
+        let mut slots: HashMap<KeyHash, IndexEntry> = HashMap::new();
         let (mut run, mut unfinished, mut live) = (0, None, 0);
         let journal = Journal::read(file, key, |stretch, mark, head| match head {
-            Head::Began { at, resumes } => {
+            EntryHead::Began { at, resumes } => {
                 run += 1;
                 if !resumes || unfinished.is_none() {
                     unfinished = Some((run, at));
                 }
             }
-            Head::Ended => unfinished = None,
+            EntryHead::Ended => unfinished = None,
             head => learn(&mut slots, &mut live, run, (stretch, mark), &head),
         })?;
         // Among what is lost can be that the run has ended, or that another one began.
@@ -339,14 +339,14 @@ impl State {
         new.as_file().try_lock()?;
         let mut journal = Journal::read(new.reopen()?, key.clone(), |_, _, _| {})?;
         let (first_unfinished, began) = self.unfinished.unwrap_or((u32::MAX, Timestamp::MIN));
-        let mut slots: Vec<&Slot> =
+        let mut slots: Vec<&IndexEntry> =
             self.slots.values().filter(|slot| i64::from(slot.asked) >= oldest).collect();
         slots.sort_by_key(|slot| (slot.run, slot.answer.offset));
         let mut begun = false;
         for slot in slots {
             if slot.run >= first_unfinished && !begun {
                 begun = true;
-                journal.append(&Head::Began { at: began, resumes: false }, &[])?;
+                journal.append(&EntryHead::Began { at: began, resumes: false }, &[])?;
             }
             for stretch in [Some(slot.answer), slot.confirmed].into_iter().flatten() {
                 journal.copy(&self.journal, stretch)?;
@@ -356,7 +356,7 @@ impl State {
     }
 
     /// Writes an entry; before the first one, that the run began. A run that reads nothing ends none that was killed.
-    fn write(&mut self, head: &Head, record: &[u8]) {
+    fn write(&mut self, head: &EntryHead, record: &[u8]) {
         self.answered = true;
         // What is that large is asked for anew.
         if self.broken || record.len() > journal::LONGEST_RECORD {
@@ -384,34 +384,40 @@ impl State {
         let length = self.journal.length();
         for from in [length, self.begun.unwrap_or(length)] {
             self.journal.take_back(from);
-            if self.journal.append(&Head::Ended, &[]).is_ok() {
+            if self.journal.append(&EntryHead::Ended, &[]).is_ok() {
                 return;
             }
         }
         self.journal.take_back(0);
     }
 
-    fn kept(&self, slot: &Slot, question: Question<'_>) -> Option<Kept> {
-        let (Head::Answer(answer), record) = self.journal.entry(slot.answer)? else { return None };
+    fn read_entry(&self, slot: &IndexEntry, question: CacheKey<'_>) -> Option<CachedAnswer> {
+        let (EntryHead::Answer(answer), record) = self.journal.entry(slot.answer)? else { return None };
         let asked = answer.path == question.path && answer.accept == question.accept;
-        let Answer { at, status, etag, request_id, message, headers, resumable, .. } = answer;
-        asked.then_some(Kept { at, status, etag, request_id, message, headers, record, resumable })
+        let AnswerEntry { at, status, etag, request_id, message, headers, resumable, .. } = answer;
+        asked.then_some(CachedAnswer { at, status, etag, request_id, message, headers, record, resumable })
     }
 
-    fn is_of_unfinished(&self, slot: &Slot, now: Timestamp) -> bool {
+    fn is_of_unfinished(&self, slot: &IndexEntry, now: Timestamp) -> bool {
         let oldest = now.as_second().saturating_sub(TAKEN_OVER_WITHIN.as_secs());
         let recent = (oldest..=now.as_second()).contains(&i64::from(slot.asked));
         self.unfinished.is_some_and(|(run, _)| slot.run >= run) && recent
     }
 }
 
-fn learn(slots: &mut HashMap<Key, Slot>, live: &mut u64, run: u32, entry: (Stretch, Mark), head: &Head) {
+fn learn(
+    slots: &mut HashMap<KeyHash, IndexEntry>,
+    live: &mut u64,
+    run: u32,
+    entry: (JournalSpan, Mark),
+    head: &EntryHead,
+) {
     let (stretch, mark) = entry;
     let asked = |at: &Timestamp| u32::try_from(at.as_second().max(0)).unwrap_or(u32::MAX);
     match head {
-        Head::Answer(answer) => {
-            let question = Question { path: &answer.path, accept: &answer.accept };
-            let slot = Slot {
+        EntryHead::Answer(answer) => {
+            let question = CacheKey { path: &answer.path, accept: &answer.accept };
+            let slot = IndexEntry {
                 answer: stretch,
                 mark,
                 confirmed: None,
@@ -426,33 +432,33 @@ fn learn(slots: &mut HashMap<Key, Slot>, live: &mut u64, run: u32, entry: (Stret
                 *live = live.saturating_sub(before.bytes());
             }
         }
-        Head::Confirmed { key, answer, at, .. } => {
+        EntryHead::Confirmed { key, answer, at, .. } => {
             if let Some(slot) = slots.get_mut(key).filter(|slot| slot.mark == *answer) {
-                let before = slot.confirmed.replace(stretch).map_or(0, Stretch::bytes);
+                let before = slot.confirmed.replace(stretch).map_or(0, JournalSpan::bytes);
                 *live = (*live + stretch.bytes()).saturating_sub(before);
                 (slot.run, slot.asked) = (run, asked(at));
             }
         }
-        Head::Began { .. } | Head::Ended => {}
+        EntryHead::Began { .. } | EntryHead::Ended => {}
     }
 }
 
-impl Slot {
+impl IndexEntry {
     fn bytes(&self) -> u64 {
-        self.answer.bytes() + self.confirmed.map_or(0, Stretch::bytes)
+        self.answer.bytes() + self.confirmed.map_or(0, JournalSpan::bytes)
     }
 }
 
-fn key(question: Question<'_>) -> Key {
+fn key(question: CacheKey<'_>) -> KeyHash {
     let mut hash = Sha256::new();
     hash.update(question.accept.as_bytes());
     hash.update([0]);
     hash.update(question.path.as_bytes());
-    Key::first(&hash.finalize())
+    KeyHash::first(&hash.finalize())
 }
 
 /// The file for its owner alone, and for this process alone. Whoever only reads has none where there is none.
-fn own(path: &Path, writes: bool) -> io::Result<File> {
+fn open_private(path: &Path, writes: bool) -> io::Result<File> {
     let found = fs::symlink_metadata(path);
     // A link that somebody put there would lead into a file of their choice.
     if found.as_ref().is_ok_and(|found| !found.is_file() || found.nlink() != 1) {

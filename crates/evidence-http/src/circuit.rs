@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
-use super::reply::{Failure, FailureKind};
+use super::reply::{FailureKind, RequestFailure};
 
 /// What the requests of one kind have come to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -123,14 +123,14 @@ impl Circuit {
     }
 
     /// Why a request of which so many attempts were made has no answer.
-    pub(super) fn failure(&self, attempts: u32) -> Failure {
+    pub(super) fn failure(&self, attempts: u32) -> RequestFailure {
         let state = self.lock();
         let (failed, last) = (state.record.failed, state.last.clone().unwrap_or_default());
-        Failure { attempts, ..Failure::local(FailureKind::GivenUp { failed, last }) }
+        RequestFailure { attempts, ..RequestFailure::local(FailureKind::GivenUp { failed, last }) }
     }
 
     /// Counts what became of a request. `true` if the kind is given up because of it.
-    pub(super) fn note(&self, failure: Option<&Failure>) -> bool {
+    pub(super) fn note(&self, failure: Option<&RequestFailure>) -> bool {
         let mut state = self.lock();
         match failure.map(|failure| &failure.kind) {
             Some(FailureKind::GivenUp { .. }) => {
@@ -195,8 +195,8 @@ mod tests {
         }
     }
 
-    fn failure(kind: FailureKind) -> Failure {
-        Failure { attempts: 5, ..Failure::local(kind) }
+    fn failure(kind: FailureKind) -> RequestFailure {
+        RequestFailure { attempts: 5, ..RequestFailure::local(kind) }
     }
 
     /// What each outcome counts as, by how many more failures are endured after nineteen.

@@ -1,6 +1,6 @@
 //! Sends one request and keeps asking, politely, until there is an answer that stands.
 //!
-//! A refusal is an answer: it comes back as [`Refused`] for the source to interpret. A [`Failure`] means that
+//! A refusal is an answer: it comes back as [`Refused`] for the source to interpret. A [`RequestFailure`] means that
 //! there is no answer: the attempts are used up, the limit is, or the host said something that cannot be understood.
 
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use super::circuit::{Circuit, Circuits, GivenUp, Hope};
 use super::clock::Clock;
 use super::concurrency::Ticket;
 use super::exchange::{Body, Exchange, read_body, text};
-use super::gate::{Gate, Lesson};
-use super::obstacle::{Trouble, trouble};
+use super::gate::{Feedback, Gate};
+use super::obstacle::{TransportError, trouble};
 use super::parcel::Parcel;
-use super::quota::Status;
-use super::redirect::Way;
-use super::reply::{Answered, Failure, FailureKind, Meta, Refused, Reply};
+use super::quota::QuotaStatus;
+use super::redirect::RedirectChain;
+use super::reply::{Answered, FailureKind, Meta, Refused, Reply, RequestFailure};
 use super::request::{Dialect, Meaning, Method, ParseError, Request};
-use super::retry::{Class, Refusal, Verdict, verdict_within};
-use super::settings::Settings;
+use super::retry::{Class, RefusalCause, RetryDecision, decide_within};
+use super::settings::ClientSettings;
 use super::watch::{Exchanged, WaitReason, Watch};
-use super::words::one_line;
+use super::words::single_line;
 
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
@@ -38,18 +38,18 @@ pub type Parse<'a, T> = &'a (dyn Fn(&[u8]) -> Result<T, ParseError> + Sync);
 pub struct Client {
     http: reqwest::Client,
     dialect: Arc<dyn Dialect>,
-    settings: Settings,
+    settings: ClientSettings,
     gate: Gate,
     pub(super) clock: Clock,
     watch: Arc<dyn Watch>,
-    pub(super) counts: Arc<Counts>,
+    pub(super) counts: Arc<RequestCounts>,
     circuits: Arc<Circuits>,
     pub(super) cache: Option<Arc<Cache>>,
 }
 
 /// What a client and its siblings have sent.
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct RequestCounts {
     requests: AtomicU64,
     retries: AtomicU64,
     pub(super) revalidated: AtomicU64,
@@ -63,7 +63,7 @@ impl Client {
     ///
     /// If the root certificates cannot be used; the text says which.
     pub fn new(
-        settings: Settings,
+        settings: ClientSettings,
         dialect: Arc<dyn Dialect>,
         clock: Clock,
         watch: Arc<dyn Watch>,
@@ -111,7 +111,7 @@ impl Client {
     }
 
     /// What the host last said of its limit; `None` if it has none.
-    pub fn quota(&self) -> Option<Status> {
+    pub fn quota(&self) -> Option<QuotaStatus> {
         self.gate.status()
     }
 
@@ -125,7 +125,7 @@ impl Client {
         raw: bool,
         limit: usize,
         parse: Parse<'_, T>,
-    ) -> Result<Reply<T>, Failure> {
+    ) -> Result<Reply<T>, RequestFailure> {
         let Some(kind) = request.kind else {
             return self.attempts(request, raw, limit, parse, &Circuit::default()).await;
         };
@@ -147,9 +147,9 @@ impl Client {
         limit: usize,
         parse: Parse<'_, T>,
         circuit: &Circuit,
-    ) -> Result<Reply<T>, Failure> {
+    ) -> Result<Reply<T>, RequestFailure> {
         let mut attempt = 0;
-        let mut refused: Option<Failure> = None;
+        let mut refused: Option<RequestFailure> = None;
         loop {
             let hopeless = match circuit.hope() {
                 Hope::Full => false,
@@ -173,13 +173,16 @@ impl Client {
                 Ok(exchange) => {
                     self.understand(exchange, &Asked { request, attempt, raw, limit, ticket, now }, parse)
                 }
-                Err(Trouble { text, obstacle }) => {
+                Err(TransportError { text, obstacle }) => {
                     self.gate.leave(ticket, None, now);
                     let kind = match obstacle {
                         Some(obstacle) => FailureKind::Obstacle(obstacle, text),
                         None => FailureKind::Transport(text),
                     };
-                    (Class::Transport, Err(Failure { attempts: attempt, ..Failure::local(kind) }))
+                    (
+                        Class::Transport,
+                        Err(RequestFailure { attempts: attempt, ..RequestFailure::local(kind) }),
+                    )
                 }
             };
             self.report(request, attempt, &outcome);
@@ -197,11 +200,11 @@ impl Client {
             if final_kind || request.parcel.as_ref().is_some_and(Parcel::is_spoilt) {
                 return Err(failure);
             }
-            match verdict_within(self.settings.attempts, class, attempt, fastrand::f64()) {
+            match decide_within(self.settings.attempts, class, attempt, fastrand::f64()) {
                 // The gate holds everybody back for limits: nothing to wait for here.
-                Verdict::WaitForReset => {}
-                Verdict::RetryAfter(_) if matches!(class, Class::SecondaryLimit { .. }) => {}
-                Verdict::RetryAfter(wait) => {
+                RetryDecision::WaitForReset => {}
+                RetryDecision::RetryAfter(_) if matches!(class, Class::SecondaryLimit { .. }) => {}
+                RetryDecision::RetryAfter(wait) => {
                     self.watch.again(&failure, wait);
                     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
                     let until = self.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
@@ -216,7 +219,7 @@ impl Client {
                         circuit.unless_given_up(self.clock.sleep_until(until)).await;
                     }
                 }
-                Verdict::GiveUp | Verdict::Accept => return Err(failure),
+                RetryDecision::GiveUp | RetryDecision::Accept => return Err(failure),
             }
             refused = Some(failure);
         }
@@ -232,8 +235,8 @@ impl Client {
         raw: bool,
         limit: usize,
         circuit: &Circuit,
-    ) -> Result<(Ticket, Result<Exchange, Trouble>), Failure> {
-        let mut way = Way::new(request);
+    ) -> Result<(Ticket, Result<Exchange, TransportError>), RequestFailure> {
+        let mut chain = RedirectChain::new(request);
         let mut first = true;
         loop {
             let entered = circuit.unless_given_up(self.gate.enter(&self.clock, &*self.watch)).await;
@@ -242,7 +245,7 @@ impl Client {
             if attempt > 1 && std::mem::take(&mut first) {
                 self.counts.retries.fetch_add(1, Ordering::Relaxed);
             }
-            let mut exchange = match circuit.unless_given_up(self.exchange(way.request(), limit)).await {
+            let mut exchange = match circuit.unless_given_up(self.exchange(chain.request(), limit)).await {
                 Some(Ok(exchange)) => exchange,
                 Some(Err(trouble)) => return Ok((ticket, Err(trouble))),
                 None => {
@@ -252,26 +255,26 @@ impl Client {
             };
             exchange.redirected_to = match exchange.status {
                 // It leads nowhere, and may itself be from where a redirect led.
-                304 => way.elsewhere(),
+                304 => chain.elsewhere(),
                 300..400 => text(&exchange.headers, "location"),
-                _ => way.elsewhere(),
+                _ => chain.elsewhere(),
             };
-            if !way.follow(exchange.status, &exchange.headers) {
+            if !chain.follow(exchange.status, &exchange.headers) {
                 return Ok((ticket, Ok(exchange)));
             }
             let now = self.clock.now();
             let answer = exchange.answer(raw, now);
             let Meaning { reading, .. } = self.dialect.understand(&answer);
-            self.gate.leave(ticket, Some(&Lesson { class: Class::Redirect, reading, rest: None }), now);
+            self.gate.leave(ticket, Some(&Feedback { class: Class::Redirect, reading, rest: None }), now);
             if self.watch.wants_exchanges() {
                 let to = exchange.redirected_to.as_deref().unwrap_or_default();
-                self.told(request, attempt, &format!("{} to {}", exchange.status, one_line(to)));
+                self.report_result(request, attempt, &format!("{} to {}", exchange.status, single_line(to)));
             }
         }
     }
 
-    async fn exchange(&self, request: &Request, limit: usize) -> Result<Exchange, Trouble> {
-        let Settings { proxy, timeout, .. } = &self.settings;
+    async fn exchange(&self, request: &Request, limit: usize) -> Result<Exchange, TransportError> {
+        let ClientSettings { proxy, timeout, .. } = &self.settings;
         // The commands have checked the hosts that they know; a host may name others.
         proxy.check([&request.url])?;
         let mut authorized = request.clone();
@@ -304,7 +307,7 @@ impl Client {
         exchange: Exchange,
         asked: &Asked<'_>,
         parse: Parse<'_, T>,
-    ) -> (Class, Result<Reply<T>, Failure>) {
+    ) -> (Class, Result<Reply<T>, RequestFailure>) {
         let answer = exchange.answer(asked.raw, asked.now);
         let Meaning { mut class, code, message, request_id, reading } = self.dialect.understand(&answer);
         let Exchange { status, headers, redirected_to, body, .. } = exchange;
@@ -318,7 +321,7 @@ impl Client {
             received_at: asked.now,
         };
         let fail = |kind| {
-            Err(Failure {
+            Err(RequestFailure {
                 kind,
                 status: Some(status),
                 request_id: request_id.clone(),
@@ -328,10 +331,10 @@ impl Client {
         let outcome = match (class, body) {
             (Class::Success, Body::Complete(bytes)) => match parse(&bytes) {
                 Ok(value) => Ok(Ok(Answered { value, meta })),
-                Err(ParseError::Shape(text)) => fail(FailureKind::UnexpectedShape(one_line(&text))),
+                Err(ParseError::Shape(text)) => fail(FailureKind::UnexpectedShape(single_line(&text))),
                 Err(ParseError::Broken(text)) => {
                     class = Class::HostFault { retry_after: None };
-                    fail(FailureKind::HostFault(format!("the answer is {}", one_line(&text))))
+                    fail(FailureKind::HostFault(format!("the answer is {}", single_line(&text))))
                 }
             },
             (Class::Success, Body::Broken(text)) => {
@@ -350,7 +353,7 @@ impl Client {
                 fail(FailureKind::Throttled(message.unwrap_or_else(|| format!("HTTP {status}"))))
             }
             (Class::Redirect, _) => fail(FailureKind::Redirect(match &meta.redirected_to {
-                Some(location) => format!("refused to follow a redirect to {}", one_line(location)),
+                Some(location) => format!("refused to follow a redirect to {}", single_line(location)),
                 None => "the host redirects without saying where".to_string(),
             })),
             // Half a refusal may be any refusal, a limit for one.
@@ -359,25 +362,25 @@ impl Client {
                 fail(FailureKind::Transport(text))
             }
             (class, _) => {
-                if class == Class::Unauthorized || class == Class::Forbidden(Refusal::LoginAttempts) {
+                if class == Class::Unauthorized || class == Class::Forbidden(RefusalCause::LoginAttempts) {
                     // Every further bad try prolongs the lock-out of the credential's owner.
                     let text = message.clone().unwrap_or_else(|| format!("HTTP {status}"));
                     let kind = FailureKind::Unauthorized(text);
-                    self.gate.close(Failure { status: Some(status), ..Failure::local(kind) });
+                    self.gate.close(RequestFailure { status: Some(status), ..RequestFailure::local(kind) });
                 }
                 Ok(Err(Refused { class, code, message, meta }))
             }
         };
-        let again = verdict_within(self.settings.attempts, class, asked.attempt, 0.0);
+        let again = decide_within(self.settings.attempts, class, asked.attempt, 0.0);
         let rest = match (class, again) {
-            (Class::SecondaryLimit { .. }, Verdict::RetryAfter(rest)) => Some(rest),
+            (Class::SecondaryLimit { .. }, RetryDecision::RetryAfter(rest)) => Some(rest),
             _ => None,
         };
-        self.gate.leave(asked.ticket, Some(&Lesson { class, reading, rest }), asked.now);
+        self.gate.leave(asked.ticket, Some(&Feedback { class, reading, rest }), asked.now);
         (class, outcome)
     }
 
-    fn report<T>(&self, request: &Request, attempt: u32, outcome: &Result<Reply<T>, Failure>) {
+    fn report<T>(&self, request: &Request, attempt: u32, outcome: &Result<Reply<T>, RequestFailure>) {
         if !self.watch.wants_exchanges() {
             return;
         }
@@ -387,10 +390,10 @@ impl Client {
             Ok(Err(refused)) => format!("{} {}", refused.meta.status, refused.text()),
             Err(failure) => failure.to_string(),
         };
-        self.told(request, attempt, &result);
+        self.report_result(request, attempt, &result);
     }
 
-    fn told(&self, request: &Request, attempt: u32, result: &str) {
+    fn report_result(&self, request: &Request, attempt: u32, result: &str) {
         let method = match request.method {
             Method::Get => "GET",
             Method::Post => "POST",

@@ -12,9 +12,9 @@ use super::clock::Clock;
 use super::concurrency::{Concurrency, Ticket};
 use super::pace::{Blocked, Pace};
 use super::quota::{Admit, Quota};
-use super::reply::{Failure, FailureKind};
+use super::reply::{FailureKind, RequestFailure};
 use super::retry::Class;
-use super::settings::Settings;
+use super::settings::ClientSettings;
 use super::watch::{WaitReason, Watch};
 
 /// Fewer remaining requests than this, and the run waits for the reset (specification, "Pause threshold").
@@ -46,7 +46,7 @@ struct State {
     /// Until when a secondary limit holds everything back.
     held_until: Option<Timestamp>,
     /// A refusal that every further request would meet too: ask nothing more.
-    closed: Option<Failure>,
+    closed: Option<RequestFailure>,
     paused: SignedDuration,
     /// Until when waits are in `paused`.
     paused_until: Timestamp,
@@ -63,23 +63,23 @@ impl Drop for Shown<'_> {
     }
 }
 
-enum Step {
+enum Admission {
     Start(Ticket),
     Full,
     Wait(Timestamp, WaitReason),
-    Refuse(Failure),
+    Refuse(RequestFailure),
 }
 
 /// What was learned from one answer.
-pub(super) struct Lesson {
+pub(super) struct Feedback {
     pub(super) class: Class,
-    pub(super) reading: super::quota::Reading,
+    pub(super) reading: super::quota::QuotaReading,
     /// How long a secondary limit asks everybody to rest.
     pub(super) rest: Option<std::time::Duration>,
 }
 
 impl Gate {
-    pub(super) fn new(settings: &Settings) -> Gate {
+    pub(super) fn new(settings: &ClientSettings) -> Gate {
         Gate {
             state: Mutex::new(State {
                 concurrency: Concurrency::new(settings.max_concurrency.get()),
@@ -105,15 +105,15 @@ impl Gate {
     }
 
     /// Waits until the next request may start. Whoever gets in must [`Gate::leave`].
-    pub(super) async fn enter(&self, clock: &Clock, watch: &dyn Watch) -> Result<Ticket, Failure> {
+    pub(super) async fn enter(&self, clock: &Clock, watch: &dyn Watch) -> Result<Ticket, RequestFailure> {
         let _turn = self.turn.lock().await;
         loop {
             let step = self.lock().step(clock.now(), self.pause);
             match step {
-                Step::Start(ticket) => return Ok(ticket),
-                Step::Refuse(failure) => return Err(failure),
-                Step::Full => self.free.notified().await,
-                Step::Wait(until, reason) => self.wait(until, reason, clock, watch).await,
+                Admission::Start(ticket) => return Ok(ticket),
+                Admission::Refuse(failure) => return Err(failure),
+                Admission::Full => self.free.notified().await,
+                Admission::Wait(until, reason) => self.wait(until, reason, clock, watch).await,
             }
         }
     }
@@ -144,25 +144,25 @@ impl Gate {
     }
 
     /// The request has an answer, or will have none.
-    pub(super) fn leave(&self, ticket: Ticket, lesson: Option<&Lesson>, now: Timestamp) {
+    pub(super) fn leave(&self, ticket: Ticket, feedback: Option<&Feedback>, now: Timestamp) {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
         state.pace.end(now);
-        if let Some(lesson) = lesson {
-            state.learn(ticket, lesson, now);
+        if let Some(feedback) = feedback {
+            state.learn(ticket, feedback, now);
         }
         drop(state);
         self.free.notify_one();
     }
 
     /// Refuses every further request with the same failure: what one answer said holds for all.
-    pub(super) fn close(&self, failure: Failure) {
+    pub(super) fn close(&self, failure: RequestFailure) {
         self.lock().closed.get_or_insert(failure);
         self.closed.notify_waiters();
     }
 
     /// What the host last said of its limit.
-    pub(super) fn status(&self) -> Option<super::quota::Status> {
+    pub(super) fn status(&self) -> Option<super::quota::QuotaStatus> {
         self.lock().quota.last()
     }
 
@@ -173,34 +173,34 @@ impl Gate {
 }
 
 impl State {
-    fn step(&mut self, now: Timestamp, pause: bool) -> Step {
+    fn step(&mut self, now: Timestamp, pause: bool) -> Admission {
         if let Some(failure) = &self.closed {
-            return Step::Refuse(failure.clone());
+            return Admission::Refuse(failure.clone());
         }
         if let Some(until) = self.held_until {
             if until > now {
-                return Step::Wait(until, WaitReason::SecondaryLimit);
+                return Admission::Wait(until, WaitReason::SecondaryLimit);
             }
             self.held_until = None;
         }
         if self.in_flight >= self.concurrency.allowed() {
-            return Step::Full;
+            return Admission::Full;
         }
         let in_flight = u64::try_from(self.in_flight).unwrap_or(u64::MAX);
         match self.quota.admit(now, in_flight, PAUSE_THRESHOLD, pause) {
             Admit::Go => {}
-            Admit::WaitUntil(until) => return Step::Wait(until, WaitReason::PrimaryLimit),
+            Admit::WaitUntil(until) => return Admission::Wait(until, WaitReason::PrimaryLimit),
             Admit::Exhausted { limit, reset, .. } => {
-                return Step::Refuse(Failure::local(FailureKind::RateLimited { limit, reset }));
+                return Admission::Refuse(RequestFailure::local(FailureKind::RateLimited { limit, reset }));
             }
         }
         match self.pace.start(now) {
             Ok(()) => {}
-            Err(Blocked::Until(until)) => return Step::Wait(until, WaitReason::Pace),
-            Err(Blocked::Answer) => return Step::Full,
+            Err(Blocked::Until(until)) => return Admission::Wait(until, WaitReason::Pace),
+            Err(Blocked::Answer) => return Admission::Full,
         }
         self.in_flight += 1;
-        Step::Start(self.concurrency.start())
+        Admission::Start(self.concurrency.start())
     }
 
     /// Counts a wait; what several waited for side by side counts once.
@@ -210,13 +210,13 @@ impl State {
         self.paused_until = self.paused_until.max(ended);
     }
 
-    fn learn(&mut self, ticket: Ticket, lesson: &Lesson, now: Timestamp) {
-        self.quota.observe(lesson.reading, now);
-        match lesson.class {
+    fn learn(&mut self, ticket: Ticket, feedback: &Feedback, now: Timestamp) {
+        self.quota.observe(feedback.reading, now);
+        match feedback.class {
             Class::PrimaryLimit { reset } => self.quota.refused(reset, now),
             Class::SecondaryLimit { .. } => {
                 self.concurrency.refused(ticket);
-                if let Some(rest) = lesson.rest {
+                if let Some(rest) = feedback.rest {
                     let until =
                         SignedDuration::try_from(rest).ok().and_then(|rest| now.checked_add(rest).ok());
                     self.held_until = self.held_until.max(until);
@@ -230,7 +230,7 @@ impl State {
         }
         // A host that could tell its limits, and tells none in its first good answer, has none: pacing it would only
         // cost time.
-        if !self.answered && matches!(lesson.class, Class::Success | Class::NotFound) {
+        if !self.answered && matches!(feedback.class, Class::Success | Class::NotFound) {
             self.answered = true;
             if self.tells_limits && !self.quota.is_limited() {
                 self.pace.disable();
@@ -248,22 +248,22 @@ mod tests {
     #[test]
     fn only_a_host_that_could_tell_its_limits_is_taken_to_have_none() {
         for (tells_limits, paced) in [(true, false), (false, true)] {
-            let gate = Gate::new(&Settings {
+            let gate = Gate::new(&ClientSettings {
                 max_concurrency: NonZeroUsize::new(10).unwrap(),
                 requests_per_minute: 2,
                 tells_limits,
                 rate_limit_pause: true,
-                ..Settings::default()
+                ..ClientSettings::default()
             });
             let now = Timestamp::UNIX_EPOCH;
             for _ in 0..2 {
-                let Step::Start(ticket) = gate.lock().step(now, true) else {
+                let Admission::Start(ticket) = gate.lock().step(now, true) else {
                     panic!("the first two may start")
                 };
-                let reading = crate::quota::Reading::default();
-                gate.leave(ticket, Some(&Lesson { class: Class::Success, reading, rest: None }), now);
+                let reading = crate::quota::QuotaReading::default();
+                gate.leave(ticket, Some(&Feedback { class: Class::Success, reading, rest: None }), now);
             }
-            let waits = matches!(gate.lock().step(now, true), Step::Wait(_, WaitReason::Pace));
+            let waits = matches!(gate.lock().step(now, true), Admission::Wait(_, WaitReason::Pace));
             assert_eq!(waits, paced, "tells_limits: {tells_limits}");
         }
     }

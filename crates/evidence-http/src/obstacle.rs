@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use rustls::{AlertDescription, CertificateError};
 use url::Url;
 
-use super::proxy::{Proxy, Unusable};
+use super::proxy::{Proxy, ProxyError};
 use super::setup::CONNECT_TIMEOUT;
-use super::words::{innermost, one_line};
+use super::words::{innermost, single_line};
 
 /// Why connections to a host fail until a person changes something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum Obstacle {
 
 /// What a help line names.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub struct HelpTarget<'a> {
     /// The host.
     pub host: &'a str,
     /// The setting that has its address.
@@ -51,8 +51,8 @@ pub struct Place<'a> {
 
 impl Obstacle {
     /// What to do about it, a line each.
-    pub fn help(self, place: Place<'_>) -> Vec<String> {
-        let Place { host, address, ca_file } = place;
+    pub fn help(self, place: HelpTarget<'_>) -> Vec<String> {
+        let HelpTarget { host, address, ca_file } = place;
         let line = match self {
             Obstacle::UnknownIssuer => {
                 let trust = match ca_file {
@@ -90,29 +90,37 @@ impl Obstacle {
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct TransportError {
     /// In words.
     pub(super) text: String,
     /// What stays in the way, if it stays.
     pub(super) obstacle: Option<Obstacle>,
 }
 
-impl From<String> for Trouble {
-    fn from(text: String) -> Trouble {
-        Trouble { text, obstacle: None }
+impl From<String> for TransportError {
+    fn from(text: String) -> TransportError {
+        TransportError { text, obstacle: None }
     }
 }
 
-impl From<Unusable> for Trouble {
-    fn from(unusable: Unusable) -> Trouble {
-        Trouble { text: unusable.to_string(), obstacle: Some(Obstacle::ProxyVariable(unusable.variable)) }
+impl From<ProxyError> for TransportError {
+    fn from(unusable: ProxyError) -> TransportError {
+        TransportError {
+            text: unusable.to_string(),
+            obstacle: Some(Obstacle::ProxyVariable(unusable.variable)),
+        }
     }
 }
 
 /// Why a request to `url` has no answer. The proxy is asked once more where it did not let the request through: the
 /// client keeps to itself with which status.
-pub(super) async fn trouble(error: &reqwest::Error, url: &Url, timeout: Duration, proxy: &Proxy) -> Trouble {
-    let lasts = |text: String, obstacle| Trouble {
+pub(super) async fn trouble(
+    error: &reqwest::Error,
+    url: &Url,
+    timeout: Duration,
+    proxy: &Proxy,
+) -> TransportError {
+    let lasts = |text: String, obstacle| TransportError {
         text: format!("cannot connect: {text}"),
         obstacle: Some(obstacle),
     };
@@ -211,7 +219,7 @@ fn of_certificate(error: &CertificateError, whose: &str) -> (String, Obstacle) {
             let name = |shown: &String| shown.split('"').nth(1).unwrap_or(shown).to_string();
             let names: Vec<String> = presented.iter().map(name).collect();
             let text = format!("{whose} is not for {}, but for {}", expected.to_str(), names.join(", "));
-            (one_line(&text), Obstacle::WrongName)
+            (single_line(&text), Obstacle::WrongName)
         }
         CertificateError::NotValidForName => (format!("{whose} is for other hosts"), Obstacle::WrongName),
         CertificateError::ExpiredContext { not_after, .. } => {
@@ -222,6 +230,8 @@ fn of_certificate(error: &CertificateError, whose: &str) -> (String, Obstacle) {
             (format!("{whose} is not valid before {}", at(*not_before)), Obstacle::NotYetValid)
         }
         CertificateError::NotValidYet => (format!("{whose} is not valid yet"), Obstacle::NotYetValid),
-        other => (format!("{whose} cannot be used: {}", one_line(&other.to_string())), Obstacle::Certificate),
+        other => {
+            (format!("{whose} cannot be used: {}", single_line(&other.to_string())), Obstacle::Certificate)
+        }
     }
 }

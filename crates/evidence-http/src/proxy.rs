@@ -38,12 +38,12 @@ pub trait Variables {
 
 /// A proxy variable that cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unusable {
+pub struct ProxyError {
     /// Its name.
     pub variable: &'static str,
 }
 
-impl fmt::Display for Unusable {
+impl fmt::Display for ProxyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the environment variable {} is set, but does not name an HTTP proxy", self.variable)
     }
@@ -76,13 +76,13 @@ impl Proxy {
     /// # Errors
     ///
     /// If one of them is to be asked through a proxy, and the variable does not name one.
-    pub fn check<'a>(&self, urls: impl IntoIterator<Item = &'a Url>) -> Result<(), Unusable> {
+    pub fn check<'a>(&self, urls: impl IntoIterator<Item = &'a Url>) -> Result<(), ProxyError> {
         match &self.https {
             Some(Setting { variable, address: None }) => {
                 // Any address will do to find out who is exempt.
                 let matcher = self.matcher("http://proxy.invalid");
                 match urls.into_iter().any(|url| intercept(&matcher, url).is_some()) {
-                    true => Err(Unusable { variable }),
+                    true => Err(ProxyError { variable }),
                     false => Ok(()),
                 }
             }
@@ -213,7 +213,7 @@ mod tests {
         ] {
             let proxy = proxy(&[("ALL_PROXY", "::nonsense::"), ("NO_PROXY", exempt)]);
             let host = Url::parse(host).unwrap();
-            let expected = if spared { Ok(()) } else { Err(Unusable { variable: "ALL_PROXY" }) };
+            let expected = if spared { Ok(()) } else { Err(ProxyError { variable: "ALL_PROXY" }) };
             assert_eq!(proxy.check([&host]), expected, "{exempt:?} {host}");
         }
     }

@@ -24,7 +24,7 @@ const WINDOWS: usize = 8;
 
 /// What one answer said about the primary limit; a part is `None` if its header was missing or no number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct QuotaReading {
     /// `X-RateLimit-Limit`: requests per window.
     pub limit: Option<u64>,
     /// `X-RateLimit-Remaining`: requests left in this window.
@@ -37,7 +37,7 @@ pub struct Reading {
 
 /// The state of the limit, as last known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Status {
+pub struct QuotaStatus {
     /// Requests per window, if the host said so.
     pub limit: Option<u64>,
     /// Requests left.
@@ -72,12 +72,12 @@ pub struct Quota {
     exhausted: Option<Window>,
     /// Host's clock minus this machine's, in seconds.
     offset: i64,
-    last: Option<Status>,
+    last: Option<QuotaStatus>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Window {
-    status: Status,
+    status: QuotaStatus,
     /// When requests may start again, by this machine's clock.
     wake: Timestamp,
 }
@@ -91,12 +91,12 @@ impl Quota {
     /// Takes note of an answer's numbers; `now` is when its headers arrived, by this machine's clock.
     ///
     /// Every answer counts, also refusals. An answer without numbers changes nothing.
-    pub fn observe(&mut self, reading: Reading, now: Timestamp) {
+    pub fn observe(&mut self, reading: QuotaReading, now: Timestamp) {
         if let Some(date) = reading.date {
             self.offset = date.saturating_sub(now.as_second());
         }
         let Some(remaining) = reading.remaining else { return };
-        let status = Status { limit: reading.limit, remaining, reset: reading.reset };
+        let status = QuotaStatus { limit: reading.limit, remaining, reset: reading.reset };
         self.last = Some(status);
         // Without a reset there is nothing to wait for; if the limit is used up the host will say so.
         let Some(reset) = reading.reset else { return };
@@ -121,7 +121,7 @@ impl Quota {
     /// [`Quota::observe`] for the same answer, with the reset that the classification found.
     pub fn refused(&mut self, reset: Option<i64>, now: Timestamp) {
         let limit = self.last.and_then(|status| status.limit);
-        let status = Status { limit, remaining: 0, reset };
+        let status = QuotaStatus { limit, remaining: 0, reset };
         self.exhausted = Some(Window { status, wake: self.wake(reset, now) });
     }
 
@@ -136,7 +136,7 @@ impl Quota {
     pub fn admit(&mut self, now: Timestamp, in_flight: u64, threshold: u64, pause: bool) -> Admit {
         self.forget_elapsed(now);
         if let Some(window) = &self.exhausted {
-            let Status { limit, reset, .. } = window.status;
+            let QuotaStatus { limit, reset, .. } = window.status;
             let until = window.wake;
             return if pause { Admit::WaitUntil(until) } else { Admit::Exhausted { limit, reset, until } };
         }
@@ -164,12 +164,12 @@ impl Quota {
     }
 
     /// What the last answer said, for a report.
-    pub fn last(&self) -> Option<Status> {
+    pub fn last(&self) -> Option<QuotaStatus> {
         self.last
     }
 
     /// The window with the fewest requests left, of those that have not reset.
-    pub fn tightest(&mut self, now: Timestamp) -> Option<Status> {
+    pub fn tightest(&mut self, now: Timestamp) -> Option<QuotaStatus> {
         self.forget_elapsed(now);
         self.windows.iter().map(|window| window.status).min_by_key(|status| status.remaining)
     }

@@ -14,17 +14,17 @@ use super::request::{Method, Request};
 /// this API never need more than two.
 const MAXIMUM_REDIRECTS: usize = 5;
 
-/// A request on its way: as it was meant, or as the host redirected it.
-pub(super) struct Way<'a> {
+/// A request and the redirects it followed: as it was meant, or as the host redirected it.
+pub(super) struct RedirectChain<'a> {
     meant: &'a Request,
     now: Cow<'a, Request>,
     hops: usize,
 }
 
-impl<'a> Way<'a> {
-    /// The way that begins with this request.
-    pub(super) fn new(meant: &'a Request) -> Way<'a> {
-        Way { meant, now: Cow::Borrowed(meant), hops: 0 }
+impl<'a> RedirectChain<'a> {
+    /// The chain that begins with this request.
+    pub(super) fn new(meant: &'a Request) -> RedirectChain<'a> {
+        RedirectChain { meant, now: Cow::Borrowed(meant), hops: 0 }
     }
 
     /// What to ask now.
@@ -42,7 +42,7 @@ impl<'a> Way<'a> {
     }
 
     /// Goes where the answer leads, and tells whether it did: a status that is no redirect, another origin, credentials
-    /// in the address and a way that is too long end here.
+    /// in the address and a chain that is too long end here.
     ///
     /// A question by POST is asked by POST again, or not at all: as a GET, which some redirects ask for, it would be
     /// another question.
@@ -92,8 +92,8 @@ mod tests {
 
     /// Where a redirect with this `Location` leads, if it is followed.
     fn led(meant: &Request, status: u16, headers: &HeaderMap) -> Option<String> {
-        let mut way = Way::new(meant);
-        way.follow(status, headers).then(|| way.request().url.to_string())
+        let mut chain = RedirectChain::new(meant);
+        chain.follow(status, headers).then(|| chain.request().url.to_string())
     }
 
     #[test]
@@ -119,20 +119,20 @@ mod tests {
     #[test]
     fn only_the_address_changes() {
         for meant in [get(), post()] {
-            let mut way = Way::new(&meant);
-            assert!(way.elsewhere().is_none());
-            assert!(way.follow(307, &location("/there?page=3")));
-            let now = way.request();
+            let mut chain = RedirectChain::new(&meant);
+            assert!(chain.elsewhere().is_none());
+            assert!(chain.follow(307, &location("/there?page=3")));
+            let now = chain.request();
             assert_eq!((now.method, &now.headers, &now.body), (meant.method, &meant.headers, &meant.body));
             assert_eq!(
                 (now.label.as_str(), now.url.as_str()),
                 (meant.label.as_str(), "https://api.example/there?page=3")
             );
-            assert_eq!(way.elsewhere().as_deref(), Some("/there?page=3"));
-            assert!(way.follow(307, &location("there")), "the next one is relative to this one");
-            assert_eq!(way.elsewhere().as_deref(), Some("/there"));
-            assert!(way.follow(307, &location(BASE)), "and back");
-            assert!(way.elsewhere().is_none());
+            assert_eq!(chain.elsewhere().as_deref(), Some("/there?page=3"));
+            assert!(chain.follow(307, &location("there")), "the next one is relative to this one");
+            assert_eq!(chain.elsewhere().as_deref(), Some("/there"));
+            assert!(chain.follow(307, &location(BASE)), "and back");
+            assert!(chain.elsewhere().is_none());
         }
     }
 
@@ -168,12 +168,12 @@ mod tests {
     #[test]
     fn a_way_has_an_end() {
         let meant = get();
-        let mut way = Way::new(&meant);
+        let mut chain = RedirectChain::new(&meant);
         for hop in 0..MAXIMUM_REDIRECTS {
-            assert!(way.follow(302, &location(&format!("/{hop}"))), "{hop}");
-            assert!(!way.follow(302, &location("https://elsewhere.example/")), "{hop}");
+            assert!(chain.follow(302, &location(&format!("/{hop}"))), "{hop}");
+            assert!(!chain.follow(302, &location("https://elsewhere.example/")), "{hop}");
         }
-        assert!(!way.follow(302, &location("/further")));
-        assert_eq!(way.elsewhere().as_deref(), Some("/4"), "stays where it was");
+        assert!(!chain.follow(302, &location("/further")));
+        assert_eq!(chain.elsewhere().as_deref(), Some("/4"), "stays where it was");
     }
 }

@@ -74,28 +74,28 @@ pub type Reply<T> = Result<Answered<T>, Refused>;
 
 /// Why there is no good answer.
 #[derive(Debug, Clone)]
-pub enum Problem {
+pub enum CallError {
     /// The host will not, and asking again would not change it.
     Refused(Refused),
     /// There is no answer.
-    Failed(Failure),
+    Failed(RequestFailure),
 }
 
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Problem {
-        Problem::Refused(refused)
+impl From<Refused> for CallError {
+    fn from(refused: Refused) -> CallError {
+        CallError::Refused(refused)
     }
 }
 
-impl From<Failure> for Problem {
-    fn from(failure: Failure) -> Problem {
-        Problem::Failed(failure)
+impl From<RequestFailure> for CallError {
+    fn from(failure: RequestFailure) -> CallError {
+        CallError::Failed(failure)
     }
 }
 
 /// There is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct RequestFailure {
     /// What went wrong.
     pub kind: FailureKind,
     /// The last HTTP status, if there was one.
@@ -146,14 +146,14 @@ pub enum FailureKind {
     },
 }
 
-impl Failure {
+impl RequestFailure {
     /// A failure of a request that was not sent.
-    pub fn local(kind: FailureKind) -> Failure {
-        Failure { kind, status: None, request_id: None, attempts: 0 }
+    pub fn local(kind: FailureKind) -> RequestFailure {
+        RequestFailure { kind, status: None, request_id: None, attempts: 0 }
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for RequestFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             FailureKind::Transport(text) | FailureKind::Obstacle(_, text) => write!(f, "{text}")?,

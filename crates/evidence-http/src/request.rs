@@ -8,7 +8,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use url::Url;
 
 use super::parcel::Parcel;
-use super::quota::Reading;
+use super::quota::QuotaReading;
 use super::retry::Class;
 
 /// How something is asked. There is no method that changes anything: `Post` is for protocols whose questions do not
@@ -121,7 +121,7 @@ pub struct Meaning {
     /// By which the host knows this request.
     pub request_id: Option<String>,
     /// What the answer says of a limit.
-    pub reading: Reading,
+    pub reading: QuotaReading,
 }
 
 /// How one host is spoken to.

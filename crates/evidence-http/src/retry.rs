@@ -1,6 +1,6 @@
 //! Whether to ask again, and when.
 //!
-//! Pure: a dialect says what an answer means, as a [`Class`], and [`verdict`] turns the class and the number of
+//! Pure: a dialect says what an answer means, as a [`Class`], and [`decide`] turns the class and the number of
 //! attempts into what to do. It never sends, waits nor reads a clock, so it is tested over its whole domain.
 
 use std::time::Duration;
@@ -13,7 +13,7 @@ use jiff::tz::Offset;
 /// How often one request is sent before it counts as failed, the first time included.
 pub const MAXIMUM_ATTEMPTS: u32 = 5;
 
-/// The longest wait a verdict asks for. A primary limit resets within the hour, so nothing honest takes longer.
+/// The longest wait a decision asks for. A primary limit resets within the hour, so nothing honest takes longer.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
 
 /// The wait after a secondary limit that does not say how long; it doubles with every attempt.
@@ -34,7 +34,7 @@ pub enum Class {
     /// 401: the host does not accept the token.
     Unauthorized,
     /// 403 that is not a rate limit: it will be the same however often it is asked.
-    Forbidden(Refusal),
+    Forbidden(RefusalCause),
     /// 404 from the host itself. Its message tells which of many reasons it is.
     NotFound,
     /// 410: the version of the API is retired.
@@ -72,7 +72,7 @@ pub enum Class {
 
 /// Why the host refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Refusal {
+pub enum RefusalCause {
     /// The host will not answer this. Its words say why; who asks compares them.
     Permission,
     /// Too many bad credentials; even good ones are refused for a time, and asking again prolongs it.
@@ -84,7 +84,7 @@ pub enum Refusal {
 
 /// What to do about an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Verdict {
+pub enum RetryDecision {
     /// The answer stands, good or bad: asking again would not change it.
     Accept,
     /// There is no usable answer and the attempts are used up.
@@ -100,12 +100,12 @@ pub enum Verdict {
 /// `attempt` is how often the request has been sent, this answer included: 1 after the first answer. `jitter` is a
 /// random number from 0 to 1, which stretches the waits after faults by up to half, so that requests that failed
 /// together do not come back together. A wait for the primary limit counts as one attempt.
-pub fn verdict(class: Class, attempt: u32, jitter: f64) -> Verdict {
-    verdict_within(MAXIMUM_ATTEMPTS, class, attempt, jitter)
+pub fn decide(class: Class, attempt: u32, jitter: f64) -> RetryDecision {
+    decide_within(MAXIMUM_ATTEMPTS, class, attempt, jitter)
 }
 
 /// The same where a request is sent `maximum` times at most.
-pub fn verdict_within(maximum: u32, class: Class, attempt: u32, jitter: f64) -> Verdict {
+pub fn decide_within(maximum: u32, class: Class, attempt: u32, jitter: f64) -> RetryDecision {
     let attempt = attempt.max(1);
     let wait = match class {
         Class::Success
@@ -116,9 +116,9 @@ pub fn verdict_within(maximum: u32, class: Class, attempt: u32, jitter: f64) -> 
         | Class::NotFound
         | Class::Gone
         | Class::Blocked
-        | Class::Unexpected => return Verdict::Accept,
-        _ if attempt >= maximum => return Verdict::GiveUp,
-        Class::PrimaryLimit { .. } => return Verdict::WaitForReset,
+        | Class::Unexpected => return RetryDecision::Accept,
+        _ if attempt >= maximum => return RetryDecision::GiveUp,
+        Class::PrimaryLimit { .. } => return RetryDecision::WaitForReset,
         Class::SecondaryLimit { retry_after: Some(seconds) } => asked_for(seconds),
         Class::SecondaryLimit { retry_after: None } => doubled(SECONDARY_WAIT, attempt),
         Class::Throttled { retry_after: Some(seconds) } | Class::HostFault { retry_after: Some(seconds) } => {
@@ -128,7 +128,7 @@ pub fn verdict_within(maximum: u32, class: Class, attempt: u32, jitter: f64) -> 
         | Class::HostFault { retry_after: None }
         | Class::Transport => backoff(attempt, jitter),
     };
-    Verdict::RetryAfter(wait.min(LONGEST_WAIT))
+    RetryDecision::RetryAfter(wait.min(LONGEST_WAIT))
 }
 
 /// The wait the host asked for. "Now" still means a second: a host that is asked again at once is asked five times

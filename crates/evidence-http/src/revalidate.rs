@@ -13,10 +13,10 @@ use std::sync::atomic::Ordering;
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, IF_NONE_MATCH};
 
-use super::cache::{Cache, Kept, Question};
+use super::cache::{Cache, CacheKey, CachedAnswer};
 use super::call::{Call, Keeping};
 use super::client::{Client, Parse};
-use super::reply::{Answered, Failure, Meta, Problem, Refused, Reply};
+use super::reply::{Answered, CallError, Meta, Refused, Reply, RequestFailure};
 use super::request::{ParseError, Request};
 use super::retry::Class;
 
@@ -51,8 +51,8 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// A [`Problem`] if there is no good answer.
-    pub async fn ask<T>(&self, request: &Request, call: &Call<T>) -> Result<Answered<T>, Problem> {
+    /// A [`CallError`] if there is no good answer.
+    pub async fn ask<T>(&self, request: &Request, call: &Call<T>) -> Result<Answered<T>, CallError> {
         Ok(self.ask_for(request, false, &call.parse, call).await??)
     }
 
@@ -60,13 +60,13 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// A [`Problem`] if there is no good answer.
+    /// A [`CallError`] if there is no good answer.
     pub async fn ask_raw(
         &self,
         request: &Request,
         call: &Call<Vec<u8>>,
         size: Option<u64>,
-    ) -> Result<Answered<Vec<u8>>, Problem> {
+    ) -> Result<Answered<Vec<u8>>, CallError> {
         Ok(self.ask_for(request, true, &|bytes: &[u8]| whole((call.parse)(bytes)?, size), call).await??)
     }
 
@@ -76,13 +76,13 @@ impl Client {
         raw: bool,
         parse: Parse<'_, T>,
         call: &Call<T>,
-    ) -> Result<Reply<T>, Failure> {
+    ) -> Result<Reply<T>, RequestFailure> {
         let limit = call.limit;
         let (Some(cache), Some(keeping)) = (&self.cache, &call.keep) else {
             return self.send_for(request, raw, limit, parse).await;
         };
         let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
-        let question = Question { path: &request.label, accept };
+        let question = CacheKey { path: &request.label, accept };
         if let Some(kept) = cache.taken_over(question, self.clock.now())
             && let Some(reply) = taken_over(kept, question, parse)
         {
@@ -118,7 +118,7 @@ impl Client {
 
 /// Whether "not modified" is about what was kept. From another place it is about another thing: a file with the same
 /// content has the same tag there.
-fn holds(kept: &Kept, meta: &Meta) -> bool {
+fn holds(kept: &CachedAnswer, meta: &Meta) -> bool {
     let same = |tag: &str| kept.etag.as_deref().is_some_and(|etag| opaque(etag) == opaque(tag));
     meta.redirected_to.is_none()
         && meta.etag.as_deref().is_none_or(same)
@@ -132,7 +132,7 @@ fn opaque(etag: &str) -> &str {
 }
 
 /// The reply that the killed run had.
-fn taken_over<T>(kept: Kept, question: Question<'_>, parse: Parse<'_, T>) -> Option<Reply<T>> {
+fn taken_over<T>(kept: CachedAnswer, question: CacheKey<'_>, parse: Parse<'_, T>) -> Option<Reply<T>> {
     let meta = Meta {
         path: question.path.to_string(),
         status: kept.status,
@@ -149,7 +149,7 @@ fn taken_over<T>(kept: Kept, question: Question<'_>, parse: Parse<'_, T>) -> Opt
 }
 
 /// Keeps what can be asked about again, or taken over: a good answer, and that there is nothing.
-fn keep<T>(cache: &Cache, question: Question<'_>, reply: &Reply<T>, keeping: &Keeping<T>) {
+fn keep<T>(cache: &Cache, question: CacheKey<'_>, reply: &Reply<T>, keeping: &Keeping<T>) {
     let resumable = (keeping.resumable)(reply);
     let (meta, message, value) = match reply {
         Ok(answered) => (&answered.meta, None, Some(&answered.value)),
@@ -163,7 +163,7 @@ fn keep<T>(cache: &Cache, question: Question<'_>, reply: &Reply<T>, keeping: &Ke
         return;
     }
     let present = |name: &&&str| meta.headers.contains_key(**name);
-    let kept = Kept {
+    let kept = CachedAnswer {
         at: meta.received_at,
         status: meta.status,
         etag: meta.etag.clone(),
@@ -189,8 +189,8 @@ fn whole(bytes: Vec<u8>, size: Option<u64>) -> Result<Vec<u8>, ParseError> {
 mod tests {
     use super::*;
 
-    fn kept(etag: &str, headers: &[&str]) -> Kept {
-        Kept {
+    fn kept(etag: &str, headers: &[&str]) -> CachedAnswer {
+        CachedAnswer {
             at: Timestamp::UNIX_EPOCH,
             status: 200,
             etag: Some(etag.to_string()),

@@ -8,7 +8,7 @@ use super::retry::MAXIMUM_ATTEMPTS;
 
 /// How a client behaves.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ClientSettings {
     /// Time for one request, from connecting to the last byte.
     pub timeout: Duration,
     /// Requests in flight.
@@ -33,9 +33,9 @@ pub struct Settings {
 }
 
 /// One request at a time, as fast as the host answers, to a host that tells no limits.
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for ClientSettings {
+    fn default() -> ClientSettings {
+        ClientSettings {
             timeout: Duration::from_secs(30),
             max_concurrency: NonZeroUsize::MIN,
             requests_per_minute: 0,

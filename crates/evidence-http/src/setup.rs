@@ -5,13 +5,13 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
 
-use super::settings::Settings;
+use super::settings::ClientSettings;
 use super::words::innermost;
 
 /// The longest name resolution and handshake. A host that takes longer is down, whatever the request time-out is.
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-impl Settings {
+impl ClientSettings {
     /// The client: the machine's proxy and certificates, unless it is plain HTTP on loopback. It follows no redirect:
     /// whoever may follow one sends the next request himself, so that it is counted.
     pub(super) fn build(&self) -> Result<reqwest::Client, String> {

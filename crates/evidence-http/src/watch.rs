@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 
 use super::circuit::GivenUp;
-use super::reply::Failure;
+use super::reply::RequestFailure;
 
 /// Listens to a client, to as much of it as it cares for.
 pub trait Watch: Send + Sync {
@@ -27,7 +27,7 @@ pub trait Watch: Send + Sync {
     fn exchanged(&self, _exchanged: Exchanged<'_>) {}
 
     /// An attempt failed, and there will be another after this wait.
-    fn again(&self, _failure: &Failure, _wait: Duration) {}
+    fn again(&self, _failure: &RequestFailure, _wait: Duration) {}
 
     /// So many bytes of a file have left.
     fn sent(&self, _bytes: u64) {}

@@ -11,7 +11,7 @@ const MESSAGE_LIMIT: usize = 500;
 ///
 /// It is cut between words: half of a token that the host quotes would no longer be recognised as one, and be shown.
 /// What is one in several words is taken out before.
-pub fn one_line(text: &str) -> String {
+pub fn single_line(text: &str) -> String {
     if text.len() <= MESSAGE_LIMIT {
         return Printable(text).to_string();
     }
@@ -31,6 +31,6 @@ pub(super) fn innermost(error: &reqwest::Error) -> String {
     if error.source().is_none() {
         "the request could not be sent".to_string()
     } else {
-        one_line(&cause.to_string())
+        single_line(&cause.to_string())
     }
 }

@@ -9,7 +9,7 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::names;
-use super::patterns::{Confidence, Context, Rule, Value};
+use super::patterns::{Confidence, Context, Pattern, Value};
 
 /// Base64 as people paste it: padded or not, and cut anywhere.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
@@ -20,7 +20,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 );
 
 /// Whether the varying part of a match, which the text `before` precedes, can be a secret.
-pub(super) fn is_credible(rule: &Rule, before: &[u8], value: &[u8]) -> bool {
+pub(super) fn is_credible(rule: &Pattern, before: &[u8], value: &[u8]) -> bool {
     let guess = rule.confidence == Confidence::Low;
     let possible = match rule.value {
         Value::Any => !is_placeholder(value),
@@ -147,13 +147,14 @@ fn has_body(text: &[u8]) -> bool {
             continue;
         };
         (count, word) = (count + 1, word + 1);
-        is_plain &= kind == Kind::Lower;
-        upper |= kind == Kind::Upper;
-        lower |= kind == Kind::Lower;
-        digit |= kind == Kind::Digit;
+        is_plain &= kind == CharacterKind::Lower;
+        upper |= kind == CharacterKind::Upper;
+        lower |= kind == CharacterKind::Lower;
+        digit |= kind == CharacterKind::Digit;
         // A capital begins a word.
-        changes +=
-            usize::from(last.is_some_and(|last| last != kind && (last, kind) != (Kind::Upper, Kind::Lower)));
+        changes += usize::from(last.is_some_and(|last| {
+            last != kind && (last, kind) != (CharacterKind::Upper, CharacterKind::Lower)
+        }));
         last = Some(kind);
     }
     count >= SHORTEST_BODY && changes * if is_path(text) { 3 } else { 6 } >= count && upper && lower && digit
@@ -167,17 +168,17 @@ fn is_path(text: &[u8]) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum CharacterKind {
     Upper,
     Lower,
     Digit,
 }
 
-fn kind(byte: u8) -> Option<Kind> {
+fn kind(byte: u8) -> Option<CharacterKind> {
     match byte {
-        b'A'..=b'Z' => Some(Kind::Upper),
-        b'a'..=b'z' => Some(Kind::Lower),
-        b'0'..=b'9' => Some(Kind::Digit),
+        b'A'..=b'Z' => Some(CharacterKind::Upper),
+        b'a'..=b'z' => Some(CharacterKind::Lower),
+        b'0'..=b'9' => Some(CharacterKind::Digit),
         _ => None,
     }
 }

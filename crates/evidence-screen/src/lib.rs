@@ -1,6 +1,6 @@
 //! Forbidden data: no credential may leave in a bundle or in a line of output.
 //!
-//! [`Screen::check`] reports where in a text something looks like a credential, by the rules of [`RULES`] and by the
+//! [`Screen::check`] reports where in a text something looks like a credential, by the rules of [`PATTERNS`] and by the
 //! caller's own secrets, which are looked for in every form. [`find_pasted`] is the wider question for texts that
 //! people type: what only begins like a credential counts too. Nothing here reports, stores or prints what it found, only
 //! where and by which rule.
@@ -19,6 +19,6 @@ mod words;
 
 pub use own::is_sought;
 pub use pasted::find_pasted;
-pub use patterns::{Confidence, Context, RULES, Rule, Value};
+pub use patterns::{Confidence, Context, PATTERNS, Pattern, Value};
 pub use screen::{Finding, OWN_CREDENTIAL, Screen, shared};
 pub use text::{Printable, is_deceptive};

@@ -17,10 +17,10 @@ const HALF_LETTERS_PER_WORD: usize = 7;
 
 /// Whether the value is made of words and numbers: `migration-Notes-2026-january`, `IntegrationSuite2025`.
 pub(super) fn is_name(value: &[u8]) -> bool {
-    let mut sum = Reading::default();
+    let mut sum = Readability::default();
     for piece in pieces(value).into_iter().filter(|piece| piece.len() > SHORT) {
         match read(piece) {
-            Some(Reading { letters, readable, words }) => {
+            Some(Readability { letters, readable, words }) => {
                 sum.letters += letters;
                 sum.readable += readable;
                 sum.words += words;
@@ -28,7 +28,7 @@ pub(super) fn is_name(value: &[u8]) -> bool {
             None => return false,
         }
     }
-    let Reading { letters, readable, words } = sum;
+    let Readability { letters, readable, words } = sum;
     readable > SHORT && 4 * readable >= 3 * letters && 2 * letters >= HALF_LETTERS_PER_WORD * words
 }
 
@@ -55,7 +55,7 @@ fn pieces(value: &[u8]) -> Vec<&[u8]> {
 
 /// What a piece consists of.
 #[derive(Default)]
-struct Reading {
+struct Readability {
     letters: usize,
     /// Those in words that can be pronounced.
     readable: usize,
@@ -63,7 +63,7 @@ struct Reading {
 }
 
 /// `None` if the piece is neither words, which may end in a number, nor a number.
-fn read(piece: &[u8]) -> Option<Reading> {
+fn read(piece: &[u8]) -> Option<Readability> {
     let digits = piece.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let letters = piece.get(..piece.len() - digits)?;
     let longest = if letters.is_empty() { LONGEST_NUMBER } else { LONGEST_SUFFIX };
@@ -74,7 +74,7 @@ fn read(piece: &[u8]) -> Option<Reading> {
     let readable = words.iter().filter(|word| word.len() >= SHORT);
     let readable =
         readable.map(|word| is_pronounceable(word).then_some(word.len())).sum::<Option<usize>>()?;
-    Some(Reading { letters: letters.len(), readable, words: words.len() })
+    Some(Readability { letters: letters.len(), readable, words: words.len() })
 }
 
 /// `OAuthServerName` is four words.

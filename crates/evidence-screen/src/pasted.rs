@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::names;
-use super::patterns::{Confidence, Context, RULES};
+use super::patterns::{Confidence, Context, PATTERNS};
 
 /// How the tokens of whole families begin that have their key words further on in the list.
 const FAMILIES: &[&str] = &["sk-", "eyJ", "xox"];
@@ -29,7 +29,7 @@ const REACH: usize = 256;
 /// `None` only if the list is too large, which a test excludes.
 static BEGINNINGS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let begins = |context| matches!(context, Context::Anywhere | Context::WordStart);
-    let rules = RULES.iter().filter(|rule| rule.confidence == Confidence::High && begins(rule.context));
+    let rules = PATTERNS.iter().filter(|rule| rule.confidence == Confidence::High && begins(rule.context));
     let keywords = rules.flat_map(|rule| rule.keywords).filter(|keyword| keyword.len() >= SHORTEST);
     AhoCorasick::new(FAMILIES.iter().chain(keywords)).ok()
 });

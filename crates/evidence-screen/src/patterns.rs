@@ -5,7 +5,7 @@
 
 /// A form of forbidden data.
 #[derive(Debug, Clone, Copy)]
-pub struct Rule {
+pub struct Pattern {
     /// Name in findings, manifests and documentation: words in lower case, joined by dashes. Never changes.
     pub id: &'static str,
     /// What it finds, in a phrase for the documentation.
@@ -91,4 +91,4 @@ pub enum Confidence {
 }
 
 /// Every rule.
-pub static RULES: &[Rule] = include!(concat!(env!("OUT_DIR"), "/patterns.rs"));
+pub static PATTERNS: &[Pattern] = include!(concat!(env!("OUT_DIR"), "/patterns.rs"));

@@ -16,7 +16,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::credible;
 use super::own::Own;
-use super::patterns::{Confidence, Context, RULES, Rule};
+use super::patterns::{Confidence, Context, PATTERNS, Pattern};
 use super::views::View;
 use super::words::{Hit, Keys, Words};
 
@@ -64,7 +64,7 @@ struct Inner {
 }
 
 struct Compiled {
-    rule: &'static Rule,
+    rule: &'static Pattern,
     /// Whether the pattern matches letters of either case.
     ignores_case: bool,
     /// Compiled when a key word first occurs: most runs never need most rules.
@@ -73,7 +73,7 @@ struct Compiled {
 
 /// How a text came about, and so what is looked for in it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reading {
+enum TextOrigin {
     /// As it stands there: everything.
     Plain,
     /// Decoded: no guesses.
@@ -82,12 +82,12 @@ enum Reading {
     Joined,
 }
 
-impl Reading {
-    fn wants(self, rule: &Rule) -> bool {
+impl TextOrigin {
+    fn wants(self, rule: &Pattern) -> bool {
         match self {
-            Reading::Plain => true,
-            Reading::Decoded => rule.confidence == Confidence::High,
-            Reading::Joined => rule.confidence == Confidence::High && rule.may_be_cut,
+            TextOrigin::Plain => true,
+            TextOrigin::Decoded => rule.confidence == Confidence::High,
+            TextOrigin::Joined => rule.confidence == Confidence::High && rule.may_be_cut,
         }
     }
 }
@@ -111,8 +111,8 @@ struct Area {
 impl Screen {
     /// Compiles the rules, and learns the secrets in use.
     pub fn new(own_secrets: &[&str]) -> Screen {
-        let rules = RULES.iter().map(Compiled::new).collect();
-        let all = RULES.iter().enumerate();
+        let rules = PATTERNS.iter().map(Compiled::new).collect();
+        let all = PATTERNS.iter().enumerate();
         let all = all.flat_map(|(index, rule)| rule.keywords.iter().map(move |keyword| (index, *keyword)));
         let (single, keywords): (Vec<_>, Vec<_>) = all.partition(|(_, keyword)| keyword.len() == 1);
         let signs = by_sign(&single);
@@ -133,9 +133,9 @@ impl Screen {
     /// finding is left out; in what had to be decoded there are no guesses.
     pub fn check(&self, text: &[u8]) -> Vec<Finding> {
         let mut sight = Sight::default();
-        self.0.search(text, Reading::Plain, &mut sight);
+        self.0.search(text, TextOrigin::Plain, &mut sight);
         self.0.search_own(text, &mut sight);
-        self.0.search_views(text, Reading::Plain, LAYERS, &mut sight);
+        self.0.search_views(text, TextOrigin::Plain, LAYERS, &mut sight);
         let mut findings = sight.findings;
         findings.sort_by_key(|finding| {
             (finding.start, Reverse(finding.confidence), Reverse(finding.end), finding.rule)
@@ -206,7 +206,7 @@ impl fmt::Debug for Screen {
 
 impl Inner {
     /// What the text shows as it is.
-    fn search(&self, text: &[u8], reading: Reading, sight: &mut Sight) {
+    fn search(&self, text: &[u8], reading: TextOrigin, sight: &mut Sight) {
         match &self.prefilter {
             Some(prefilter) => self.search_near(prefilter, text, reading, sight),
             None => self.search_everywhere(text, reading, sight),
@@ -220,7 +220,7 @@ impl Inner {
     }
 
     /// Adds what the text hides in up to `layers` layers and is not found already.
-    fn search_views(&self, text: &[u8], above: Reading, layers: usize, sight: &mut Sight) {
+    fn search_views(&self, text: &[u8], above: TextOrigin, layers: usize, sight: &mut Sight) {
         let Some(below) = layers.checked_sub(1) else { return };
         for view in View::of(text) {
             let words = self.search_view(&view, above, below, sight);
@@ -232,12 +232,18 @@ impl Inner {
 
     /// Adds what one view shows. Gives where in the text key words are written, in order, if lines were put together
     /// in the view or it is wanted.
-    fn search_view(&self, view: &View, above: Reading, below: usize, sight: &mut Sight) -> Vec<Range<usize>> {
+    fn search_view(
+        &self,
+        view: &View,
+        above: TextOrigin,
+        below: usize,
+        sight: &mut Sight,
+    ) -> Vec<Range<usize>> {
         let wanted = view.joined || sight.words.is_some();
         let mut hidden = Sight { words: wanted.then(Vec::new), ..Sight::default() };
         // Escapes in lines that were put together are joined too.
-        let joined = view.joined || (above == Reading::Joined && !view.encoded);
-        let reading = if joined { Reading::Joined } else { Reading::Decoded };
+        let joined = view.joined || (above == TextOrigin::Joined && !view.encoded);
+        let reading = if joined { TextOrigin::Joined } else { TextOrigin::Decoded };
         self.search(&view.bytes, reading, &mut hidden);
         // Of lines that were put together the plain text shows as much: what stands between them does not count.
         if !view.joined {
@@ -262,7 +268,7 @@ impl Inner {
         words
     }
 
-    fn search_near(&self, prefilter: &Words<Keys>, text: &[u8], reading: Reading, sight: &mut Sight) {
+    fn search_near(&self, prefilter: &Words<Keys>, text: &[u8], reading: TextOrigin, sight: &mut Sight) {
         let mut areas: Vec<Area> = Vec::new();
         let wanted = |hit: &Hit| {
             self.keywords.get(hit.word).is_some_and(|(index, word)| {
@@ -307,7 +313,7 @@ impl Inner {
         }
     }
 
-    fn search_everywhere(&self, text: &[u8], reading: Reading, sight: &mut Sight) {
+    fn search_everywhere(&self, text: &[u8], reading: TextOrigin, sight: &mut Sight) {
         for rule in self.rules.iter().filter(|rule| reading.wants(rule.rule)) {
             rule.search(text, 0, text.len(), &mut sight.findings);
         }
@@ -321,7 +327,7 @@ impl Inner {
 fn by_sign(keywords: &[(usize, &'static str)]) -> BTreeMap<u8, Vec<(Context, Vec<usize>)>> {
     let mut signs: BTreeMap<u8, Vec<(Context, Vec<usize>)>> = BTreeMap::new();
     for (index, keyword) in keywords {
-        let (Some(rule), Some(sign)) = (RULES.get(*index), keyword.bytes().next()) else { continue };
+        let (Some(rule), Some(sign)) = (PATTERNS.get(*index), keyword.bytes().next()) else { continue };
         let contexts = signs.entry(sign).or_default();
         match contexts.iter_mut().find(|(context, _)| *context == rule.context) {
             Some((_, rules)) => rules.push(*index),
@@ -365,12 +371,12 @@ impl Area {
 }
 
 impl Compiled {
-    fn new(rule: &'static Rule) -> Compiled {
+    fn new(rule: &'static Pattern) -> Compiled {
         Compiled { rule, ignores_case: rule.pattern.starts_with("(?i)"), regex: OnceLock::new() }
     }
 
     /// Whether a match can have the key word that stands here.
-    fn may_match(&self, text: &[u8], keyword: &Range<usize>, reading: Reading) -> bool {
+    fn may_match(&self, text: &[u8], keyword: &Range<usize>, reading: TextOrigin) -> bool {
         let before = text.get(..keyword.start).unwrap_or_default();
         let behind = text.get(keyword.end..).unwrap_or_default();
         reading.wants(self.rule) && credible::can_stand(self.rule.context, before, behind)
@@ -400,7 +406,7 @@ impl Compiled {
                 .name("value")
                 .is_none_or(|value| credible::is_credible(self.rule, before, value.as_bytes()))
             {
-                let Rule { id, confidence, .. } = *self.rule;
+                let Pattern { id, confidence, .. } = *self.rule;
                 findings.push(Finding { rule: id, confidence, start: secret.start(), end: secret.end() });
             }
             start = secret.end().max(whole.start() + 1);
@@ -410,7 +416,7 @@ impl Compiled {
 }
 
 /// `None` only if the pattern is wrong or too large, which a test excludes for every rule.
-fn compile(rule: &Rule) -> Option<Regex> {
+fn compile(rule: &Pattern) -> Option<Regex> {
     RegexBuilder::new(rule.pattern).unicode(false).build().ok()
 }
 

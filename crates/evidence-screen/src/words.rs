@@ -155,7 +155,7 @@ impl<T: Table> Words<T> {
                 .map(|part| text.get(part.start + done..part.start + together).unwrap_or_default());
             done += self.until_special(rest, &mut states);
             for (lane, (part, state)) in parts.iter().zip(&states).enumerate() {
-                self.tell(*state, part.start + done, &mut |hit| keep(lane, hit));
+                self.emit(*state, part.start + done, &mut |hit| keep(lane, hit));
             }
         }
         for (lane, (part, state)) in parts.iter().zip(states).enumerate() {
@@ -193,7 +193,7 @@ impl<T: Table> Words<T> {
         for (byte, end) in text.get(part.clone()).unwrap_or_default().iter().zip(part.start + 1..) {
             state = self.table.next(state, *byte);
             if self.table.is_special(state) {
-                self.tell(state, end, keep);
+                self.emit(state, end, keep);
             }
         }
     }
@@ -206,7 +206,7 @@ impl<T: Table> Words<T> {
     }
 
     /// The words that end here.
-    fn tell(&self, state: T::State, end: usize, keep: &mut impl FnMut(Hit)) {
+    fn emit(&self, state: T::State, end: usize, keep: &mut impl FnMut(Hit)) {
         self.table.words(state, |word, length| keep(Hit { word, range: end.saturating_sub(length)..end }));
     }
 }

@@ -21,7 +21,7 @@ use crate::report::format::{counted, given_up as given_up_text};
 use crate::report::{Event, Outcome, Reporter, Tally};
 use crate::rule::{Verdict, reason};
 use crate::screen::{Confidence, Screen};
-use crate::source::{ConnectError, Found, Scope, Session};
+use crate::source::{CollectionItem, ConnectError, Scope, Session};
 use crate::spool::{Spool, Text};
 
 /// What was collected, beside the spool.
@@ -112,7 +112,7 @@ pub async fn gather(
     while let Some((index, item)) = items.next().await {
         let Some(gathering) = parts.get_mut(index) else { continue };
         match (item, sources.get(index)) {
-            (Some(item), _) => gathering.take(item, spool)?,
+            (Some(item), _) => gathering.add(item, spool)?,
             (None, Some(Connected::Session(session))) => {
                 gathering.finish(&**session);
                 session.collected();
@@ -196,14 +196,14 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    fn take(&mut self, item: Found, spool: &mut Spool) -> io::Result<()> {
+    fn add(&mut self, item: CollectionItem, spool: &mut Spool) -> io::Result<()> {
         match item {
-            Found::Population { discovered, in_scope, expected, text } => {
+            CollectionItem::Population { discovered, in_scope, expected, text } => {
                 (self.discovered, self.in_scope) = (discovered.unwrap_or(0), in_scope);
                 self.reporter.event(Event::Population { source: self.source, expected, text: &text });
             }
-            Found::Warned(warning) => self.warn(warning, true),
-            Found::Inspected(inspection) => self.inspected(inspection, spool)?,
+            CollectionItem::Warned(warning) => self.warn(warning, true),
+            CollectionItem::Inspected(inspection) => self.inspected(inspection, spool)?,
         }
         Ok(())
     }
@@ -265,7 +265,7 @@ impl<'a> Gathering<'a> {
         for rule in &scope.rules {
             let verdict = Verdict::unknown(&reason::CONNECTION_FAILED, message.clone());
             let (source, subject) = (self.source, Arc::clone(&subject));
-            self.kept(Check { rule, source, subject, verdict, evidence: Evidence::None }, spool)?;
+            self.spool_check(Check { rule, source, subject, verdict, evidence: Evidence::None }, spool)?;
         }
         let missing = u64::try_from(scope.rules.len()).unwrap_or(u64::MAX);
         self.part.unconnected = true;
@@ -324,7 +324,7 @@ impl<'a> Gathering<'a> {
         for mut check in evaluate::checks(inspection, &evidence) {
             check.verdict.actual = check.verdict.actual.map(|actual| self.clean(&actual));
             self.clean_subject(&mut check.subject);
-            self.kept(check, spool)?;
+            self.spool_check(check, spool)?;
         }
         Ok(())
     }
@@ -375,7 +375,7 @@ impl<'a> Gathering<'a> {
     }
 
     /// The words of a check leave memory too: in a large organization they are the most of it.
-    fn kept(&mut self, check: Check, spool: &mut Spool) -> io::Result<()> {
+    fn spool_check(&mut self, check: Check, spool: &mut Spool) -> io::Result<()> {
         self.part.checks.push(check.keep(|words| spool.add_text(&words))?);
         Ok(())
     }

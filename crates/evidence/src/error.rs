@@ -11,7 +11,7 @@ use evidence_bundle::write::WriteError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
-use crate::http::proxy::Unusable;
+use crate::http::proxy::ProxyError;
 use crate::platform::{ApiKeyError, UploadError};
 use crate::report::format::{bytes, thousands};
 use crate::signing::SigningError;
@@ -36,7 +36,7 @@ pub enum Error {
     Signing(SigningError),
     /// The proxy that the run would need.
     #[error("{0}")]
-    Proxy(Unusable),
+    Proxy(ProxyError),
     /// `--upload` without an upload configuration.
     #[error("--upload needs an upload configuration")]
     UploadNotConfigured {
@@ -205,7 +205,7 @@ impl Error {
             | Error::NotVerified
             | Error::Interrupted(_) => Vec::new(),
             Error::Signing(error) => error.help(),
-            Error::Proxy(Unusable { variable }) => vec![
+            Error::Proxy(ProxyError { variable }) => vec![
                 format!("set {variable} to http://proxy:port or https://proxy:port, or unset it"),
                 "name hosts that are reached directly in NO_PROXY".to_string(),
             ],
@@ -324,7 +324,7 @@ mod tests {
             Error::Config(ConfigError::of_file(&path(), crate::config::Complaint::new("not there"))),
             Error::Signing(SigningError::Unreadable { path: path(), source: denied() }),
             Error::Signing(signing),
-            Error::Proxy(Unusable { variable: "HTTPS_PROXY" }),
+            Error::Proxy(ProxyError { variable: "HTTPS_PROXY" }),
             Error::UploadNotConfigured { config: path() },
             Error::ApiKey { variable: "KEY".to_string(), source: ApiKeyError::Unset, collecting: true },
             Error::ApiKey { variable: "KEY".to_string(), source: ApiKeyError::Unusable, collecting: false },

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use crate::field::Field;
-use crate::http::{Failure, FailureKind, Meta};
+use crate::http::{FailureKind, Meta, RequestFailure};
 use crate::rule::{Reason, Rule, Verdict, reason};
 
 /// The name of a source: in the configuration, in documents and as a directory of the bundle.
@@ -196,7 +196,7 @@ pub struct Failed {
 
 impl Failed {
     /// There was no answer.
-    pub fn of(failure: &Failure) -> Failed {
+    pub fn of(failure: &RequestFailure) -> Failed {
         let reason = match failure.kind {
             FailureKind::Unauthorized(_) => &reason::PERMISSION_DENIED,
             _ => &reason::HOST_ERROR,

@@ -18,14 +18,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use self::conversation::{Conversation, Refused, plain};
-pub use self::error::{Refusal, Step, UploadError};
+use self::conversation::{BadAnswer, Conversation, plain};
+pub use self::error::{PlatformRefusal, UploadError, UploadStep};
 pub use self::key::{ApiKey, ApiKeyError};
-pub use self::problem::Problem;
+pub use self::problem::ProblemDetails;
 use crate::config::UploadConfig;
 use crate::env::Env;
 use crate::http::{
-    Answered, Client, Failure, FailureKind, Order, Parcel, ParseError, Proxy, Settings, Spoilt, Uplink,
+    Answered, Client, ClientSettings, FailureKind, Parcel, ParseError, Proxy, RequestFailure, Spoilt, Uplink,
+    UplinkRequest,
 };
 use crate::report::{Event, Reporter, Uploading};
 use crate::screen::Screen;
@@ -38,27 +39,27 @@ const ANSWER_LIMIT: usize = 64 * 1024;
 
 /// A platform and the key to it.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct UploadTarget {
     /// Where and how.
     pub config: UploadConfig,
     key: ApiKey,
 }
 
-impl Target {
+impl UploadTarget {
     /// The configured platform with the key from the environment.
     ///
     /// # Errors
     ///
     /// If there is no key in the variable that the configuration names.
-    pub fn new(config: UploadConfig, env: &Env) -> Result<Target, ApiKeyError> {
+    pub fn new(config: UploadConfig, env: &Env) -> Result<UploadTarget, ApiKeyError> {
         let value = env.var_os(&config.api_key_env).ok_or(ApiKeyError::Unset)?;
         let key = value.to_str().and_then(ApiKey::new).ok_or(ApiKeyError::Unusable)?;
-        Ok(Target { config, key })
+        Ok(UploadTarget { config, key })
     }
 
     /// Lets the screen look for the key from now on.
-    pub fn teach(&self, screen: &Screen) {
-        self.key.teach(screen);
+    pub fn register_secret(&self, screen: &Screen) {
+        self.key.register_secret(screen);
     }
 
     /// The address of the platform, fit to print.
@@ -113,7 +114,7 @@ struct Judged {
 
 /// One upload: the platform, and who hears of it.
 pub struct Upload<'a> {
-    target: &'a Target,
+    target: &'a UploadTarget,
     uplink: Uplink,
     conversation: Arc<Conversation>,
 }
@@ -125,7 +126,7 @@ impl<'a> Upload<'a> {
     ///
     /// If TLS cannot be set up.
     pub fn new(
-        target: &'a Target,
+        target: &'a UploadTarget,
         env: &Env,
         screen: &Screen,
         reporter: &Arc<dyn Reporter>,
@@ -135,12 +136,12 @@ impl<'a> Upload<'a> {
             .key
             .header()
             .ok_or_else(|| UploadError::Client("the API key cannot stand in a header".to_string()))?;
-        let settings = Settings {
+        let settings = ClientSettings {
             timeout: target.config.timeout,
             attempts,
             proxy: Proxy::from_env(env),
             plain: target.config.api_url.scheme() == "http",
-            ..Settings::default()
+            ..ClientSettings::default()
         };
         let conversation = Arc::new(Conversation {
             authorization,
@@ -170,9 +171,9 @@ impl<'a> Upload<'a> {
 
     /// The organization that the key belongs to, if it is the one that is meant.
     async fn authenticate(&self) -> Result<String, UploadError> {
-        let order = Order::question(self.call(&["whoami"])?);
+        let order = UplinkRequest::question(self.call(&["whoami"])?);
         let Answered { value: WhoAmI { organization, role }, .. } =
-            self.ask(Step::Authenticate, &order).await?;
+            self.ask(UploadStep::Authenticate, &order).await?;
         let names = [Some(&organization.id), organization.slug.as_ref(), organization.name.as_ref()];
         let shown =
             names.iter().rev().find_map(|name| *name).map(|name| self.clean(name)).unwrap_or_default();
@@ -199,7 +200,8 @@ impl<'a> Upload<'a> {
             .append_pair("retention_days", &config.retention_days.to_string())
             .extend_pairs(config.tags.iter().map(|(name, value)| ("tag", format!("{name}={value}"))));
         self.conversation.reporter.event(Event::Upload(Uploading::Sending(parcel.bytes())));
-        let answer = self.ask(Step::Upload, &Order::parcel(url, "application/gzip", parcel)).await;
+        let answer =
+            self.ask(UploadStep::Upload, &UplinkRequest::parcel(url, "application/gzip", parcel)).await;
         self.conversation.reporter.event(Event::Upload(Uploading::SendingOver));
         let Answered { value: Stored { bundle_id, sha256, status }, meta } = match parcel.take_spoilt() {
             Some(Spoilt::Changed) => return Err(UploadError::Changed),
@@ -212,7 +214,7 @@ impl<'a> Upload<'a> {
         if !sha256.eq_ignore_ascii_case(&sent) {
             return Err(UploadError::OtherDigest { sent, kept: self.clean(&sha256) });
         }
-        let strange = |text: String| Err(UploadError::Strange { step: Step::Upload, text });
+        let strange = |text: String| Err(UploadError::Strange { step: UploadStep::Upload, text });
         if status != "stored" {
             return strange(format!(
                 "the platform says `{}` of the bundle, not `stored`",
@@ -226,9 +228,9 @@ impl<'a> Upload<'a> {
     }
 
     async fn verify(&self, bundle_id: &str, signer: Option<&KeyId>) -> Result<(), UploadError> {
-        let order = Order::command(self.call(&["bundles", bundle_id, "verify"])?);
+        let order = UplinkRequest::command(self.call(&["bundles", bundle_id, "verify"])?);
         let Answered { value: Judged { verified, key_id, reason, detail }, .. } =
-            self.ask(Step::Verify, &order).await?;
+            self.ask(UploadStep::Verify, &order).await?;
         if !verified {
             let told =
                 |text: Option<String>| text.map(|text| self.clean(&text)).filter(|text| !text.is_empty());
@@ -253,7 +255,11 @@ impl<'a> Upload<'a> {
         below(&self.target.config.api_url, "upload.api_url", &[&["api", "v1"], path].concat())
     }
 
-    async fn ask<T: DeserializeOwned>(&self, step: Step, order: &Order) -> Result<Answered<T>, UploadError> {
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        step: UploadStep,
+        order: &UplinkRequest,
+    ) -> Result<Answered<T>, UploadError> {
         // An answer in JSON that is none is as strange as one of another shape, and not asked for again.
         let parse = |bytes: &[u8]| {
             serde_json::from_slice(bytes).map_err(|error| ParseError::Shape(error.to_string()))
@@ -266,12 +272,12 @@ impl<'a> Upload<'a> {
             Ok(Err(refused)) => {
                 Err(self.error(step, FailureKind::HostFault(refused.text()), Some(refused.meta.status)))
             }
-            Err(Failure { kind, status, .. }) => Err(self.error(step, kind, status)),
+            Err(RequestFailure { kind, status, .. }) => Err(self.error(step, kind, status)),
         }
     }
 
     /// Why there is no good answer: by what the platform said, or else by what the client met.
-    fn error(&self, step: Step, kind: FailureKind, status: Option<u16>) -> UploadError {
+    fn error(&self, step: UploadStep, kind: FailureKind, status: Option<u16>) -> UploadError {
         let (said, api_url) = (self.conversation.take(), self.target.api_url().to_string());
         let attempts = said.attempts;
         let no_answer = |text: String, foreign, obstacle| UploadError::NoAnswer {
@@ -283,11 +289,17 @@ impl<'a> Upload<'a> {
             obstacle: Option::map(obstacle, Box::new),
         };
         match (said.refusal, kind) {
-            (Some(Refused::Problem(problem)), _) => {
+            (Some(BadAnswer::Problem(problem)), _) => {
                 let api_key_env = self.target.config.api_key_env.clone();
-                UploadError::Refused(Box::new(Refusal { step, api_url, problem, attempts, api_key_env }))
+                UploadError::Refused(Box::new(PlatformRefusal {
+                    step,
+                    api_url,
+                    problem,
+                    attempts,
+                    api_key_env,
+                }))
             }
-            (Some(Refused::Foreign(text)), _) => no_answer(text, true, None),
+            (Some(BadAnswer::Foreign(text)), _) => no_answer(text, true, None),
             (None, FailureKind::Obstacle(obstacle, text)) => no_answer(text, false, Some(obstacle)),
             (None, FailureKind::TooLarge { .. }) => {
                 let status = status.unwrap_or_default();

@@ -25,7 +25,7 @@ pub struct Spool {
 
 /// A stretch of the spool's file.
 #[derive(Debug, Clone, Copy)]
-struct Stretch {
+struct SpoolSpan {
     offset: u64,
     length: u64,
 }
@@ -123,7 +123,7 @@ impl Spool {
     ///
     /// If the disk is full or fails.
     pub fn add_text(&mut self, text: &str) -> io::Result<Text> {
-        let Stretch { offset, length } = self.append(text.as_bytes())?;
+        let SpoolSpan { offset, length } = self.append(text.as_bytes())?;
         let length = u32::try_from(length + 1).and_then(NonZeroU32::try_from).map_err(io::Error::other)?;
         Ok(Text { offset, length })
     }
@@ -157,9 +157,10 @@ impl Spool {
         Ok(())
     }
 
-    fn append(&mut self, bytes: &[u8]) -> io::Result<Stretch> {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<SpoolSpan> {
         use std::io::Seek as _;
-        let stretch = Stretch { offset: self.length, length: u64::try_from(bytes.len()).unwrap_or(u64::MAX) };
+        let stretch =
+            SpoolSpan { offset: self.length, length: u64::try_from(bytes.len()).unwrap_or(u64::MAX) };
         if self.file.buffer().is_empty() {
             // Documents are written by position, which leaves the file's own position behind.
             self.file.get_mut().seek(io::SeekFrom::Start(self.length))?;
@@ -204,7 +205,7 @@ impl<'a> Reader<'a> {
 
     /// The bytes of `item`.
     pub fn content(&self, item: &Item) -> impl Read + use<'a> {
-        Window { file: self.file, stretch: Stretch { offset: item.offset, length: item.size() } }
+        SpanReader { file: self.file, stretch: SpoolSpan { offset: item.offset, length: item.size() } }
     }
 
     /// The manifest's row of `item`, if it is an artifact.
@@ -236,12 +237,12 @@ impl<'a> Reader<'a> {
 }
 
 /// Reads one stretch by position, so that any number of readers share the file.
-struct Window<'a> {
+struct SpanReader<'a> {
     file: &'a File,
-    stretch: Stretch,
+    stretch: SpoolSpan,
 }
 
-impl Read for Window<'_> {
+impl Read for SpanReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let wanted = usize::try_from(self.stretch.length).unwrap_or(usize::MAX).min(buffer.len());
         let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };

@@ -19,7 +19,7 @@ use evidence::exit::Exit;
 use evidence::framework::{self, Mapping};
 use evidence::hint;
 use evidence::rule::{Reason, Rule, Status, Verdict, reason};
-use evidence::source::{self, KINDS, Kind};
+use evidence::source::{self, KINDS, SourceKind};
 use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
 
@@ -117,7 +117,7 @@ fn same<T: Ord + std::fmt::Debug>(documented: BTreeSet<T>, real: BTreeSet<T>, wh
 }
 
 /// The page of a source.
-fn page(kind: &Kind) -> String {
+fn page(kind: &SourceKind) -> String {
     format!("docs/sources/{}.md", kind.name.id())
 }
 

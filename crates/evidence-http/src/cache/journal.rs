@@ -26,7 +26,7 @@ const LARGEST: u64 = 2 * 1024 * 1024 * 1024;
 /// What an entry says, before the record it may bring.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
-pub(super) enum Head {
+pub(super) enum EntryHead {
     /// A run began.
     Began {
         /// When.
@@ -37,11 +37,11 @@ pub(super) enum Head {
     /// No run before this is to be resumed: the last one has delivered its bundle, or it is not known whether it did.
     Ended,
     /// The host answered. The reduced record stands behind this.
-    Answer(Answer),
+    Answer(AnswerEntry),
     /// The host said that its answer still holds.
     Confirmed {
         /// Of which question.
-        key: Key,
+        key: KeyHash,
         /// Which answer: one that is put in its place later was never confirmed.
         answer: Mark,
         /// When.
@@ -54,7 +54,7 @@ pub(super) enum Head {
 
 /// What is kept of an answer, apart from the record.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Answer {
+pub(super) struct AnswerEntry {
     /// What was asked.
     pub(super) path: String,
     /// For which representation.
@@ -83,7 +83,7 @@ pub(super) struct Answer {
 }
 
 /// A question, hashed: for finding it again.
-pub(super) type Key = Digits<16>;
+pub(super) type KeyHash = Digits<16>;
 
 /// The beginning of an entry's tag, by which another entry names it.
 pub(super) type Mark = Digits<8>;
@@ -120,21 +120,21 @@ impl<const N: usize> TryFrom<String> for Digits<N> {
 /// A stretch of the file that holds one entry. Two for each answer are in memory, so they are small: no file of 4 GiB
 /// is read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct JournalSpan {
     pub(super) offset: u32,
     pub(super) length: NonZeroU32,
 }
 
-impl Stretch {
+impl JournalSpan {
     /// Bytes of the file.
     pub(super) fn bytes(self) -> u64 {
         u64::from(self.length.get())
     }
 
     /// If both fit.
-    fn new(offset: u64, length: usize) -> Option<Stretch> {
+    fn new(offset: u64, length: usize) -> Option<JournalSpan> {
         let length = NonZeroU32::new(u32::try_from(length).ok()?)?;
-        Some(Stretch { offset: u32::try_from(offset).ok()?, length })
+        Some(JournalSpan { offset: u32::try_from(offset).ok()?, length })
     }
 }
 
@@ -158,13 +158,13 @@ impl Journal {
     pub(super) fn read(
         file: File,
         key: hmac::Key,
-        mut each: impl FnMut(Stretch, Mark, Head),
+        mut each: impl FnMut(JournalSpan, Mark, EntryHead),
     ) -> io::Result<Journal> {
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let (mut end, mut entry) = (0, Vec::new());
         while let Some(mark) = next(&mut reader, &key, &mut entry)? {
             let Some((head, _)) = split(&entry) else { break };
-            let Some(stretch) = Stretch::new(end, PREFIX + entry.len()) else { break };
+            let Some(stretch) = JournalSpan::new(end, PREFIX + entry.len()) else { break };
             each(stretch, mark, head);
             end += stretch.bytes();
         }
@@ -204,14 +204,14 @@ impl Journal {
     /// # Errors
     ///
     /// If the disk is full or fails, or the entry or the file is too large.
-    pub(super) fn append(&mut self, head: &Head, record: &[u8]) -> io::Result<(Stretch, Mark)> {
+    pub(super) fn append(&mut self, head: &EntryHead, record: &[u8]) -> io::Result<(JournalSpan, Mark)> {
         let mut entry = vec![0; PREFIX];
         serde_json::to_writer(&mut entry, head)?;
         entry.push(b'\n');
         entry.extend_from_slice(record);
         let length = entry.len() - PREFIX;
         let announced = u32::try_from(length).ok().filter(|_| length <= LONGEST);
-        let stretch = Stretch::new(self.end, entry.len());
+        let stretch = JournalSpan::new(self.end, entry.len());
         let Some((announced, stretch)) = announced.zip(stretch) else {
             return Err(io::Error::other("the entry is too large"));
         };
@@ -232,7 +232,7 @@ impl Journal {
     /// # Errors
     ///
     /// If the disk is full or fails.
-    pub(super) fn copy(&mut self, from: &Journal, stretch: Stretch) -> io::Result<()> {
+    pub(super) fn copy(&mut self, from: &Journal, stretch: JournalSpan) -> io::Result<()> {
         let mut entry = vec![0; usize::try_from(stretch.bytes()).map_err(io::Error::other)?];
         from.file.read_exact_at(&mut entry, u64::from(stretch.offset))?;
         self.file.write_all_at(&entry, self.end)?;
@@ -241,7 +241,7 @@ impl Journal {
     }
 
     /// The entry there and its record, if it is still what was written.
-    pub(super) fn entry(&self, stretch: Stretch) -> Option<(Head, Vec<u8>)> {
+    pub(super) fn entry(&self, stretch: JournalSpan) -> Option<(EntryHead, Vec<u8>)> {
         let mut entry = vec![0; usize::try_from(stretch.bytes()).ok()?];
         self.file.read_exact_at(&mut entry, u64::from(stretch.offset)).ok()?;
         let content = entry.split_off(PREFIX.min(entry.len()));
@@ -280,7 +280,7 @@ fn whole(read: io::Result<()>) -> io::Result<bool> {
     }
 }
 
-fn split(content: &[u8]) -> Option<(Head, &[u8])> {
+fn split(content: &[u8]) -> Option<(EntryHead, &[u8])> {
     let end = content.iter().position(|byte| *byte == b'\n')?;
     let (head, record) = content.split_at(end);
     Some((serde_json::from_slice(head).ok()?, record.get(1..)?))

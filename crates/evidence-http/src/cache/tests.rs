@@ -3,7 +3,7 @@
 use super::*;
 
 fn open(directory: &Path, purpose: Purpose, now: i64) -> io::Result<Cache> {
-    let owner = Owner {
+    let owner = CacheOwner {
         api_url: "https://code.example/",
         organization: "acme",
         about: "main",
@@ -15,8 +15,8 @@ fn open(directory: &Path, purpose: Purpose, now: i64) -> io::Result<Cache> {
 
 const COLLECT: Purpose = Purpose::Collect { resume: false };
 
-fn kept(at: i64, etag: &str, record: &[u8]) -> Kept {
-    Kept {
+fn kept(at: i64, etag: &str, record: &[u8]) -> CachedAnswer {
+    CachedAnswer {
         at: Timestamp::from_second(at).unwrap(),
         status: 200,
         etag: Some(etag.to_string()),
@@ -28,8 +28,8 @@ fn kept(at: i64, etag: &str, record: &[u8]) -> Kept {
     }
 }
 
-fn question(path: &str) -> Question<'_> {
-    Question { path, accept: "application/json" }
+fn question(path: &str) -> CacheKey<'_> {
+    CacheKey { path, accept: "application/json" }
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_last_answer_is_found_again() {
     cache.keep(question("/b"), 2, &kept(101, "\"3\"", b"three"), None);
     let found = cache.find(question("/a")).unwrap();
     assert_eq!((found.etag.as_deref(), found.record.as_slice()), (Some("\"2\""), b"two".as_slice()));
-    assert!(cache.find(Question { accept: "text/plain", ..question("/a") }).is_none());
+    assert!(cache.find(CacheKey { accept: "text/plain", ..question("/a") }).is_none());
     assert_eq!((cache.count(1), cache.count(2), cache.count(3)), (1, 1, 0));
     drop(cache);
     let cache = open(directory.path(), COLLECT, 200).unwrap();

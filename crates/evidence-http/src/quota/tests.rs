@@ -9,8 +9,8 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 /// An answer at `date` (all times in seconds after the start) with a limit of 5,000.
-fn reading(remaining: u64, reset: i64, date: i64) -> Reading {
-    Reading {
+fn reading(remaining: u64, reset: i64, date: i64) -> QuotaReading {
+    QuotaReading {
         limit: Some(5_000),
         remaining: Some(remaining),
         reset: Some(START + reset),
@@ -18,7 +18,7 @@ fn reading(remaining: u64, reset: i64, date: i64) -> Reading {
     }
 }
 
-fn observed(readings: &[Reading], now: i64) -> Quota {
+fn observed(readings: &[QuotaReading], now: i64) -> Quota {
     let mut quota = Quota::new();
     readings.iter().for_each(|reading| quota.observe(*reading, at(now)));
     quota
@@ -32,7 +32,7 @@ fn admit(quota: &mut Quota, now: i64) -> Admit {
 fn nothing_known_is_no_limit() {
     let mut quota = Quota::new();
     assert_eq!(quota.admit(at(0), 1_000, THRESHOLD, true), Admit::Go);
-    quota.observe(Reading { date: Some(START), ..Reading::default() }, at(0));
+    quota.observe(QuotaReading { date: Some(START), ..QuotaReading::default() }, at(0));
     assert_eq!(quota.admit(at(0), 1_000, THRESHOLD, true), Admit::Go);
     assert!(!quota.is_limited());
     assert_eq!((quota.last(), quota.tightest(at(0))), (None, None));
@@ -99,7 +99,7 @@ fn the_host_clock_decides() {
         let mut quota = observed(&[reading(0, skew + 600, skew)], 0);
         assert_eq!(admit(&mut quota, 0), Admit::WaitUntil(at(601)), "{skew}");
         // The difference is remembered for answers without a date.
-        quota.observe(Reading { date: None, ..reading(0, skew + 900, skew) }, at(100));
+        quota.observe(QuotaReading { date: None, ..reading(0, skew + 900, skew) }, at(100));
         assert_eq!(admit(&mut quota, 100), Admit::WaitUntil(at(901)), "{skew}");
     }
 }
@@ -127,13 +127,13 @@ fn small_limits_scale_the_threshold() {
         [(5_000, 100), (1_000, 100), (500, 100), (101, 100), (100, 10), (60, 6), (19, 1), (1, 1), (0, 1)]
     {
         for remaining in 0..=limit {
-            let mut quota = observed(&[Reading { limit: Some(limit), ..reading(remaining, 600, 0) }], 0);
+            let mut quota = observed(&[QuotaReading { limit: Some(limit), ..reading(remaining, 600, 0) }], 0);
             let expected = if remaining >= fewest { Admit::Go } else { Admit::WaitUntil(at(601)) };
             assert_eq!(admit(&mut quota, 0), expected, "{limit} {remaining}");
         }
     }
     // A host that does not say its limit is taken at the threshold's word.
-    let unnamed = |remaining| Reading { limit: None, ..reading(remaining, 600, 0) };
+    let unnamed = |remaining| QuotaReading { limit: None, ..reading(remaining, 600, 0) };
     assert_eq!(admit(&mut observed(&[unnamed(100)], 0), 0), Admit::Go);
     assert_eq!(admit(&mut observed(&[unnamed(99)], 0), 0), Admit::WaitUntil(at(601)));
 }
@@ -152,7 +152,7 @@ fn a_small_limit_still_gets_everything_done() {
                 assert!(remaining > 0, "the host would have refused");
                 remaining -= 1;
                 done += 1;
-                quota.observe(Reading { limit: Some(60), ..reading(remaining, reset, now) }, at(now));
+                quota.observe(QuotaReading { limit: Some(60), ..reading(remaining, reset, now) }, at(now));
             }
             Admit::WaitUntil(when) => {
                 assert!(when > at(now));
@@ -216,7 +216,7 @@ proptest! {
         let mut now = 0;
         for ((limit, remaining), (reset, date), (step, refused)) in answers {
             now += step;
-            quota.observe(Reading { limit, remaining, reset, date }, at(now));
+            quota.observe(QuotaReading { limit, remaining, reset, date }, at(now));
             if refused {
                 quota.refused(reset, at(now));
             }

@@ -20,7 +20,7 @@ fn http_dates() {
 
 /// One of each.
 fn every_class() -> Vec<Class> {
-    use Refusal::*;
+    use RefusalCause::*;
     let refusals = [Permission, LoginAttempts, Intermediary];
     let mut classes: Vec<Class> = refusals.into_iter().map(Class::Forbidden).collect();
     classes.extend([
@@ -50,13 +50,16 @@ fn every_class() -> Vec<Class> {
 fn nothing_is_asked_more_than_five_times() {
     for class in every_class() {
         for attempt in 0..=100 {
-            let result = verdict(class, attempt, 0.5);
+            let result = decide(class, attempt, 0.5);
             if attempt >= MAXIMUM_ATTEMPTS {
-                assert!(matches!(result, Verdict::Accept | Verdict::GiveUp), "{class:?} {attempt}");
+                assert!(
+                    matches!(result, RetryDecision::Accept | RetryDecision::GiveUp),
+                    "{class:?} {attempt}"
+                );
             } else {
-                assert_ne!(result, Verdict::GiveUp, "{class:?} {attempt}");
+                assert_ne!(result, RetryDecision::GiveUp, "{class:?} {attempt}");
             }
-            if let Verdict::RetryAfter(wait) = result {
+            if let RetryDecision::RetryAfter(wait) = result {
                 assert!(
                     wait >= Duration::from_secs(1) && wait <= LONGEST_WAIT,
                     "{class:?} {attempt} {wait:?}"
@@ -68,7 +71,7 @@ fn nothing_is_asked_more_than_five_times() {
 
 #[test]
 fn the_waits() {
-    let seconds = |seconds| Verdict::RetryAfter(Duration::from_secs(seconds));
+    let seconds = |seconds| RetryDecision::RetryAfter(Duration::from_secs(seconds));
     let after = |seconds| Class::SecondaryLimit { retry_after: Some(seconds) };
     let table = [
         (FAULT, [seconds(1), seconds(2), seconds(4), seconds(8)]),
@@ -80,12 +83,12 @@ fn the_waits() {
         (after(30), [seconds(30); 4]),
         (after(0), [seconds(1); 4]),
         (after(100_000), [seconds(3_600); 4]),
-        (Class::PrimaryLimit { reset: Some(0) }, [Verdict::WaitForReset; 4]),
-        (Class::NotFound, [Verdict::Accept; 4]),
+        (Class::PrimaryLimit { reset: Some(0) }, [RetryDecision::WaitForReset; 4]),
+        (Class::NotFound, [RetryDecision::Accept; 4]),
     ];
     for (class, waits) in table {
         for (attempt, expected) in (1..).zip(waits) {
-            assert_eq!(verdict(class, attempt, 0.0), expected, "{class:?} {attempt}");
+            assert_eq!(decide(class, attempt, 0.0), expected, "{class:?} {attempt}");
         }
     }
 }
@@ -94,15 +97,16 @@ fn the_waits() {
 fn jitter_stretches_faults_only() {
     let seconds = Duration::from_secs_f64;
     for (jitter, wait) in [(0.0, 2.0), (0.5, 2.5), (1.0, 3.0), (-7.0, 2.0), (7.0, 3.0), (f64::NAN, 2.0)] {
-        assert_eq!(verdict(FAULT, 2, jitter), Verdict::RetryAfter(seconds(wait)));
-        assert_eq!(verdict(SECONDARY, 1, jitter), Verdict::RetryAfter(seconds(60.0)));
+        assert_eq!(decide(FAULT, 2, jitter), RetryDecision::RetryAfter(seconds(wait)));
+        assert_eq!(decide(SECONDARY, 1, jitter), RetryDecision::RetryAfter(seconds(60.0)));
     }
 }
 
 #[test]
 fn attempts_are_counted_as_configured() {
     for most in 1..=21 {
-        let tried = (1..100).find(|n| verdict_within(most, Class::Transport, *n, 0.0) == Verdict::GiveUp);
+        let tried =
+            (1..100).find(|n| decide_within(most, Class::Transport, *n, 0.0) == RetryDecision::GiveUp);
         assert_eq!(tried, Some(most));
     }
 }

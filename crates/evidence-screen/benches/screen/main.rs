@@ -12,7 +12,7 @@ mod hostile;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use evidence_screen::{RULES, Screen};
+use evidence_screen::{PATTERNS, Screen};
 
 use form::Form;
 
@@ -50,7 +50,7 @@ fn new(bencher: Bencher) {
 /// What the first key words of every rule cost: their patterns are compiled then.
 #[divan::bench(sample_count = 20)]
 fn every_pattern_compiled(bencher: Bencher) {
-    let keywords = RULES.iter().flat_map(|rule| rule.keywords);
+    let keywords = PATTERNS.iter().flat_map(|rule| rule.keywords);
     let text: String = keywords.map(|word| format!("{word}01234567 {word}=\n")).collect();
     bencher.with_inputs(|| Screen::new(OWN)).bench_values(|screen| screen.check(black_box(text.as_bytes())));
 }

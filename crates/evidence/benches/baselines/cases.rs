@@ -8,11 +8,11 @@ use std::path::Path;
 use evidence::evaluate::{Evidence, checks};
 use evidence::http::ParseError;
 use evidence::http::link;
-use evidence::http::retry::verdict;
+use evidence::http::retry::decide;
 use evidence::screen::Screen;
-use evidence::source::codehost::answer::{Parts, classify};
+use evidence::source::codehost::answer::{AnswerParts, classify};
 use evidence::source::codehost::codeowners::CodeOwners;
-use evidence::source::{Found, KINDS};
+use evidence::source::{CollectionItem, KINDS};
 use evidence_bundle::{
     Expectations, Limits, SignedBundle, SigningKey, TrustRoot, UnsignedBundle, UntrustedBundle,
 };
@@ -57,16 +57,16 @@ const OWN: &[&str] = &["0123456789-a-made-up-credential-0123456789"];
 fn retry_verdict() -> Work {
     Box::new(|| {
         for attempt in 0..1_000 {
-            let answer = Parts {
+            let answer = AnswerParts {
                 status: 403,
                 remaining: Some(4_000),
                 reset: Some(1_782_590_558),
                 date: Some(1_782_587_558),
                 message: Some("Resource not accessible by personal access token"),
                 is_json: true,
-                ..Parts::default()
+                ..AnswerParts::default()
             };
-            black_box(verdict(classify(black_box(&answer)), 1 + attempt % 5, 0.5));
+            black_box(decide(classify(black_box(&answer)), 1 + attempt % 5, 0.5));
         }
     })
 }
@@ -98,7 +98,7 @@ fn judgements() -> Vec<Case> {
         let Some((call, bytes)) = bytes.split_first() else { continue };
         let read = calls[usize::from(*call) % calls.len()].read;
         for (index, found) in read(bytes).unwrap_or_default().into_iter().enumerate() {
-            let Found::Inspected(inspection) = found else { continue };
+            let CollectionItem::Inspected(inspection) = found else { continue };
             let Some(check) = checks(inspection, &Evidence::None).pop() else { continue };
             if known.insert(check.rule.code) {
                 let bytes = bytes.to_vec();
@@ -112,8 +112,10 @@ fn judgements() -> Vec<Case> {
     cases
 }
 
-fn read_and_judge(read: fn(&[u8]) -> Result<Vec<Found>, ParseError>, bytes: &[u8], index: usize) {
-    if let Some(Found::Inspected(inspection)) = read(black_box(bytes)).unwrap().into_iter().nth(index) {
+fn read_and_judge(read: fn(&[u8]) -> Result<Vec<CollectionItem>, ParseError>, bytes: &[u8], index: usize) {
+    if let Some(CollectionItem::Inspected(inspection)) =
+        read(black_box(bytes)).unwrap().into_iter().nth(index)
+    {
         drop(black_box(checks(inspection, &Evidence::None)));
     }
 }

@@ -13,7 +13,7 @@ use crate::http::Meta;
 use crate::observation::ArtifactKind;
 use crate::report::Quiet;
 use crate::rule::{Rule, Verdict};
-use crate::source::{Account, ConnectErrorKind, Plan};
+use crate::source::{ConnectErrorKind, Plan, SessionSummary};
 
 const TORTOISE: SourceName = SourceName::new("tortoise");
 const HARE: SourceName = SourceName::new("hare");
@@ -61,7 +61,7 @@ impl Session for Scripted {
         async { Ok(Plan::default()) }.boxed()
     }
 
-    fn collect(&self) -> BoxStream<'_, Found> {
+    fn collect(&self) -> BoxStream<'_, CollectionItem> {
         let name = self.name;
         stream::iter(self.steps)
             .filter_map(move |step| async move {
@@ -78,17 +78,20 @@ impl Session for Scripted {
                             Observation { source, kind: &NOTE, subject, seen, warnings: Vec::new() }
                         });
                         let inspection = Inspection::of(observations.collect());
-                        Some(Found::Inspected(subjects.iter().fold(inspection, |inspection, subject| {
-                            inspection.judged(&RULE, *subject, Verdict::pass("all good"))
-                        })))
+                        Some(CollectionItem::Inspected(subjects.iter().fold(
+                            inspection,
+                            |inspection, subject| {
+                                inspection.judged(&RULE, *subject, Verdict::pass("all good"))
+                            },
+                        )))
                     }
                 }
             })
             .boxed()
     }
 
-    fn account(&self) -> Account {
-        Account {
+    fn account(&self) -> SessionSummary {
+        SessionSummary {
             given_up: Vec::new(),
             api_url: String::new(),
             identity: Identity { login: None, scopes: String::new() },

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::http::Proxy;
 use crate::interrupt::Interrupt;
-use crate::platform::Target;
+use crate::platform::UploadTarget;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::screen::{self, Screen};
 use crate::signing;
@@ -54,8 +54,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     screen.learn(credentials(&config, env));
     screen.learn(&signing.secrets);
     // Wanted or not, the key to the platform is in the environment.
-    let platform = config.upload.clone().and_then(|upload| Target::new(upload, env).ok());
-    platform.iter().for_each(|target| target.teach(&screen));
+    let platform = config.upload.clone().and_then(|upload| UploadTarget::new(upload, env).ok());
+    platform.iter().for_each(|target| target.register_secret(&screen));
     reporter.screen(&screen);
     if let Some(message) = &signing.warning {
         reporter.event(Event::Warning(&own_warning("signing_key_readable", message)));
@@ -200,7 +200,7 @@ async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, 
     let none_left = connected.iter().all(|source| source.error().is_some());
     for source in &connected {
         match source {
-            Connected::Session(session) => tell(&**session, &*run.reporter),
+            Connected::Session(session) => report_connection(&**session, &*run.reporter),
             Connected::Failed(..) if misconfigured || none_left => {}
             Connected::Failed(_, error) => run.reporter.event(Event::Unconnected(error)),
         }
@@ -208,7 +208,7 @@ async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, 
     if misconfigured || none_left { Err(Error::Connect(errors().cloned().collect())) } else { Ok(connected) }
 }
 
-fn tell(session: &dyn Session, reporter: &dyn Reporter) {
+fn report_connection(session: &dyn Session, reporter: &dyn Reporter) {
     let account = session.account();
     reporter.event(Event::Connected {
         source: session.name(),

@@ -26,9 +26,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::http::{Parcel, Proxy};
 use crate::interrupt::Interrupt;
-use crate::platform::{Target, Upload, UploadError, Uploaded};
+use crate::platform::{Upload, UploadError, UploadTarget, Uploaded};
 use crate::report::format::{shell_path, shell_word};
-use crate::report::{Event, Found, Quiet, Reporter, Terminal, Uploading};
+use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
 use crate::screen::{self, Screen};
 
 /// The configuration whose platform counts if none is named. The keys in it do not: see [`verify::trust_root`].
@@ -63,7 +63,7 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(false)) };
     let screen = Arc::new(screen::shared().clone());
-    target.teach(&screen);
+    target.register_secret(&screen);
     reporter.screen(&screen);
     let interrupt = Interrupt::watch().map_err(Error::System)?;
 
@@ -96,7 +96,7 @@ pub(super) fn intended(
     config: &Config,
     env: &Env,
     reporter: &dyn Reporter,
-) -> Result<Option<Target>, Error> {
+) -> Result<Option<UploadTarget>, Error> {
     if !args.upload {
         return Ok(None);
     }
@@ -109,7 +109,7 @@ pub(super) fn intended(
 
 /// Uploads what was just collected, if it is complete.
 pub(super) fn collected(
-    target: &Target,
+    target: &UploadTarget,
     new: &NewBundle<'_>,
     context: &UploadContext<'_>,
 ) -> Result<(), Error> {
@@ -142,7 +142,7 @@ fn failed(failure: UploadError, bundle: &Path, again: String) -> Error {
 
 /// Sends the parcel and says what came of it.
 fn deliver(
-    target: &Target,
+    target: &UploadTarget,
     bundle: &Path,
     looked: &CheckedBundle,
     context: &UploadContext<'_>,
@@ -234,10 +234,10 @@ fn no_platform(config: Option<&Path>) -> Error {
     Error::Usage { message: "there is no evidence platform to upload to".to_string(), help }
 }
 
-fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<Target, Error> {
+fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<UploadTarget, Error> {
     Proxy::from_env(env).check([&config.api_url]).map_err(Error::Proxy)?;
     let variable = config.api_key_env.clone();
-    Target::new(config, env).map_err(|source| Error::ApiKey { variable, source, collecting })
+    UploadTarget::new(config, env).map_err(|source| Error::ApiKey { variable, source, collecting })
 }
 
 /// The same question as `evidence verify` would ask: only a configuration that is named says whom to trust.
@@ -291,13 +291,13 @@ impl CheckedBundle {
         }
     }
 
-    fn found(&self) -> Found<'_> {
+    fn found(&self) -> LocalResult<'_> {
         match &self.judged {
             LocalVerdict::Verified { trusted_by, complete, .. } => {
-                Found::Verified { trusted_by, complete: *complete }
+                LocalResult::Verified { trusted_by, complete: *complete }
             }
-            LocalVerdict::NotAuthenticated { .. } => Found::NotAuthenticated,
-            LocalVerdict::NotLookedAt => Found::NotVerified,
+            LocalVerdict::NotAuthenticated { .. } => LocalResult::NotAuthenticated,
+            LocalVerdict::NotLookedAt => LocalResult::NotVerified,
         }
     }
 }

@@ -98,7 +98,7 @@ static SECTION: Section = Section {
 };
 
 /// The parts of a configuration that come from the text of the file.
-struct Parts {
+struct FileSettings {
     framework: &'static Framework,
     controls: Vec<&'static Control>,
     sources: Vec<Arc<dyn Configured>>,
@@ -114,11 +114,11 @@ pub(crate) fn decode(
     sha256: String,
 ) -> Option<Config> {
     let parts = parts(decoder, fields)?;
-    let Parts { framework, controls, sources, bundle, upload } = parts;
+    let FileSettings { framework, controls, sources, bundle, upload } = parts;
     Some(Config { path: path.to_path_buf(), sha256, framework, controls, sources, bundle, upload })
 }
 
-fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Parts> {
+fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<FileSettings> {
     // Each part is read before any is asked for, so that all their problems are found.
     let framework = decoder.text(fields, &FRAMEWORK).and_then(|text| Framework::from_id(&text.value));
     let controls = controls(decoder, fields, &CONTROLS);
@@ -127,7 +127,7 @@ fn parts(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<Parts> {
         .map(|fields| sources::decode(decoder, &fields, controls.as_deref()));
     let bundle = decoder.section(fields, &BUNDLE).map(|fields| bundle::decode(decoder, &fields));
     let upload = decoder.section(fields, &UPLOAD).map(|fields| upload::decode(decoder, &fields));
-    Some(Parts {
+    Some(FileSettings {
         framework: framework?,
         controls: controls?,
         sources: sources??,

@@ -9,10 +9,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 
-use super::problem::Problem;
-use crate::http::quota::Reading;
-use crate::http::retry::{Class, Refusal, http_date, retry_after_seconds};
-use crate::http::{Answer, Dialect, Failure, FailureKind, Meaning, Request, Watch, one_line};
+use super::problem::ProblemDetails;
+use crate::http::quota::QuotaReading;
+use crate::http::retry::{Class, RefusalCause, http_date, retry_after_seconds};
+use crate::http::{Answer, Dialect, FailureKind, Meaning, Request, RequestFailure, Watch, single_line};
 use crate::report::{Event, Reporter, Uploading};
 use crate::screen::Screen;
 
@@ -24,39 +24,39 @@ pub(super) struct Conversation {
     pub(super) attempts: u32,
     pub(super) screen: Screen,
     pub(super) reporter: Arc<dyn Reporter>,
-    pub(super) said: Mutex<Said>,
+    pub(super) said: Mutex<RequestLog>,
 }
 
 /// What the platform said to one request.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct RequestLog {
     /// How often it was asked.
     pub(super) attempts: u32,
     /// Its last answer, if that is no good one.
-    pub(super) refusal: Option<Refused>,
+    pub(super) refusal: Option<BadAnswer>,
 }
 
 /// An answer that is no good one.
 #[derive(Debug)]
-pub(super) enum Refused {
+pub(super) enum BadAnswer {
     /// The platform refuses, in its own words.
-    Problem(Problem),
+    Problem(ProblemDetails),
     /// It is not the platform's: a page, an address elsewhere.
     Foreign(String),
 }
 
 impl Conversation {
     /// What the platform said since this was last asked.
-    pub(super) fn take(&self) -> Said {
+    pub(super) fn take(&self) -> RequestLog {
         std::mem::take(&mut *self.lock())
     }
 
     /// A stranger's text, fit to print.
     pub(super) fn clean(&self, text: &str) -> String {
-        self.screen.redact(&one_line(text.trim())).into_owned()
+        self.screen.redact(&single_line(text.trim())).into_owned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Said> {
+    fn lock(&self) -> MutexGuard<'_, RequestLog> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -67,26 +67,26 @@ impl Dialect for Conversation {
         let accepted = HeaderValue::from_static("application/json, application/problem+json");
         request.headers.insert(ACCEPT, accepted);
         let mut said = self.lock();
-        *said = Said { attempts: said.attempts + 1, refusal: None };
+        *said = RequestLog { attempts: said.attempts + 1, refusal: None };
         Ok(())
     }
 
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
         let (class, refusal) = understand(answer, &|text| self.clean(text));
         self.lock().refusal = refusal;
-        Meaning { class, code: None, message: None, request_id: None, reading: Reading::default() }
+        Meaning { class, code: None, message: None, request_id: None, reading: QuotaReading::default() }
     }
 }
 
 /// Progress and failed attempts are events of the run.
 impl Watch for Conversation {
-    fn again(&self, failure: &Failure, wait: Duration) {
+    fn again(&self, failure: &RequestFailure, wait: Duration) {
         let text = match &self.lock().refusal {
-            Some(Refused::Problem(problem)) => {
+            Some(BadAnswer::Problem(problem)) => {
                 let status = format!("HTTP {}", problem.status);
                 problem.text().map_or(status.clone(), |words| format!("{status}: {words}"))
             }
-            Some(Refused::Foreign(text)) => text.clone(),
+            Some(BadAnswer::Foreign(text)) => text.clone(),
             None => self.clean(&plain(failure.kind.clone())),
         };
         self.reporter.event(Event::Upload(Uploading::Again {
@@ -104,18 +104,18 @@ impl Watch for Conversation {
 
 /// Why there is no answer, without how often it was tried.
 pub(super) fn plain(kind: FailureKind) -> String {
-    Failure::local(kind).to_string()
+    RequestFailure::local(kind).to_string()
 }
 
 /// What an answer means, and what the platform says with it if it is no good one: each text passed through `clean`.
-fn understand(answer: &Answer<'_>, clean: &dyn Fn(&str) -> String) -> (Class, Option<Refused>) {
+fn understand(answer: &Answer<'_>, clean: &dyn Fn(&str) -> String) -> (Class, Option<BadAnswer>) {
     let status = answer.status;
     let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
     let media = content_type.split(';').next().unwrap_or_default().trim();
     let is_json = media == "application/json" || media.ends_with("+json");
     let date = answer.header("date").and_then(http_date);
     let retry_after = answer.header("retry-after").and_then(|value| retry_after_seconds(value, date));
-    let foreign = |text: &str| Some(Refused::Foreign(format!("HTTP {status} {text}")));
+    let foreign = |text: &str| Some(BadAnswer::Foreign(format!("HTTP {status} {text}")));
     match classify(status, retry_after) {
         Class::Success if is_json => (Class::Success, None),
         Class::Success => (Class::Unexpected, foreign("with a page that is not JSON")),
@@ -124,11 +124,11 @@ fn understand(answer: &Answer<'_>, clean: &dyn Fn(&str) -> String) -> (Class, Op
             (Class::Redirect, foreign(&format!("with a redirect to {to}")))
         }
         class => {
-            let problem = Problem::read(status, answer.body.filter(|_| is_json), clean);
+            let problem = ProblemDetails::read(status, answer.body.filter(|_| is_json), clean);
             // What was sent is known to be right, so it was damaged on its way.
             let damaged = status == 400 && problem.is_damage();
             let class = if damaged { Class::HostFault { retry_after } } else { class };
-            (class, Some(Refused::Problem(problem)))
+            (class, Some(BadAnswer::Problem(problem)))
         }
     }
 }
@@ -139,7 +139,7 @@ fn classify(status: u16, retry_after: Option<u64>) -> Class {
         200..=299 => Class::Success,
         300..=399 => Class::Redirect,
         401 => Class::Unauthorized,
-        403 => Class::Forbidden(Refusal::Permission),
+        403 => Class::Forbidden(RefusalCause::Permission),
         404 => Class::NotFound,
         408 | 500..=599 => Class::HostFault { retry_after },
         429 => Class::Throttled { retry_after },
@@ -153,13 +153,13 @@ mod tests {
     use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
     use super::*;
-    use crate::http::retry::{Verdict, verdict};
+    use crate::http::retry::{RetryDecision, decide};
 
     #[test]
     fn every_status_means_something() {
         for status in 0..=u16::MAX {
             let (plain, asked) = (classify(status, None), classify(status, Some(7)));
-            let retried = |class| matches!(verdict(class, 1, 0.0), Verdict::RetryAfter(_));
+            let retried = |class| matches!(decide(class, 1, 0.0), RetryDecision::RetryAfter(_));
             let faults = status == 408 || status == 429 || (500..600).contains(&status);
             assert_eq!(retried(plain), faults, "{status}");
             assert_eq!(retried(asked), faults || [409, 423, 425].contains(&status), "{status}");
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    fn answered(status: u16, media: &'static str, body: &str) -> (Class, Option<Refused>) {
+    fn answered(status: u16, media: &'static str, body: &str) -> (Class, Option<BadAnswer>) {
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static(media))]);
         understand(
             &Answer {
@@ -179,13 +179,13 @@ mod tests {
                 sent_at: Timestamp::UNIX_EPOCH,
                 now: Timestamp::UNIX_EPOCH,
             },
-            &|text| one_line(text.trim()),
+            &|text| single_line(text.trim()),
         )
     }
 
-    fn problem(status: u16, media: &'static str, body: &str) -> (Class, Problem) {
+    fn problem(status: u16, media: &'static str, body: &str) -> (Class, ProblemDetails) {
         match answered(status, media, body) {
-            (class, Some(Refused::Problem(problem))) => (class, problem),
+            (class, Some(BadAnswer::Problem(problem))) => (class, problem),
             other => panic!("{body}: {other:?}"),
         }
     }
@@ -206,7 +206,7 @@ mod tests {
         assert!(problem(422, "application/json; charset=utf-8", &long).1.words.unwrap().len() < 600);
         // A page is never quoted, whatever it says it is.
         let page = problem(502, "text/html", r#"{"title":"x"}"#).1;
-        assert_eq!(page, Problem { status: 502, ..Problem::default() });
+        assert_eq!(page, ProblemDetails { status: 502, ..ProblemDetails::default() });
     }
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
     fn a_page_is_no_answer() {
         for media in ["text/html", "", "application/jsonx", "text/json"] {
             assert!(
-                matches!(answered(200, media, "{}"), (Class::Unexpected, Some(Refused::Foreign(_)))),
+                matches!(answered(200, media, "{}"), (Class::Unexpected, Some(BadAnswer::Foreign(_)))),
                 "{media}"
             );
         }

@@ -5,13 +5,13 @@ use std::fmt;
 use evidence_bundle::read::NewerBundle;
 use url::Url;
 
-use super::problem::{Problem, joined};
+use super::problem::{ProblemDetails, joined};
 use crate::exit::Exit;
-use crate::http::{Obstacle, Place};
+use crate::http::{HelpTarget, Obstacle};
 
 /// What was being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum UploadStep {
     /// Signing in.
     Authenticate,
     /// Handing over.
@@ -20,32 +20,32 @@ pub enum Step {
     Verify,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for UploadStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Step::Authenticate => "sign in at the evidence platform",
-            Step::Upload => "upload the bundle",
-            Step::Verify => "have the platform verify the bundle",
+            UploadStep::Authenticate => "sign in at the evidence platform",
+            UploadStep::Upload => "upload the bundle",
+            UploadStep::Verify => "have the platform verify the bundle",
         })
     }
 }
 
 /// What the platform refuses, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct PlatformRefusal {
     /// What was asked.
-    pub step: Step,
+    pub step: UploadStep,
     /// The platform's address.
     pub api_url: String,
     /// Its words.
-    pub problem: Problem,
+    pub problem: ProblemDetails,
     /// How often it was asked.
     pub attempts: u32,
     /// The variable that holds the key.
     pub api_key_env: String,
 }
 
-impl Refusal {
+impl PlatformRefusal {
     fn may_pass(&self) -> bool {
         matches!(self.problem.status, 408 | 429 | 500..=599) || self.problem.is_damage()
     }
@@ -62,11 +62,11 @@ impl Refusal {
                 let variable = &self.api_key_env;
                 format!("{variable} must hold a key of this platform that has not been revoked")
             }
-            (403, Step::Authenticate) => {
+            (403, UploadStep::Authenticate) => {
                 "the platform knows the key and lets it do nothing: ask its administrator".to_string()
             }
             (403, _) => "the key must have the role `upload`: make one on the platform".to_string(),
-            (404, Step::Authenticate) => ADDRESS.to_string(),
+            (404, UploadStep::Authenticate) => ADDRESS.to_string(),
             (413, _) => {
                 "have the platform's administrator raise its limit, or collect fewer repositories per \
                          configuration"
@@ -111,11 +111,11 @@ pub enum UploadError {
     /// The client cannot be made.
     Client(String),
     /// The platform refuses.
-    Refused(Box<Refusal>),
+    Refused(Box<PlatformRefusal>),
     /// There is no answer, or none of the platform's.
     NoAnswer {
         /// What was asked.
-        step: Step,
+        step: UploadStep,
         /// The platform's address.
         api_url: String,
         /// What came instead.
@@ -130,7 +130,7 @@ pub enum UploadError {
     /// The platform's answer says something else than documented, or than can be true.
     Strange {
         /// What was asked.
-        step: Step,
+        step: UploadStep,
         /// What is wrong with the answer.
         text: String,
     },
@@ -195,11 +195,11 @@ impl UploadError {
             UploadError::NoAnswer { obstacle: Some(obstacle), api_url, .. } => {
                 let url = Url::parse(api_url).ok();
                 let host = url.as_ref().and_then(Url::host_str).unwrap_or("the platform");
-                return obstacle.help(Place { host, address: "upload.api_url", ca_file: None });
+                return obstacle.help(HelpTarget { host, address: "upload.api_url", ca_file: None });
             }
             UploadError::NotVerified { reason, .. } => not_trusted(reason.as_deref()),
             UploadError::NoAnswer { foreign: true, .. } => ADDRESS.to_string(),
-            UploadError::NoAnswer { step: Step::Upload, .. } => {
+            UploadError::NoAnswer { step: UploadStep::Upload, .. } => {
                 "check the proxy and the network; one that takes no bundle of this size may also just hang up"
                     .to_string()
             }
@@ -235,7 +235,7 @@ impl fmt::Display for UploadError {
             UploadError::Local(text) => write!(f, "the bundle is not uploaded: {text}"),
             UploadError::Client(text) => f.write_str(text),
             UploadError::Refused(refusal) => {
-                let Refusal { step, api_url, problem, attempts, .. } = &**refusal;
+                let PlatformRefusal { step, api_url, problem, attempts, .. } = &**refusal;
                 write!(f, "cannot {step}: {api_url} answers HTTP {}", problem.status)?;
                 problem.text().iter().try_for_each(|words| write!(f, ": {words}"))?;
                 problem.request_id.iter().try_for_each(|id| write!(f, " [request {id}]"))?;

@@ -21,7 +21,7 @@ impl ApiKey {
     }
 
     /// Lets the screen look for it from now on.
-    pub(super) fn teach(&self, screen: &Screen) {
+    pub(super) fn register_secret(&self, screen: &Screen) {
         screen.learn([self.0.expose_secret()]);
     }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// What the platform says of an error (RFC 9457), each text fit to print.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Problem {
+pub struct ProblemDetails {
     /// The HTTP status.
     pub status: u16,
     /// The kind of problem, if it is one of the platform's own: what follows `urn:evidence-platform:problem:`.
@@ -23,10 +23,10 @@ const PROBLEM_TYPES: &str = "urn:evidence-platform:problem:";
 /// The codes of problems that mean that the body did not arrive as it was sent.
 const DAMAGED: &[&str] = &["digest-mismatch", "body-incomplete"];
 
-impl Problem {
+impl ProblemDetails {
     /// The problem of an answer with this status, each text passed through `clean`; nothing but the status if the body is
     /// no such document.
-    pub(super) fn read(status: u16, body: Option<&[u8]>, clean: &dyn Fn(&str) -> String) -> Problem {
+    pub(super) fn read(status: u16, body: Option<&[u8]>, clean: &dyn Fn(&str) -> String) -> ProblemDetails {
         let document = body.and_then(|body| serde_json::from_slice::<ProblemDocument>(body).ok());
         document.unwrap_or_default().with_status(status, clean)
     }
@@ -54,9 +54,9 @@ struct ProblemDocument {
 }
 
 impl ProblemDocument {
-    fn with_status(self, status: u16, clean: &dyn Fn(&str) -> String) -> Problem {
+    fn with_status(self, status: u16, clean: &dyn Fn(&str) -> String) -> ProblemDetails {
         let line = |text: Option<String>| text.map(|text| clean(&text)).filter(|text| !text.is_empty());
-        Problem {
+        ProblemDetails {
             status,
             code: line(self.kind.and_then(|kind| kind.strip_prefix(PROBLEM_TYPES).map(str::to_string))),
             words: line(self.detail).or_else(|| line(self.title)),

@@ -19,7 +19,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use quiet::Quiet;
 pub use terminal::Terminal;
-pub use upload::{Found, Uploading};
+pub use upload::{LocalResult, Uploading};
 pub use watch::SourceWatch;
 
 use crate::evaluate::ControlResult;

@@ -24,7 +24,7 @@ pub enum Uploading<'a> {
         /// Its size.
         bytes: u64,
         /// What was found.
-        found: Found<'a>,
+        found: LocalResult<'a>,
     },
     /// The platform knows the key.
     Authenticated {
@@ -76,7 +76,7 @@ pub enum Uploading<'a> {
 
 /// What the look at a bundle on this machine brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Found<'a> {
+pub enum LocalResult<'a> {
     /// A trusted key signed it.
     Verified {
         /// Who trusts the key.
@@ -160,19 +160,19 @@ impl Terminal {
         }
     }
 
-    fn checked(&self, state: &mut State, bundle: &Path, size: u64, found: Found<'_>) {
+    fn checked(&self, state: &mut State, bundle: &Path, size: u64, found: LocalResult<'_>) {
         let name = bundle.file_name().unwrap_or(bundle.as_os_str()).to_string_lossy();
         self.section(state, "Platform");
         let name = self.safe(&Printable(&name).to_string());
         let (style, word, text) = match found {
-            Found::Verified { trusted_by, complete } => {
+            LocalResult::Verified { trusted_by, complete } => {
                 let missing = if complete { "" } else { "; incomplete, as it says itself" };
                 (GREEN, "ok", format!("verified, trusted by {}{missing}", self.safe(trusted_by)))
             }
-            Found::NotAuthenticated => {
+            LocalResult::NotAuthenticated => {
                 (YELLOW, "warn", "intact, not authenticated: you named no key to trust".to_string())
             }
-            Found::NotVerified => {
+            LocalResult::NotVerified => {
                 (YELLOW, "warn", "not verified here (upload.verify_before_upload)".to_string())
             }
         };

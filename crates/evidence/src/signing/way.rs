@@ -21,7 +21,7 @@ const MODE: u32 = 0o7777;
 
 /// What is on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum PathPart {
     Directory,
     Link,
     /// The key itself.
@@ -32,14 +32,14 @@ enum Place {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", describe(.place, .path, .fault))]
 pub struct Weakness {
-    place: Place,
+    place: PathPart,
     path: PathBuf,
-    fault: Fault,
+    fault: PathFault,
 }
 
 /// What is wrong at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fault {
+enum PathFault {
     /// Others than the owner can write there.
     Mode(u32),
     /// It belongs to a user who is neither root nor the one who runs this.
@@ -51,8 +51,8 @@ impl Weakness {
     pub fn help(&self) -> Vec<String> {
         let path = shell_path(&self.path);
         let first = match (self.fault, self.place) {
-            (Fault::Mode(_), Place::File | Place::Link) => format!("chmod 600 {path}"),
-            (Fault::Mode(mode), Place::Directory) => {
+            (PathFault::Mode(_), PathPart::File | PathPart::Link) => format!("chmod 600 {path}"),
+            (PathFault::Mode(mode), PathPart::Directory) => {
                 let who = match mode & WRITABLE {
                     0o020 => "g",
                     0o002 => "o",
@@ -60,7 +60,7 @@ impl Weakness {
                 };
                 format!("chmod {who}-w {path}")
             }
-            (Fault::Owner(uid), _) => format!("run as user {uid}, or make {path} your own with chown"),
+            (PathFault::Owner(uid), _) => format!("run as user {uid}, or make {path} your own with chown"),
         };
         vec![
             first,
@@ -71,15 +71,15 @@ impl Weakness {
     }
 }
 
-fn describe(place: &Place, path: &Path, fault: &Fault) -> String {
+fn describe(place: &PathPart, path: &Path, fault: &PathFault) -> String {
     let place = match place {
-        Place::Directory => "the directory",
-        Place::Link => "the link",
-        Place::File => "the file",
+        PathPart::Directory => "the directory",
+        PathPart::Link => "the link",
+        PathPart::File => "the file",
     };
     let path = path.display();
     match fault {
-        Fault::Mode(mode) => {
+        PathFault::Mode(mode) => {
             let who = match mode & WRITABLE {
                 0o020 => "its group",
                 0o002 => "every user",
@@ -87,7 +87,7 @@ fn describe(place: &Place, path: &Path, fault: &Fault) -> String {
             };
             format!("{who} can write to {place} {path} (mode {mode:o})")
         }
-        Fault::Owner(uid) => format!("{place} {path} belongs to user {uid}"),
+        PathFault::Owner(uid) => format!("{place} {path} belongs to user {uid}"),
     }
 }
 
@@ -112,14 +112,14 @@ pub(super) fn weakness(path: &Path, opened: &Metadata) -> io::Result<Option<Weak
         }
         let here = at.symlink_metadata()?;
         let place = match here.file_type() {
-            kind if kind.is_symlink() => Place::Link,
-            kind if kind.is_dir() => Place::Directory,
-            _ => Place::File,
+            kind if kind.is_symlink() => PathPart::Link,
+            kind if kind.is_dir() => PathPart::Directory,
+            _ => PathPart::File,
         };
         if let Some(fault) = judge(place, here.uid(), here.mode() & MODE, me) {
             return Ok(Some(Weakness { place, path: at, fault }));
         }
-        if place == Place::Link {
+        if place == PathPart::Link {
             links += 1;
             if links > LINKS {
                 return Err(io::Error::other("too many symbolic links"));
@@ -143,16 +143,16 @@ fn parts(path: &Path) -> Vec<OsString> {
 }
 
 /// What is wrong with one place on the way. The mode of a link does not count: a link cannot be written to.
-fn judge(place: Place, owner: u32, mode: u32, me: u32) -> Option<Fault> {
+fn judge(place: PathPart, owner: u32, mode: u32, me: u32) -> Option<PathFault> {
     if owner != 0 && owner != me {
-        return Some(Fault::Owner(owner));
+        return Some(PathFault::Owner(owner));
     }
     let open = match place {
-        Place::Directory => mode & WRITABLE != 0 && mode & STICKY == 0,
-        Place::File => mode & WRITABLE != 0,
-        Place::Link => false,
+        PathPart::Directory => mode & WRITABLE != 0 && mode & STICKY == 0,
+        PathPart::File => mode & WRITABLE != 0,
+        PathPart::Link => false,
     };
-    open.then_some(Fault::Mode(mode))
+    open.then_some(PathFault::Mode(mode))
 }
 
 #[cfg(test)]
@@ -162,23 +162,31 @@ mod tests {
     #[test]
     fn every_place_owner_and_mode() {
         let (me, other) = (1000, 1001);
-        for place in [Place::Directory, Place::Link, Place::File] {
+        for place in [PathPart::Directory, PathPart::Link, PathPart::File] {
             for mode in 0..=MODE {
-                assert_eq!(judge(place, other, mode, me), Some(Fault::Owner(other)), "{place:?} {mode:o}");
+                assert_eq!(
+                    judge(place, other, mode, me),
+                    Some(PathFault::Owner(other)),
+                    "{place:?} {mode:o}"
+                );
                 let open = mode & WRITABLE != 0;
                 let expected = match place {
-                    Place::Directory => open && mode & STICKY == 0,
-                    Place::File => open,
-                    Place::Link => false,
+                    PathPart::Directory => open && mode & STICKY == 0,
+                    PathPart::File => open,
+                    PathPart::Link => false,
                 };
                 for owner in [0, me] {
                     let fault = judge(place, owner, mode, me);
-                    assert_eq!(fault, expected.then_some(Fault::Mode(mode)), "{place:?} {owner} {mode:o}");
+                    assert_eq!(
+                        fault,
+                        expected.then_some(PathFault::Mode(mode)),
+                        "{place:?} {owner} {mode:o}"
+                    );
                 }
             }
         }
         // Root's own files are root's; another user's are not.
-        assert_eq!(judge(Place::File, 0, 0o600, 0), None);
-        assert_eq!(judge(Place::File, me, 0o600, 0), Some(Fault::Owner(me)));
+        assert_eq!(judge(PathPart::File, 0, 0o600, 0), None);
+        assert_eq!(judge(PathPart::File, me, 0o600, 0), Some(PathFault::Owner(me)));
     }
 }

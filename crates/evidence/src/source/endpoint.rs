@@ -1,6 +1,6 @@
 //! The calls of a source as documents and the fuzzer see them: one list, whatever each answer is.
 
-use super::Found;
+use super::CollectionItem;
 use crate::http::ParseError;
 
 /// A call of a source.
@@ -16,18 +16,18 @@ pub struct Endpoint {
     pub limit: usize,
     /// What an answer comes to, as if the host had nothing else to say. A run reads answers in the session that asked
     /// for them.
-    pub read: fn(&[u8]) -> Result<Vec<Found>, ParseError>,
+    pub read: fn(&[u8]) -> Result<Vec<CollectionItem>, ParseError>,
 }
 
 /// The endpoint of a [`Call`](crate::http::Call), and what its answer comes to by itself.
 macro_rules! endpoint {
-    ($call:expr, $alone:expr) => {
+    ($call:expr, $offline:expr) => {
         $crate::source::Endpoint {
             name: $call.name,
             purpose: $call.purpose,
             times: $call.times,
             limit: $call.limit,
-            read: |answer| ($call.parse)(answer).map($alone),
+            read: |answer| ($call.parse)(answer).map($offline),
         }
     };
 }

@@ -44,7 +44,7 @@ use evidence_settings::decode::{Decoder, Fields};
 macro_rules! kinds {
     ($($folder:ident),+ $(,)?) => {
         /// Every source, in the order of all outputs.
-        pub static KINDS: &[&Kind] = &[$(&$folder::KIND),+];
+        pub static KINDS: &[&SourceKind] = &[$(&$folder::KIND),+];
         /// Their keys in the configuration.
         pub(crate) static KEYS: &[&Key] = &[$(&$folder::config::KEY),+];
     };
@@ -54,7 +54,7 @@ macro_rules! kinds {
 kinds![codehost, cloud, altcloud];
 
 /// What the tool must know of a source before one is configured.
-pub struct Kind {
+pub struct SourceKind {
     /// Its name.
     pub name: SourceName,
     /// Its rules, in the order of documents.
@@ -67,14 +67,14 @@ pub struct Kind {
     pub(crate) decode: Decode,
 }
 
-impl Kind {
+impl SourceKind {
     /// Every reason that only its checks have: those of its rules, then those that any of them can have.
     pub fn reasons(&self) -> impl Iterator<Item = &'static Reason> {
         self.rules.iter().flat_map(|rule| rule.reasons).chain(self.reasons).copied()
     }
 }
 
-/// See [`Kind::decode`].
+/// See [`SourceKind::decode`].
 pub(crate) type Decode =
     fn(&mut Decoder<'_, '_>, &Fields, Option<&[&'static Control]>) -> Option<Arc<dyn Configured>>;
 
@@ -91,7 +91,7 @@ pub fn reasons() -> impl Iterator<Item = &'static Reason> {
 /// A configured source: its section in a valid configuration.
 pub trait Configured: Any + fmt::Debug + Send + Sync {
     /// Which source.
-    fn kind(&self) -> &'static Kind;
+    fn kind(&self) -> &'static SourceKind;
 
     /// The rules it is collected for.
     fn rules(&self) -> &[&'static Rule];
@@ -157,10 +157,10 @@ pub trait Session: Send + Sync {
     fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>>;
 
     /// Everything there is to see, in the specification's order, as it is seen.
-    fn collect(&self) -> BoxStream<'_, Found>;
+    fn collect(&self) -> BoxStream<'_, CollectionItem>;
 
     /// What the session has done so far, for `run.json`.
-    fn account(&self) -> Account;
+    fn account(&self) -> SessionSummary;
 
     /// Everything was seen and nothing is asked any more: what is only there for asking can go before the bundle is
     /// made, which takes memory too.
@@ -172,7 +172,7 @@ pub trait Session: Send + Sync {
 
 /// One item of a collection.
 #[derive(Debug)]
-pub enum Found {
+pub enum CollectionItem {
     /// It is known what there is to look at.
     Population {
         /// What discovery listed; `None` if there was no discovery.
@@ -190,18 +190,20 @@ pub enum Found {
     Warned(Warning),
 }
 
-impl Found {
+impl CollectionItem {
     /// How many things were looked at.
     pub fn looks(&self) -> u64 {
         match self {
-            Found::Inspected(inspection) => u64::try_from(inspection.observations.len()).unwrap_or(u64::MAX),
-            Found::Population { .. } | Found::Warned(_) => 0,
+            CollectionItem::Inspected(inspection) => {
+                u64::try_from(inspection.observations.len()).unwrap_or(u64::MAX)
+            }
+            CollectionItem::Population { .. } | CollectionItem::Warned(_) => 0,
         }
     }
 
     /// Roughly how many bytes it keeps in memory; only large artifacts matter.
     pub fn weight(&self) -> u64 {
-        let Found::Inspected(inspection) = self else { return 0 };
+        let CollectionItem::Inspected(inspection) = self else { return 0 };
         let weight = |observation: &Observation| match &observation.seen {
             Seen::Artifact { artifact, .. } => artifact.weight(),
             Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } | Seen::Failed(_) => 0,
@@ -212,7 +214,7 @@ impl Found {
 
 /// What a session has done.
 #[derive(Debug, Clone)]
-pub struct Account {
+pub struct SessionSummary {
     /// Base of the API.
     pub api_url: String,
     /// Who the token says it is.

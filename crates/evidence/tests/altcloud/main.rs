@@ -26,7 +26,7 @@ use evidence::evaluate::{Check, Evidence, checks};
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
 use evidence::screen::Screen;
-use evidence::source::{Account, ConnectError, Found, Plan, Surroundings};
+use evidence::source::{CollectionItem, ConnectError, Plan, SessionSummary, Surroundings};
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::workspace::{Activity, Person, SCOPES, Server, ServiceAccount, Workspace};
@@ -104,7 +104,7 @@ struct Collected {
     population: String,
     identity: String,
     organization: String,
-    account: Account,
+    account: SessionSummary,
     plan: Option<Plan>,
     /// How far the clock was moved by waits.
     waited: SignedDuration,
@@ -196,14 +196,14 @@ fn run(server: &Server<Workspace>, setup: &Setup, dry_run: bool) -> Result<Colle
 }
 
 impl Collected {
-    fn take(&mut self, item: Found) {
+    fn take(&mut self, item: CollectionItem) {
         let inspection = match item {
-            Found::Population { text, .. } => {
+            CollectionItem::Population { text, .. } => {
                 self.population = text;
                 return;
             }
-            Found::Inspected(inspection) => inspection,
-            Found::Warned(warning) => panic!("{warning:?}"),
+            CollectionItem::Inspected(inspection) => inspection,
+            CollectionItem::Warned(warning) => panic!("{warning:?}"),
         };
         for observation in &inspection.observations {
             match &observation.seen {

@@ -29,7 +29,7 @@ use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
 use evidence::rule::Status;
 use evidence::screen::Screen;
-use evidence::source::{Account, ConnectError, Found, Plan, Surroundings};
+use evidence::source::{CollectionItem, ConnectError, Plan, SessionSummary, Surroundings};
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, Server, Trail};
@@ -127,7 +127,7 @@ struct Collected {
     failed: Vec<(String, String, String)>,
     population: Option<(Option<u64>, u64, u64, String)>,
     observed: u64,
-    account: Account,
+    account: SessionSummary,
     plan: Plan,
     identity: String,
     screen: Arc<Screen>,
@@ -192,14 +192,14 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
 }
 
 impl Collected {
-    fn take(&mut self, item: Found) {
+    fn take(&mut self, item: CollectionItem) {
         match item {
-            Found::Population { discovered, in_scope, expected, text } => {
+            CollectionItem::Population { discovered, in_scope, expected, text } => {
                 assert!(self.population.is_none() && self.observed == 0, "told first, and once");
                 self.population = Some((discovered, in_scope, expected, text));
             }
-            Found::Warned(warning) => self.warnings.push((warning.code, warning.message)),
-            Found::Inspected(inspection) => {
+            CollectionItem::Warned(warning) => self.warnings.push((warning.code, warning.message)),
+            CollectionItem::Inspected(inspection) => {
                 for observation in &inspection.observations {
                     self.observed += 1;
                     self.warnings

@@ -25,7 +25,7 @@ use evidence::exit::Exit;
 use evidence::observation::Observation;
 use evidence::report::{Event, Reporter, WaitReason};
 use evidence::screen::Screen;
-use evidence::source::{Account, ConnectError, Found, Surroundings};
+use evidence::source::{CollectionItem, ConnectError, SessionSummary, Surroundings};
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
 use sandbox::DEMO_TOKEN;
@@ -56,7 +56,7 @@ fn configuration(org: &str, repos: &str, key: &Path, extra: &[&str]) -> String {
 /// What a session brought.
 struct Collected {
     observations: Vec<Observation>,
-    account: Account,
+    account: SessionSummary,
     waits: Vec<(WaitReason, SignedDuration)>,
 }
 
@@ -102,7 +102,7 @@ fn collect_of(url: &str, repos: &str, extra: &[&str]) -> Result<Collected, Conne
         let mut observations = Vec::new();
         let mut items = session.collect();
         while let Some(item) = items.next().await {
-            if let Found::Inspected(inspection) = item {
+            if let CollectionItem::Inspected(inspection) = item {
                 observations.extend(inspection.observations);
             }
         }

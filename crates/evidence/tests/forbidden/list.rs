@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::screen::{Confidence, RULES, Rule, Screen};
+use evidence::screen::{Confidence, PATTERNS, Pattern, Screen};
 use sandbox::codehost::File;
 
 use crate::common::{repository, strong};
@@ -11,9 +11,9 @@ use crate::random;
 use crate::template::fill;
 
 /// The rule and one of its examples, made anew with every seed.
-fn examples() -> Vec<(&'static Rule, String)> {
+fn examples() -> Vec<(&'static Pattern, String)> {
     let mut random = random();
-    let certain = RULES.iter().filter(|rule| rule.confidence == Confidence::High);
+    let certain = PATTERNS.iter().filter(|rule| rule.confidence == Confidence::High);
     let pairs = certain.flat_map(|rule| rule.examples.iter().map(move |example| (rule, *example)));
     pairs.map(|(rule, example)| (rule, fill(example, &mut random))).collect()
 }
@@ -52,7 +52,7 @@ fn every_form_is_left_out() {
     println!(
         "{} forms of {} rules planted, {} missed, {} other artifacts left out",
         examples.len(),
-        RULES.len(),
+        PATTERNS.len(),
         missed.len(),
         excluded.len()
     );
@@ -66,7 +66,7 @@ fn every_form_is_found_whatever_its_characters() {
     let mut random = random();
     let (mut tried, mut missed) = (0, Vec::new());
     for _ in 0..20 {
-        for rule in RULES.iter().filter(|rule| rule.confidence == Confidence::High) {
+        for rule in PATTERNS.iter().filter(|rule| rule.confidence == Confidence::High) {
             for example in rule.examples {
                 let text = owners(&fill(example, &mut random));
                 tried += 1;

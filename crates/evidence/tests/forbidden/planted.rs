@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::screen::{Confidence, RULES};
+use evidence::screen::{Confidence, PATTERNS};
 use fastrand::Rng;
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ fn owners(text: &str) -> String {
 }
 
 fn certain_rules() -> BTreeSet<&'static str> {
-    RULES.iter().filter(|rule| rule.confidence == Confidence::High).map(|rule| rule.id).collect()
+    PATTERNS.iter().filter(|rule| rule.confidence == Confidence::High).map(|rule| rule.id).collect()
 }
 
 /// Asserts that each is left out by a rule, and the rule of its kind where it stood as it is.

@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Principal {
     pub(super) access_key: String,
     pub(super) secret: String,
-    pub(super) session: Option<Session>,
+    pub(super) session: Option<RoleSession>,
     pub(super) arn: String,
     pub(super) grants: Grants,
     pub(super) inactive: bool,
@@ -16,7 +16,7 @@ pub struct Principal {
 
 /// What makes credentials temporary.
 #[derive(Clone)]
-pub(super) struct Session {
+pub(super) struct RoleSession {
     pub(super) token: String,
     /// Seconds since 1970.
     pub(super) expires: i64,
@@ -100,7 +100,7 @@ impl Principal {
 
     /// Makes it temporary credentials: a session token is needed, until this second since 1970.
     pub fn session(mut self, token: impl Into<String>, expires: i64) -> Self {
-        self.session = Some(Session { token: token.into(), expires });
+        self.session = Some(RoleSession { token: token.into(), expires });
         self
     }
 

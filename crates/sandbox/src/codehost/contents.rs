@@ -52,7 +52,7 @@ pub(super) fn contents(
         return Err(Reply::error(404, &format!("No commit found for the ref {reference}"), docs::CONTENTS));
     }
     let tree = tree(repository, branch);
-    let at = Place { world, repository, reference: &reference };
+    let at = FilePath { world, repository, reference: &reference };
     let media = media(call);
     match tree.get(path) {
         Some(Node::Blob(content)) => at.file(path, content, sha1::blob_id(content), media),
@@ -130,13 +130,13 @@ fn media(call: &Call) -> Media {
     }
 }
 
-struct Place<'a> {
+struct FilePath<'a> {
     world: &'a World,
     repository: &'a Repository,
     reference: &'a str,
 }
 
-impl Place<'_> {
+impl FilePath<'_> {
     fn file(&self, path: &str, content: &Bytes, sha: String, media: Media) -> Result<Reply, Reply> {
         if content.len() > SIZE_LIMIT {
             return Err(Reply::error(

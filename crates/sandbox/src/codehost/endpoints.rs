@@ -3,9 +3,9 @@
 use super::access::{Who, partial_results, policy};
 use super::paging::Page;
 use super::reply::{Reply, docs};
-use super::routes::{Account, Part, Place, Route};
+use super::routes::{OrganizationPath, Part, RepositoryPath, Route};
 use super::version::{VERSIONS, version};
-use super::world::{Found, Order, World};
+use super::world::{Order, RepositoryLookup, World};
 use super::{Organization, Repository, contents, organization_body, protection_body, repository_body};
 use crate::json;
 use crate::server::Call;
@@ -59,12 +59,12 @@ pub(super) fn read(world: &World, who: &Who, route: &Route, call: &Call) -> Resu
 fn account_of<'a>(
     world: &'a World,
     who: &Who,
-    account: &Account,
+    account: &OrganizationPath,
     documentation: &str,
 ) -> Result<&'a Organization, Reply> {
     let found = match account {
-        Account::Login(login) => world.organization(login),
-        Account::Id(id) => world.organization_by_id(id),
+        OrganizationPath::Login(login) => world.organization(login),
+        OrganizationPath::Id(id) => world.organization_by_id(id),
     };
     let organization = found.ok_or_else(|| Reply::not_found(documentation))?;
     policy(organization, who, documentation)?;
@@ -122,16 +122,18 @@ fn listing(world: &World, organization: &Organization, who: &Who, call: &Call) -
 fn find<'a>(
     world: &'a World,
     who: &Who,
-    place: &Place,
+    place: &RepositoryPath,
     documentation: &str,
 ) -> Result<(Arc<Repository>, Option<&'a Organization>), Reply> {
     let missing = || Reply::not_found(documentation);
     let repository = match place {
-        Place::Id(id) => world.repository_by_id(id).ok_or_else(missing)?,
-        Place::Name { owner, name } => match world.repository(owner, name) {
-            Found::Here(repository) => repository,
-            Found::Moved(id) => return Err(Reply::moved(&format!("{}/repositories/{id}", world.own_url))),
-            Found::Nothing => return Err(missing()),
+        RepositoryPath::Id(id) => world.repository_by_id(id).ok_or_else(missing)?,
+        RepositoryPath::Name { owner, name } => match world.repository(owner, name) {
+            RepositoryLookup::Here(repository) => repository,
+            RepositoryLookup::Moved(id) => {
+                return Err(Reply::moved(&format!("{}/repositories/{id}", world.own_url)));
+            }
+            RepositoryLookup::Nothing => return Err(missing()),
         },
     };
     let organization = world.organization(&repository.owner);
@@ -144,7 +146,13 @@ fn find<'a>(
     Ok((repository, organization))
 }
 
-fn part_of(world: &World, who: &Who, place: &Place, part: &Part, call: &Call) -> Result<Reply, Reply> {
+fn part_of(
+    world: &World,
+    who: &Who,
+    place: &RepositoryPath,
+    part: &Part,
+    call: &Call,
+) -> Result<Reply, Reply> {
     let documentation = match part {
         Part::Itself => docs::REPOSITORY,
         Part::Branch(_) => docs::BRANCH,
@@ -158,8 +166,8 @@ fn part_of(world: &World, who: &Who, place: &Place, part: &Part, call: &Call) ->
         Err(mut refusal) if refusal.status == 301 => {
             // A redirect keeps what comes after the repository.
             let rest: Vec<&str> = call.path.splitn(5, '/').skip(4).collect();
-            if let (Some(rest), Place::Name { owner, name }) = (rest.first(), place)
-                && let Found::Moved(id) = world.repository(owner, name)
+            if let (Some(rest), RepositoryPath::Name { owner, name }) = (rest.first(), place)
+                && let RepositoryLookup::Moved(id) = world.repository(owner, name)
             {
                 refusal = Reply::moved(&format!("{}/repositories/{id}/{rest}", world.own_url));
             }

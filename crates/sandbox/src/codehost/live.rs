@@ -4,7 +4,7 @@ use super::CodeHost;
 use super::Token;
 use super::access::Who;
 use super::endpoints::{read, write};
-use super::quota::{Quota, Standing, Verdict, primary_limit_body, secondary_limit_body};
+use super::quota::{Quota, QuotaDecision, Standing, primary_limit_body, secondary_limit_body};
 use super::reply::{Reply, docs};
 use super::routes::Route;
 use super::version::{VERSIONS, version};
@@ -92,12 +92,12 @@ impl Live {
         }
         let limits = &world.host.limits;
         match self.quota.admit(who.counted_as(), route.endpoint(), limits, call) {
-            Verdict::Admitted => {}
-            Verdict::Primary => {
+            QuotaDecision::Admitted => {}
+            QuotaDecision::Primary => {
                 let body = primary_limit_body(call, who.token().map(Token::user_id));
                 return (Reply { status: 403, ..Reply::json(body) }, false);
             }
-            Verdict::Secondary => {
+            QuotaDecision::Secondary => {
                 let status = limits.secondary.status;
                 let mut reply = Reply { status, ..Reply::json(secondary_limit_body(call, status, false)) };
                 reply.rate_headers = limits.secondary.headers;

@@ -79,7 +79,7 @@ impl Standing {
 
 /// Whether a request is let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum QuotaDecision {
     Admitted,
     Primary,
     Secondary,
@@ -93,13 +93,19 @@ impl Quota {
         lock(&self.users).clear();
     }
 
-    pub(super) fn admit(&self, login: &str, endpoint: &'static str, limits: &Limits, call: &Call) -> Verdict {
+    pub(super) fn admit(
+        &self,
+        login: &str,
+        endpoint: &'static str,
+        limits: &Limits,
+        call: &Call,
+    ) -> QuotaDecision {
         let mut users = lock(&self.users);
         let user = window(&mut users, login, limits, call.now);
         if limits.enforce {
             let now = call.now;
             if user.blocked_until.is_some_and(|until| until > now) {
-                return Verdict::Secondary;
+                return QuotaDecision::Secondary;
             }
             let recent = user.recent.entry(endpoint).or_default();
             while recent.front().is_some_and(|at| now.duration_since(*at) >= MINUTE) {
@@ -112,14 +118,14 @@ impl Quota {
                 let pause = limits.secondary.retry_after.unwrap_or(60);
                 let pause = SignedDuration::from_secs(i64::try_from(pause).unwrap_or(i64::MAX));
                 user.blocked_until = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
-                return Verdict::Secondary;
+                return QuotaDecision::Secondary;
             }
         }
         // The rate endpoint answers even when nothing is left.
         if limits.primary.is_some() && user.remaining == 0 && endpoint != "rate_limit" {
-            return Verdict::Primary;
+            return QuotaDecision::Primary;
         }
-        Verdict::Admitted
+        QuotaDecision::Admitted
     }
 
     /// Counts one request, or only looks.

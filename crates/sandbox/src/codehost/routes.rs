@@ -8,22 +8,22 @@ pub(super) enum Route {
     Root,
     User,
     RateLimit,
-    Organization(Account),
-    OrganizationRepositories(Account),
-    Repository(Place, Part),
+    Organization(OrganizationPath),
+    OrganizationRepositories(OrganizationPath),
+    Repository(RepositoryPath, Part),
     Nothing,
 }
 
 /// An organization in a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Account {
+pub(super) enum OrganizationPath {
     Login(String),
     Id(String),
 }
 
 /// A repository in a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum RepositoryPath {
     Name { owner: String, name: String },
     Id(String),
 }
@@ -53,15 +53,23 @@ impl Route {
             [""] | [] => Self::Root,
             ["user"] => Self::User,
             ["rate_limit"] => Self::RateLimit,
-            ["orgs", login] if !login.is_empty() => Self::Organization(Account::Login((*login).to_owned())),
-            ["organizations", id] => Self::Organization(Account::Id((*id).to_owned())),
-            ["orgs", login, "repos"] => Self::OrganizationRepositories(Account::Login((*login).to_owned())),
-            ["organizations", id, "repos"] => Self::OrganizationRepositories(Account::Id((*id).to_owned())),
+            ["orgs", login] if !login.is_empty() => {
+                Self::Organization(OrganizationPath::Login((*login).to_owned()))
+            }
+            ["organizations", id] => Self::Organization(OrganizationPath::Id((*id).to_owned())),
+            ["orgs", login, "repos"] => {
+                Self::OrganizationRepositories(OrganizationPath::Login((*login).to_owned()))
+            }
+            ["organizations", id, "repos"] => {
+                Self::OrganizationRepositories(OrganizationPath::Id((*id).to_owned()))
+            }
             ["repos", owner, name, rest @ ..] => Self::Repository(
-                Place::Name { owner: (*owner).to_owned(), name: (*name).to_owned() },
+                RepositoryPath::Name { owner: (*owner).to_owned(), name: (*name).to_owned() },
                 part(rest),
             ),
-            ["repositories", id, rest @ ..] => Self::Repository(Place::Id((*id).to_owned()), part(rest)),
+            ["repositories", id, rest @ ..] => {
+                Self::Repository(RepositoryPath::Id((*id).to_owned()), part(rest))
+            }
             _ => Self::Nothing,
         }
     }
@@ -133,14 +141,14 @@ mod tests {
 
     #[test]
     fn paths() {
-        let at = |part| Route::Repository(Place::Name { owner: "a".into(), name: "b".into() }, part);
+        let at = |part| Route::Repository(RepositoryPath::Name { owner: "a".into(), name: "b".into() }, part);
         for (path, route) in [
             ("/", Route::Root),
             ("/user", Route::User),
             ("/user/", Route::Nothing),
-            ("/orgs/acme", Route::Organization(Account::Login("acme".into()))),
+            ("/orgs/acme", Route::Organization(OrganizationPath::Login("acme".into()))),
             ("/orgs/acme/", Route::Nothing),
-            ("/orgs//repos", Route::OrganizationRepositories(Account::Login(String::new()))),
+            ("/orgs//repos", Route::OrganizationRepositories(OrganizationPath::Login(String::new()))),
             ("/repos/a/b", at(Part::Itself)),
             ("/repos/a/b/branches/release%2Fv2/protection", at(Part::Protection("release/v2".into()))),
             ("/repos/a/b/branches/release/v2/protection", at(Part::Nothing)),
@@ -150,7 +158,7 @@ mod tests {
             ("/repos/a/b/contents/../secret", at(Part::Nothing)),
             (
                 "/repositories/7/branches/main",
-                Route::Repository(Place::Id("7".into()), Part::Branch("main".into())),
+                Route::Repository(RepositoryPath::Id("7".into()), Part::Branch("main".into())),
             ),
         ] {
             assert_eq!(Route::of(path), route, "{path}");

@@ -32,7 +32,7 @@ pub(super) enum Slot {
 }
 
 /// How a path leads to a repository.
-pub(super) enum Found {
+pub(super) enum RepositoryLookup {
     Here(Arc<Repository>),
     /// It has another name now; this is its number.
     Moved(u64),
@@ -84,18 +84,18 @@ impl World {
         self.host.organizations.iter().find(|organization| organization.number() == id)
     }
 
-    pub(super) fn repository(&self, owner: &str, name: &str) -> Found {
+    pub(super) fn repository(&self, owner: &str, name: &str) -> RepositoryLookup {
         let key = key(owner, name);
         if let Some(repository) = self.by_name.get(&key).and_then(|at| self.made.get(*at)) {
-            return Found::Here(repository.clone());
+            return RepositoryLookup::Here(repository.clone());
         }
         if let Some(repository) = self.moved.get(&key).and_then(|at| self.host.repositories.get(*at)) {
-            return Found::Moved(repository.number());
+            return RepositoryLookup::Moved(repository.number());
         }
         let fleet = self.organization(owner).and_then(|organization| organization.fleet.as_ref());
         match fleet.and_then(|fleet| fleet.by_name(name)) {
-            Some(repository) => Found::Here(Arc::new(repository)),
-            None => Found::Nothing,
+            Some(repository) => RepositoryLookup::Here(Arc::new(repository)),
+            None => RepositoryLookup::Nothing,
         }
     }
 

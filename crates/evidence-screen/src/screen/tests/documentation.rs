@@ -11,7 +11,7 @@ fn table() -> String {
     table.push_str(&format!(
         "| `{OWN_CREDENTIAL}` | The collector's own credentials, in any of the forms above | high | |\n"
     ));
-    for rule in RULES {
+    for rule in PATTERNS {
         let confidence = match rule.confidence {
             Confidence::High => "high",
             Confidence::Low => "low",

@@ -40,7 +40,7 @@ fn found_by(rule: &str, text: &str) -> bool {
 }
 
 /// What the list of patterns writes of a rule, with the same random characters in every run.
-fn filled(rule: &Rule, templates: &[&str]) -> Vec<String> {
+fn filled(rule: &Pattern, templates: &[&str]) -> Vec<String> {
     let mut random = Rng::with_seed(rule.id.bytes().map(u64::from).sum());
     templates.iter().map(|template| template::fill(template, &mut random)).collect()
 }

@@ -8,14 +8,14 @@ use proptest::prelude::*;
 #[test]
 fn every_rule_is_sound() {
     assert!(screen().0.prefilter.is_some());
-    let mut ids: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
+    let mut ids: Vec<&str> = PATTERNS.iter().map(|rule| rule.id).collect();
     ids.push(OWN_CREDENTIAL);
     ids.sort_unstable();
     let count = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), count, "two rules of one name");
-    let ids: Vec<&str> = RULES.iter().map(|rule| rule.id).collect();
-    for rule in RULES {
+    let ids: Vec<&str> = PATTERNS.iter().map(|rule| rule.id).collect();
+    for rule in PATTERNS {
         let id = rule.id;
         assert!(compile(rule).is_some(), "{id} does not compile");
         assert!(
@@ -38,7 +38,7 @@ fn every_rule_is_sound() {
 #[test]
 fn every_example_is_found_by_its_rule() {
     let mut wrong = Vec::new();
-    for rule in RULES {
+    for rule in PATTERNS {
         for example in filled(rule, rule.examples) {
             let findings = screen().check(example.as_bytes());
             let found = findings.iter().any(|finding| {
@@ -61,7 +61,7 @@ fn every_example_is_found_by_its_rule() {
 #[test]
 fn every_keyword_is_in_an_example() {
     let mut unseen = Vec::new();
-    for rule in RULES.iter().filter(|rule| rule.confidence == Confidence::High) {
+    for rule in PATTERNS.iter().filter(|rule| rule.confidence == Confidence::High) {
         let examples = filled(rule, rule.examples).join("\n").to_lowercase();
         let mut keywords = rule.keywords.iter();
         unseen.extend(keywords.find(|keyword| !examples.contains(&keyword.to_lowercase())).map(|_| rule.id));
@@ -72,7 +72,7 @@ fn every_keyword_is_in_an_example() {
 #[test]
 fn no_lookalike_is_found() {
     let mut wrong = Vec::new();
-    for rule in RULES {
+    for rule in PATTERNS {
         for lookalike in filled(rule, rule.lookalikes) {
             let findings = screen().check(lookalike.as_bytes());
             if findings
@@ -117,7 +117,7 @@ fn surroundings(example: &str) -> Vec<String> {
 #[test]
 fn every_secret_is_found_wherever_it_stands() {
     let mut wrong = Vec::new();
-    for rule in RULES.iter().filter(|rule| rule.confidence == Confidence::High) {
+    for rule in PATTERNS.iter().filter(|rule| rule.confidence == Confidence::High) {
         for example in filled(rule, rule.examples) {
             for text in surroundings(&example) {
                 let redacted = screen().redact(&text);
@@ -266,7 +266,7 @@ fn hostile_texts_take_linear_time() {
     ]
     .map(str::to_string)
     .to_vec();
-    for rule in RULES {
+    for rule in PATTERNS {
         samples.extend(rule.keywords.iter().map(|keyword| keyword.to_string()));
         samples.extend(filled(rule, rule.examples));
     }
@@ -301,8 +301,8 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
     .map(str::to_string)
     .to_vec();
-    parts.extend(RULES.iter().flat_map(|rule| filled(rule, rule.examples)));
-    parts.extend(RULES.iter().flat_map(|rule| rule.keywords).map(|keyword| keyword.to_string()));
+    parts.extend(PATTERNS.iter().flat_map(|rule| filled(rule, rule.examples)));
+    parts.extend(PATTERNS.iter().flat_map(|rule| rule.keywords).map(|keyword| keyword.to_string()));
     parts.push(OWN_SECRET.to_string());
     proptest::collection::vec(proptest::sample::select(parts), 0..12).prop_map(|parts| parts.concat())
 }
@@ -325,7 +325,7 @@ proptest! {
 
     #[test]
     fn never_panics_on_bytes(text in proptest::collection::vec(any::<u8>(), 0..400), at in 0usize..400, which in 0usize..1_000) {
-        let examples: Vec<String> = RULES.iter().flat_map(|rule| filled(rule, rule.examples)).collect();
+        let examples: Vec<String> = PATTERNS.iter().flat_map(|rule| filled(rule, rule.examples)).collect();
         let mut text = text;
         let at = at.min(text.len());
         text.splice(at..at, examples[which % examples.len()].bytes());

@@ -16,13 +16,13 @@ use super::answer::says_time;
 use super::assertion::assertion;
 use super::calls::TOKEN;
 use super::dialect::Bearer;
-use super::listing::Problem;
-use super::scopes::{Scope, joined};
+use super::listing::ListingError;
+use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;
 use super::{NAME, wire};
 use crate::env::Clock;
 use crate::http::retry::{Class, http_date};
-use crate::http::{self, Answered, Call, Client, Failure, FailureKind, GivenUp, Refused, Request};
+use crate::http::{self, Answered, Call, Client, FailureKind, GivenUp, Refused, Request, RequestFailure};
 use crate::screen::Screen;
 
 /// The kind of exchange (RFC 7523), in the form of a form.
@@ -51,17 +51,17 @@ pub(super) struct Access {
     skew: AtomicI64,
     state: Mutex<State>,
     /// Every client that ever had a token.
-    made: std::sync::Mutex<Vec<(Scope, Arc<Client>)>>,
+    made: std::sync::Mutex<Vec<(OAuthScope, Arc<Client>)>>,
 }
 
 #[derive(Default)]
 struct State {
-    scopes: Vec<Scope>,
+    scopes: Vec<OAuthScope>,
     grant: Option<Arc<Grant>>,
     /// Why no further token is asked for.
-    over: Option<Failure>,
+    over: Option<RequestFailure>,
     /// Scopes whose calls are refused even with a fresh token.
-    closed: Vec<(Scope, Failure)>,
+    closed: Vec<(OAuthScope, RequestFailure)>,
 }
 
 /// A token, as the clients that send it.
@@ -69,7 +69,7 @@ struct Grant {
     number: u64,
     /// When it must not be used any more, by this machine's clock.
     until: Timestamp,
-    clients: Vec<(Scope, Arc<Client>)>,
+    clients: Vec<(OAuthScope, Arc<Client>)>,
 }
 
 impl Access {
@@ -106,11 +106,11 @@ impl Access {
     /// scope come one token after the other, and everybody waits for the exchange.
     pub(super) fn paused(&self) -> SignedDuration {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = |scope: &Scope| {
+        let of = |scope: &OAuthScope| {
             let clients = made.iter().filter(|(of, _)| of == scope);
             clients.fold(SignedDuration::ZERO, |sum, (_, client)| sum.saturating_add(client.paused()))
         };
-        let longest = Scope::ALL.iter().map(of).max().unwrap_or(SignedDuration::ZERO);
+        let longest = OAuthScope::ALL.iter().map(of).max().unwrap_or(SignedDuration::ZERO);
         longest.saturating_add(self.exchange.paused())
     }
 
@@ -137,19 +137,22 @@ impl Access {
 
     /// Asks for a token for `scopes`, without using it. Once more with the provider's own time if the clock is why it
     /// is refused.
-    pub(super) async fn ask(&self, scopes: &[Scope]) -> Result<wire::Token, Problem> {
+    pub(super) async fn ask(&self, scopes: &[OAuthScope]) -> Result<wire::TokenAnswer, ListingError> {
         let refused = match self.ask_once(scopes).await? {
             Ok(token) => return Ok(token),
             Err(refused) => refused,
         };
         if self.learn_time(&refused) {
-            return self.ask_once(scopes).await?.map_err(Problem::Refused);
+            return self.ask_once(scopes).await?.map_err(ListingError::Refused);
         }
-        Err(Problem::Refused(refused))
+        Err(ListingError::Refused(refused))
     }
 
-    async fn ask_once(&self, scopes: &[Scope]) -> Result<Result<wire::Token, Refused>, Problem> {
-        let local = |text| Problem::Failed(Failure::local(FailureKind::Transport(text)));
+    async fn ask_once(
+        &self,
+        scopes: &[OAuthScope],
+    ) -> Result<Result<wire::TokenAnswer, Refused>, ListingError> {
+        let local = |text| ListingError::Failed(RequestFailure::local(FailureKind::Transport(text)));
         let now = self.now().as_second();
         let assertion = assertion(&self.account, &self.admin, &joined(scopes, " "), now).map_err(local)?;
         // Good for a token until it expires: as secret as one. Without the signature it is worth nothing.
@@ -163,8 +166,8 @@ impl Access {
                 self.screen.learn([&answered.value.access_token]);
                 Ok(Ok(answered.value))
             }
-            Err(http::Problem::Refused(refused)) => Ok(Err(refused)),
-            Err(http::Problem::Failed(failure)) => Err(Problem::Failed(failure)),
+            Err(http::CallError::Refused(refused)) => Ok(Err(refused)),
+            Err(http::CallError::Failed(failure)) => Err(ListingError::Failed(failure)),
         }
     }
 
@@ -180,23 +183,35 @@ impl Access {
     }
 
     /// Uses `token`, and from now on asks for tokens for `scopes`.
-    pub(super) async fn start(&self, scopes: &[Scope], token: wire::Token) -> Result<(), Failure> {
+    pub(super) async fn start(
+        &self,
+        scopes: &[OAuthScope],
+        token: wire::TokenAnswer,
+    ) -> Result<(), RequestFailure> {
         let mut state = self.state.lock().await;
         state.scopes = scopes.to_vec();
         state.grant = Some(Arc::new(self.grant(scopes, token, 1)?));
         Ok(())
     }
 
-    fn grant(&self, scopes: &[Scope], token: wire::Token, number: u64) -> Result<Grant, Failure> {
+    fn grant(
+        &self,
+        scopes: &[OAuthScope],
+        token: wire::TokenAnswer,
+        number: u64,
+    ) -> Result<Grant, RequestFailure> {
         let lifetime = token.expires_in.unwrap_or(SHORT_LIFETIME);
         let token = Zeroizing::new(token.access_token);
         let usable = lifetime.saturating_sub(MARGIN.min(lifetime / 2));
         let usable = SignedDuration::from_secs(i64::try_from(usable).unwrap_or(i64::MAX));
         let until = self.clock.now().checked_add(usable).unwrap_or(Timestamp::MAX);
-        let bad =
-            || Failure::local(FailureKind::UnexpectedShape("the token cannot stand in a header".to_string()));
+        let bad = || {
+            RequestFailure::local(FailureKind::UnexpectedShape(
+                "the token cannot stand in a header".to_string(),
+            ))
+        };
         let dialect = Arc::new(Bearer::new(&token).ok_or_else(bad)?);
-        let client = |scope: &Scope| (*scope, Arc::new(self.api.sibling(dialect.clone())));
+        let client = |scope: &OAuthScope| (*scope, Arc::new(self.api.sibling(dialect.clone())));
         let clients: Vec<_> = scopes.iter().map(client).collect();
         self.made.lock().unwrap_or_else(PoisonError::into_inner).extend(clients.iter().cloned());
         Ok(Grant { number, until, clients })
@@ -205,10 +220,10 @@ impl Access {
     /// Sends a request of `scope`, with a token that is good. One that the API does not accept is renewed once.
     pub(super) async fn send<T>(
         &self,
-        scope: Scope,
+        scope: OAuthScope,
         request: &Request,
         call: &Call<T>,
-    ) -> Result<Answered<T>, http::Problem> {
+    ) -> Result<Answered<T>, http::CallError> {
         let grant = self.current(scope).await?;
         let first = grant.send(scope, request, call).await;
         if rejected(&first).is_none() {
@@ -218,13 +233,13 @@ impl Access {
         let second = renewed.send(scope, request, call).await;
         if let Some(text) = rejected(&second) {
             // A fresh token is refused too: it is not the token. Asking on would only annoy.
-            let failure = Failure::local(FailureKind::Unauthorized(text));
+            let failure = RequestFailure::local(FailureKind::Unauthorized(text));
             self.state.lock().await.closed.push((scope, failure));
         }
         second
     }
 
-    async fn current(&self, scope: Scope) -> Result<Arc<Grant>, Failure> {
+    async fn current(&self, scope: OAuthScope) -> Result<Arc<Grant>, RequestFailure> {
         let mut state = self.state.lock().await;
         state.is_open(scope)?;
         match &state.grant {
@@ -234,7 +249,7 @@ impl Access {
     }
 
     /// A newer token than `stale`; asks for one only if nobody else has meanwhile.
-    async fn renewed(&self, scope: Scope, stale: &Grant) -> Result<Arc<Grant>, Failure> {
+    async fn renewed(&self, scope: OAuthScope, stale: &Grant) -> Result<Arc<Grant>, RequestFailure> {
         let mut state = self.state.lock().await;
         state.is_open(scope)?;
         match &state.grant {
@@ -244,16 +259,16 @@ impl Access {
     }
 
     /// The lock is held meanwhile: whoever else needs a token waits for this one.
-    async fn renew(&self, state: &mut State) -> Result<Arc<Grant>, Failure> {
+    async fn renew(&self, state: &mut State) -> Result<Arc<Grant>, RequestFailure> {
         let number = state.grant.as_ref().map_or(0, |grant| grant.number).saturating_add(1);
         let asked = self.ask(&state.scopes).await.map_err(|problem| match problem {
-            Problem::Failed(failure) => failure,
-            Problem::NotDelegated(_, text) => Failure::local(FailureKind::Unauthorized(text)),
-            Problem::Refused(refused) => {
+            ListingError::Failed(failure) => failure,
+            ListingError::NotDelegated(_, text) => RequestFailure::local(FailureKind::Unauthorized(text)),
+            ListingError::Refused(refused) => {
                 let text = format!("the token could not be renewed: {}", refused.text());
-                Failure {
+                RequestFailure {
                     status: Some(refused.meta.status),
-                    ..Failure::local(FailureKind::Unauthorized(text))
+                    ..RequestFailure::local(FailureKind::Unauthorized(text))
                 }
             }
         });
@@ -272,7 +287,7 @@ impl Access {
 }
 
 impl State {
-    fn is_open(&self, scope: Scope) -> Result<(), Failure> {
+    fn is_open(&self, scope: OAuthScope) -> Result<(), RequestFailure> {
         let closed = self.closed.iter().find(|(closed, _)| *closed == scope).map(|(_, failure)| failure);
         self.over.as_ref().or(closed).map_or(Ok(()), |failure| Err(failure.clone()))
     }
@@ -281,25 +296,27 @@ impl State {
 impl Grant {
     async fn send<T>(
         &self,
-        scope: Scope,
+        scope: OAuthScope,
         request: &Request,
         call: &Call<T>,
-    ) -> Result<Answered<T>, http::Problem> {
+    ) -> Result<Answered<T>, http::CallError> {
         match self.clients.iter().find(|(of, _)| *of == scope) {
             Some((_, client)) => client.ask(request, call).await,
             None => {
                 let text = format!("the scope {} is not delegated", scope.name());
-                Err(Failure::local(FailureKind::Unauthorized(text)).into())
+                Err(RequestFailure::local(FailureKind::Unauthorized(text)).into())
             }
         }
     }
 }
 
 /// The words with which a token was not accepted, for this request or for one before it.
-fn rejected<T>(answer: &Result<Answered<T>, http::Problem>) -> Option<String> {
+fn rejected<T>(answer: &Result<Answered<T>, http::CallError>) -> Option<String> {
     match answer {
-        Err(http::Problem::Refused(refused)) if refused.class == Class::Unauthorized => Some(refused.text()),
-        Err(http::Problem::Failed(Failure { kind: FailureKind::Unauthorized(text), .. })) => {
+        Err(http::CallError::Refused(refused)) if refused.class == Class::Unauthorized => {
+            Some(refused.text())
+        }
+        Err(http::CallError::Failed(RequestFailure { kind: FailureKind::Unauthorized(text), .. })) => {
             Some(text.clone())
         }
         _ => None,

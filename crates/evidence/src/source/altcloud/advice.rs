@@ -5,26 +5,26 @@
 use super::NAME;
 use super::answer::says_disabled;
 use super::config::AltCloudConfig;
-use super::listing::Problem;
-use super::scopes::{Scope, joined};
+use super::listing::ListingError;
+use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;
-use crate::http::retry::{Class, Refusal};
-use crate::http::{Failure, FailureKind, Place};
+use crate::http::retry::{Class, RefusalCause};
+use crate::http::{FailureKind, HelpTarget, RequestFailure};
 use crate::source::{ConnectError, ConnectErrorKind};
 
 /// Why there is no token.
 pub(super) fn exchange_error(
     config: &AltCloudConfig,
     account: &ServiceAccount,
-    problem: &Problem,
+    problem: &ListingError,
 ) -> ConnectError {
     let host = account.token_uri.host_str().unwrap_or("the exchange");
     let refused = match problem {
-        Problem::Failed(failure) => {
+        ListingError::Failed(failure) => {
             return unreachable_error(host, "token_uri in the credentials file", failure);
         }
-        Problem::NotDelegated(_, text) => return connection(text.clone(), delegation(config, account)),
-        Problem::Refused(refused) => refused,
+        ListingError::NotDelegated(_, text) => return connection(text.clone(), delegation(config, account)),
+        ListingError::Refused(refused) => refused,
     };
     let (code, text) = (refused.code.as_deref().unwrap_or("refused"), refused.text());
     let message = format!(
@@ -70,7 +70,7 @@ fn delegation(config: &AltCloudConfig, account: &ServiceAccount) -> Vec<String> 
          delegation, Add new"
             .to_string(),
         format!("client id: {client_id}"),
-        format!("scopes: {}", joined(&Scope::needed(&config.rules), ",")),
+        format!("scopes: {}", joined(&OAuthScope::needed(&config.rules), ",")),
         "it can take some minutes, at most a day, until this is in force".to_string(),
     ]
 }
@@ -80,13 +80,13 @@ pub(super) fn api_error(
     config: &AltCloudConfig,
     account: &ServiceAccount,
     what: &str,
-    problem: &Problem,
+    problem: &ListingError,
 ) -> ConnectError {
     let host = config.api_url.host_str().unwrap_or("the API");
     let refused = match problem {
-        Problem::Failed(failure) => return unreachable_error(host, "sources.altcloud.api_url", failure),
-        Problem::NotDelegated(_, text) => return connection(text.clone(), delegation(config, account)),
-        Problem::Refused(refused) => refused,
+        ListingError::Failed(failure) => return unreachable_error(host, "sources.altcloud.api_url", failure),
+        ListingError::NotDelegated(_, text) => return connection(text.clone(), delegation(config, account)),
+        ListingError::Refused(refused) => refused,
     };
     let message = format!(
         "{host} shows nothing to {}; {what}: '{}' (HTTP {})",
@@ -100,7 +100,7 @@ pub(super) fn api_error(
                 .to_string(),
             format!("the service account is {}", account.email),
         ],
-        Class::Forbidden(Refusal::Intermediary) => {
+        Class::Forbidden(RefusalCause::Intermediary) => {
             vec!["the answer does not come from the provider: is there a proxy between, or a wrong api_url?".to_string()]
         }
         Class::Unauthorized => vec![
@@ -109,7 +109,7 @@ pub(super) fn api_error(
         ],
         Class::Forbidden(_) => vec![
             format!("{} must be an administrator who may read this:", config.admin_email),
-            Scope::needed(&config.rules).iter().map(|scope| scope.privilege()).collect::<Vec<_>>().join("; "),
+            OAuthScope::needed(&config.rules).iter().map(|scope| scope.privilege()).collect::<Vec<_>>().join("; "),
         ],
         Class::NotFound => vec![not_the_customers(config, what)],
         _ => vec![format!("is {} the address of the API?", config.api_url)],
@@ -128,12 +128,14 @@ pub(super) fn not_the_customers(config: &AltCloudConfig, what: &str) -> String {
     format!("the customer is not the one to whom {admin} belongs: check sources.altcloud.customer_id")
 }
 
-fn unreachable_error(host: &str, place: &str, failure: &Failure) -> ConnectError {
+fn unreachable_error(host: &str, place: &str, failure: &RequestFailure) -> ConnectError {
     let help = match &failure.kind {
         FailureKind::Transport(_) => {
             vec![format!("check the network, and {place}"), "behind a proxy set HTTPS_PROXY".to_string()]
         }
-        FailureKind::Obstacle(obstacle, _) => obstacle.help(Place { host, address: place, ca_file: None }),
+        FailureKind::Obstacle(obstacle, _) => {
+            obstacle.help(HelpTarget { host, address: place, ca_file: None })
+        }
         FailureKind::Throttled(_) | FailureKind::RateLimited { .. } | FailureKind::SecondaryLimit => {
             vec!["wait some minutes and run again".to_string()]
         }

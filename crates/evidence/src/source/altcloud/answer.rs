@@ -4,7 +4,7 @@
 //! to occur in a message decides nothing.
 
 use crate::http::Refused;
-use crate::http::retry::{Class, Refusal};
+use crate::http::retry::{Class, RefusalCause};
 
 /// Reasons of a 403 that mean "too fast", whatever its message says.
 const LIMITS: &[&str] = &[
@@ -41,15 +41,15 @@ pub(super) fn classify(
         200 => Class::Success,
         301 | 302 | 303 | 307 | 308 => Class::Redirect,
         304 => Class::NotModified,
-        401 if !is_json => Class::Forbidden(Refusal::Intermediary),
+        401 if !is_json => Class::Forbidden(RefusalCause::Intermediary),
         401 if message.is_some_and(|message| message.starts_with(NOT_AUTHORIZED)) => {
-            Class::Forbidden(Refusal::Permission)
+            Class::Forbidden(RefusalCause::Permission)
         }
         401 => Class::Unauthorized,
         429 => Class::Throttled { retry_after },
         403 if reasons.iter().any(|reason| LIMITS.contains(reason)) => Class::Throttled { retry_after },
-        403 if !is_json => Class::Forbidden(Refusal::Intermediary),
-        403 => Class::Forbidden(Refusal::Permission),
+        403 if !is_json => Class::Forbidden(RefusalCause::Intermediary),
+        403 => Class::Forbidden(RefusalCause::Permission),
         // A page that says "not found" is a wrong address or a proxy, and no word about a domain.
         404 if !is_json => Class::HostFault { retry_after: None },
         404 => Class::NotFound,
@@ -75,9 +75,9 @@ pub(super) fn classify_exchange(
         408 | 500..=599 => Class::HostFault { retry_after },
         _ if code.is_some_and(|code| LIMITS.contains(&code)) => Class::Throttled { retry_after },
         _ if code.is_some_and(|code| PASSING.contains(&code)) => Class::HostFault { retry_after },
-        400..=499 if code.is_some() => Class::Forbidden(Refusal::Permission),
+        400..=499 if code.is_some() => Class::Forbidden(RefusalCause::Permission),
         404 => Class::HostFault { retry_after: None },
-        400..=499 if !is_json => Class::Forbidden(Refusal::Intermediary),
+        400..=499 if !is_json => Class::Forbidden(RefusalCause::Intermediary),
         _ => Class::Unexpected,
     }
 }

@@ -6,17 +6,17 @@ use url::Url;
 
 use super::access::Access;
 use super::calls::{ACTIVITIES, ASSIGNMENTS, MIB, Paged, ROLES, USERS, USERS_OF_DOMAIN};
-use super::listing::{First, Listing, Period, Problem, Whose};
+use super::listing::{FirstPage, Listing, ListingError, Period, Whose};
 use super::record::{Assignment, Role, User};
 use super::wire::{Activity, Page};
 use crate::http::call::encoded;
-use crate::http::{Failure, FailureKind, Request};
+use crate::http::{FailureKind, Request, RequestFailure};
 
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles. Logs have some.
 const EMPTY_PAGES: u64 = 25;
 
 /// A listing to read: which, and the request for its first page.
-struct Question<T: 'static> {
+struct ListingRequest<T: 'static> {
     paged: &'static Paged<T>,
     request: Request,
 }
@@ -33,22 +33,22 @@ pub(super) struct Api<'a> {
 
 impl Api<'_> {
     /// The first page of the users.
-    pub(super) async fn first_users(&self, whose: &Whose) -> First<User> {
+    pub(super) async fn first_users(&self, whose: &Whose) -> FirstPage<User> {
         self.page(&self.users_question(whose), None).await
     }
 
     /// The rest of the users.
-    pub(super) async fn users(&self, whose: &Whose, first: First<User>) -> Listing<User> {
+    pub(super) async fn users(&self, whose: &Whose, first: FirstPage<User>) -> Listing<User> {
         self.listing(&self.users_question(whose), first).await
     }
 
     /// The first page of the roles.
-    pub(super) async fn first_roles(&self) -> First<Role> {
+    pub(super) async fn first_roles(&self) -> FirstPage<Role> {
         self.page(&self.of_customer(&ROLES), None).await
     }
 
     /// The rest of the roles.
-    pub(super) async fn roles(&self, first: First<Role>) -> Listing<Role> {
+    pub(super) async fn roles(&self, first: FirstPage<Role>) -> Listing<Role> {
         self.listing(&self.of_customer(&ROLES), first).await
     }
 
@@ -59,7 +59,7 @@ impl Api<'_> {
     }
 
     /// The first page of the log for one event.
-    pub(super) async fn first_events(&self, event: &str, period: Period) -> First<Activity> {
+    pub(super) async fn first_events(&self, event: &str, period: Period) -> FirstPage<Activity> {
         self.page(&self.events_question(event, period), None).await
     }
 
@@ -68,37 +68,37 @@ impl Api<'_> {
         &self,
         event: &str,
         period: Period,
-        first: First<Activity>,
+        first: FirstPage<Activity>,
     ) -> Listing<Activity> {
         self.listing(&self.events_question(event, period), first).await
     }
 
-    fn users_question(&self, whose: &Whose) -> Question<User> {
+    fn users_question(&self, whose: &Whose) -> ListingRequest<User> {
         match whose {
             Whose::Customer { id, .. } => self.question(&USERS, &[("customer", id)]),
             Whose::Domain(domain) => self.question(&USERS_OF_DOMAIN, &[("domain", domain)]),
         }
     }
 
-    fn of_customer<T>(&self, paged: &'static Paged<T>) -> Question<T> {
+    fn of_customer<T>(&self, paged: &'static Paged<T>) -> ListingRequest<T> {
         self.question(paged, &[("customer", self.customer)])
     }
 
-    fn events_question(&self, event: &str, period: Period) -> Question<Activity> {
+    fn events_question(&self, event: &str, period: Period) -> ListingRequest<Activity> {
         let (start, end) = (period.start.to_string(), period.end.to_string());
         let parameters = [("customer", self.customer), ("event", event), ("start", &*start), ("end", &*end)];
         self.question(&ACTIVITIES, &parameters)
     }
 
-    fn question<T>(&self, paged: &'static Paged<T>, parameters: &[(&str, &str)]) -> Question<T> {
+    fn question<T>(&self, paged: &'static Paged<T>, parameters: &[(&str, &str)]) -> ListingRequest<T> {
         // It is named without the list of fields.
         let mut request = paged.call.get(self.base, parameters);
         extend(&mut request, "fields", paged.fields);
-        Question { paged, request }
+        ListingRequest { paged, request }
     }
 
-    async fn page<T>(&self, question: &Question<T>, token: Option<&str>) -> First<T> {
-        let Question { paged, request } = question;
+    async fn page<T>(&self, question: &ListingRequest<T>, token: Option<&str>) -> FirstPage<T> {
+        let ListingRequest { paged, request } = question;
         let mut request = request.clone();
         if let Some(token) = token {
             extend(&mut request, "pageToken", &encoded(token));
@@ -108,10 +108,10 @@ impl Api<'_> {
     }
 
     /// Every page after `first`, one by one: each says where the next is. One that fails ends it; what was read stays.
-    async fn listing<T>(&self, question: &Question<T>, first: First<T>) -> Listing<T> {
+    async fn listing<T>(&self, question: &ListingRequest<T>, first: FirstPage<T>) -> Listing<T> {
         let mut listing = Listing { items: Vec::new(), pages: 0, meta: None, problem: None };
         let mut page = first;
-        let mut progress = Progress::default();
+        let mut progress = ListingProgress::default();
         loop {
             let page_read = match page {
                 Ok(answered) => {
@@ -128,7 +128,8 @@ impl Api<'_> {
             listing.items.extend(page_read.items);
             let Some(token) = page_read.next else { return listing };
             if let Err(text) = goes_on {
-                listing.problem = Some(Problem::Failed(Failure::local(FailureKind::UnexpectedShape(text))));
+                listing.problem =
+                    Some(ListingError::Failed(RequestFailure::local(FailureKind::UnexpectedShape(text))));
                 return listing;
             }
             page = self.page(question, Some(&token)).await;
@@ -138,14 +139,14 @@ impl Api<'_> {
 
 /// What a listing has come to, so that one without end is ended.
 #[derive(Default)]
-struct Progress {
+struct ListingProgress {
     pages: u64,
     empty: u64,
     weight: usize,
     tokens: HashSet<String>,
 }
 
-impl Progress {
+impl ListingProgress {
     /// Whether the page behind `page` may be asked for, if it points to one.
     fn goes_on<T>(&mut self, page: &Page<T>, pages: u64, budget: usize) -> Result<(), String> {
         let room = page.items.len().saturating_mul(size_of::<T>());
@@ -177,7 +178,7 @@ mod tests {
     fn a_listing_without_end_is_ended_by_each_of_its_bounds() {
         // How many of the same page are read, the last of which is the one behind which nothing is asked.
         let read = |items: usize, bytes: usize, same_token: bool, pages: u64, budget: usize| {
-            let mut progress = Progress::default();
+            let mut progress = ListingProgress::default();
             let page = |number: usize| {
                 let next = Some(if same_token { "again".to_string() } else { number.to_string() });
                 Page { items: vec![User::default(); items], next, bytes }
@@ -201,6 +202,6 @@ mod tests {
         }
         // What is read to its end is not ended, however large its last page is.
         let last = Page { items: vec![User::default()], next: None, bytes: 10 * MIB };
-        assert_eq!(Progress::default().goes_on(&last, 1, MIB), Ok(()));
+        assert_eq!(ListingProgress::default().goes_on(&last, 1, MIB), Ok(()));
     }
 }

@@ -6,17 +6,17 @@ use jiff::Timestamp;
 use super::listing::{Listing, Period, Whose};
 use super::look::{self, Users};
 use super::record::{Assignment, Role, User};
-use super::scopes::Scope;
-use super::wire::{self, Activity, Page, Token};
+use super::scopes::OAuthScope;
+use super::wire::{self, Activity, Page, TokenAnswer};
 use crate::http::{Call, Meta};
-use crate::source::Found;
+use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 
 /// A listing that comes in pages.
 pub(super) struct Paged<T: 'static> {
     pub(super) call: Call<Page<T>>,
     /// With whose rights.
-    pub(super) scope: Scope,
+    pub(super) scope: OAuthScope,
     /// The fields that are asked for: what the artifacts have room for, and what a listing is known by.
     pub(super) fields: &'static str,
     /// Pages at most.
@@ -32,15 +32,15 @@ const JSON: &str = "application/json";
 /// Every call, in the order of the documents.
 pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(TOKEN, |_| Vec::new()),
-    endpoint!(USERS.call, users_alone),
-    endpoint!(USERS_OF_DOMAIN.call, users_alone),
-    endpoint!(ROLES.call, roles_alone),
-    endpoint!(ASSIGNMENTS.call, assignments_alone),
-    endpoint!(ACTIVITIES.call, activities_alone),
+    endpoint!(USERS.call, users_offline),
+    endpoint!(USERS_OF_DOMAIN.call, users_offline),
+    endpoint!(ROLES.call, roles_offline),
+    endpoint!(ASSIGNMENTS.call, assignments_offline),
+    endpoint!(ACTIVITIES.call, activities_offline),
 ];
 
 /// The exchange of an assertion.
-pub(super) static TOKEN: Call<Token> = Call {
+pub(super) static TOKEN: Call<TokenAnswer> = Call {
     name: "POST {token_uri}",
     purpose: "an access token",
     times: "once, and again before it expires",
@@ -79,7 +79,7 @@ const fn users(name: &'static str, purpose: &'static str, times: &'static str) -
             parse: wire::users,
             keep: None,
         },
-        scope: Scope::Users,
+        scope: OAuthScope::Users,
         fields: "kind,nextPageToken,users(id,primaryEmail,suspended,archived,isEnrolledIn2Sv,isEnforcedIn2Sv,isAdmin,\
                  isDelegatedAdmin,lastLoginTime,creationTime)",
         // 600,000 users, for which the budget is made.
@@ -102,7 +102,7 @@ pub(super) static ROLES: Paged<Role> = Paged {
         parse: wire::roles,
         keep: None,
     },
-    scope: Scope::Roles,
+    scope: OAuthScope::Roles,
     fields: "kind,nextPageToken,items(roleId,roleName,isSuperAdminRole,isSystemRole)",
     // The provider allows 750 roles, which are 8 pages and 200 kB.
     pages: 50,
@@ -122,7 +122,7 @@ pub(super) static ASSIGNMENTS: Paged<Assignment> = Paged {
         parse: wire::assignments,
         keep: None,
     },
-    scope: Scope::Roles,
+    scope: OAuthScope::Roles,
     fields: "kind,nextPageToken,items(roleAssignmentId,roleId,assignedTo,assigneeType,scopeType,orgUnitId)",
     // 100,000 assignments; the budget has room for 160,000 of about 400 bytes.
     pages: 500,
@@ -143,7 +143,7 @@ pub(super) static ACTIVITIES: Paged<Activity> = Paged {
         parse: wire::activities,
         keep: None,
     },
-    scope: Scope::Reports,
+    scope: OAuthScope::Reports,
     fields: "kind,nextPageToken,items(id(time,uniqueQualifier),actor(email,callerType),\
              events(name,parameters(name,value)))",
     // 100,000 of one event in half a year, of about 600 bytes each.
@@ -169,7 +169,7 @@ pub(super) const EVENTS: &[&str] = &[
 /// A customer that an answer by itself is about.
 const ORGANIZATION: &str = "acme.example";
 
-fn users_alone(page: Page<User>) -> Vec<Found> {
+fn users_offline(page: Page<User>) -> Vec<CollectionItem> {
     let customer = Whose::Customer { id: "my_customer".to_string(), name: ORGANIZATION.to_string() };
     let users = Users { parts: vec![(customer, listing(page.items))] };
     let mut found = look::two_step(ORGANIZATION, &users);
@@ -177,17 +177,17 @@ fn users_alone(page: Page<User>) -> Vec<Found> {
     found
 }
 
-fn roles_alone(page: Page<Role>) -> Vec<Found> {
+fn roles_offline(page: Page<Role>) -> Vec<CollectionItem> {
     let nobody = Users { parts: Vec::new() };
     look::admin_roles(ORGANIZATION, &nobody, &listing(page.items), &listing(Vec::new()))
 }
 
-fn assignments_alone(page: Page<Assignment>) -> Vec<Found> {
+fn assignments_offline(page: Page<Assignment>) -> Vec<CollectionItem> {
     let nobody = Users { parts: Vec::new() };
     look::admin_roles(ORGANIZATION, &nobody, &listing(Vec::new()), &listing(page.items))
 }
 
-fn activities_alone(page: Page<Activity>) -> Vec<Found> {
+fn activities_offline(page: Page<Activity>) -> Vec<CollectionItem> {
     let period = Period { start: Timestamp::UNIX_EPOCH, end: Timestamp::UNIX_EPOCH };
     look::lifecycle(ORGANIZATION, period, vec![("CREATE_USER", listing(page.items))])
 }

@@ -4,15 +4,15 @@ use futures_util::future::{join, join_all, join3};
 
 use super::api::Api;
 use super::calls::EVENTS;
-use super::listing::{First, Listing, Problem};
+use super::listing::{FirstPage, Listing, ListingError};
 use super::look::{self, Users};
 use super::record::{Assignment, Role};
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
-use super::scopes::Scope;
+use super::scopes::OAuthScope;
 use super::wire::Activity;
 use super::{AltCloudSession, connect};
 use crate::report::format::counted;
-use crate::source::{Configured, Found};
+use crate::source::{CollectionItem, Configured};
 
 /// The roles, and who has them.
 pub(super) type Administrators = (Listing<Role>, Listing<Assignment>);
@@ -26,14 +26,15 @@ impl AltCloudSession {
     }
 
     /// What is there of a listing whose scope is not delegated; `None` if it is.
-    pub(super) fn refused<T>(&self, scope: Scope) -> Option<Listing<T>> {
+    pub(super) fn refused<T>(&self, scope: OAuthScope) -> Option<Listing<T>> {
         let (scope, text) = self.refused.iter().find(|(refused, _)| *refused == scope)?;
-        Some(Listing::not_read(Problem::NotDelegated(*scope, text.clone())))
+        Some(Listing::not_read(ListingError::NotDelegated(*scope, text.clone())))
     }
 
     pub(super) async fn users(&self) -> Users {
         let whose = connect::whose(&self.config).into_iter();
-        let refused: Vec<_> = whose.filter_map(|whose| Some((whose, self.refused(Scope::Users)?))).collect();
+        let refused: Vec<_> =
+            whose.filter_map(|whose| Some((whose, self.refused(OAuthScope::Users)?))).collect();
         if !refused.is_empty() {
             return Users { parts: refused };
         }
@@ -44,7 +45,7 @@ impl AltCloudSession {
     }
 
     async fn roles(&self) -> Listing<Role> {
-        if let Some(refused) = self.refused(Scope::Roles) {
+        if let Some(refused) = self.refused(OAuthScope::Roles) {
             return refused;
         }
         let first = match &self.firsts.roles {
@@ -55,7 +56,7 @@ impl AltCloudSession {
     }
 
     async fn assignments(&self) -> Listing<Assignment> {
-        match self.refused(Scope::Roles) {
+        match self.refused(OAuthScope::Roles) {
             Some(refused) => refused,
             None => self.api().assignments().await,
         }
@@ -66,7 +67,7 @@ impl AltCloudSession {
     }
 
     async fn event(&self, event: &'static str) -> Listing<Activity> {
-        if let Some(refused) = self.refused(Scope::Reports) {
+        if let Some(refused) = self.refused(OAuthScope::Reports) {
             return refused;
         }
         let first = self.first_event(event).await;
@@ -74,11 +75,11 @@ impl AltCloudSession {
     }
 
     /// The first page of the log for `event`. The connection test has asked for the first of them.
-    pub(super) async fn first_event(&self, event: &'static str) -> First<Activity> {
+    pub(super) async fn first_event(&self, event: &'static str) -> FirstPage<Activity> {
         match &self.firsts.events {
             Some(first) if EVENTS.first() == Some(&event) => first.clone(),
             // Whoever may not read the log may not read any of it.
-            Some(Err(Problem::Refused(refused))) => Err(Problem::Refused(refused.clone())),
+            Some(Err(ListingError::Refused(refused))) => Err(ListingError::Refused(refused.clone())),
             _ => self.api().first_events(event, self.period).await,
         }
     }
@@ -101,7 +102,7 @@ impl AltCloudSession {
         join3(self.users(), self.administrators(), events).await
     }
 
-    pub(super) async fn found(&self) -> Vec<Found> {
+    pub(super) async fn found(&self) -> Vec<CollectionItem> {
         let (users, administrators, events) = self.read().await;
         let organization = self.config.organization();
         let mut found = Vec::new();
@@ -120,10 +121,10 @@ impl AltCloudSession {
             1 => self.config.domains.concat(),
             domains => format!("{domains} domains"),
         };
-        let expected = found.iter().map(Found::looks).sum();
+        let expected = found.iter().map(CollectionItem::looks).sum();
         let text = format!("{} of {whose}", counted(count, "user", "users"));
         let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
-        found.insert(0, Found::Population { discovered, in_scope: count, expected, text });
+        found.insert(0, CollectionItem::Population { discovered, in_scope: count, expected, text });
         found
     }
 }

@@ -16,17 +16,17 @@ use super::answer::says_scopes;
 use super::api::Api;
 use super::calls::EVENTS;
 use super::config::AltCloudConfig;
-use super::dialect::Exchange;
-use super::listing::{First, Period, Problem, Whose};
+use super::dialect::TokenExchange;
+use super::listing::{FirstPage, ListingError, Period, Whose};
 use super::look::why;
 use super::record::{Role, User};
-use super::scopes::Scope;
-use super::service_account::{self, Loaded, ServiceAccount, Trouble};
-use super::wire::{Activity, Token};
+use super::scopes::OAuthScope;
+use super::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
+use super::wire::{Activity, TokenAnswer};
 use super::{AltCloudSession, NAME};
 use crate::env::Env;
-use crate::http::retry::{Class, Refusal};
-use crate::http::{Client, Proxy, Settings};
+use crate::http::retry::{Class, RefusalCause};
+use crate::http::{Client, ClientSettings, Proxy};
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 
@@ -42,18 +42,18 @@ const LOG_DAYS: i64 = 180;
 /// The first pages, as far as they were asked for.
 pub(super) struct Firsts {
     /// Of the users, for the customer or each domain.
-    pub(super) users: Vec<(Whose, First<User>)>,
+    pub(super) users: Vec<(Whose, FirstPage<User>)>,
     /// Of the roles.
-    pub(super) roles: Option<First<Role>>,
+    pub(super) roles: Option<FirstPage<Role>>,
     /// Of the log, for the first event.
-    pub(super) events: Option<First<Activity>>,
+    pub(super) events: Option<FirstPage<Activity>>,
 }
 
 /// The service account of the configured variable.
 pub(super) fn account(config: &AltCloudConfig, env: &Env) -> Result<Loaded, ConnectError> {
     let variable = &config.credentials_env;
     service_account::load(variable, env.var(variable))
-        .map_err(|Trouble { message, help }| connection(message, help))
+        .map_err(|ServiceAccountError { message, help }| connection(message, help))
 }
 
 /// The exchange, then the first page of everything that the controls need, side by side.
@@ -73,7 +73,7 @@ pub(super) async fn connect(
         error.after(requests, retries)
     })?;
     warnings.extend(access.warning());
-    let scopes = Scope::needed(&config.rules);
+    let scopes = OAuthScope::needed(&config.rules);
     let scopes = scopes.into_iter().filter(|scope| !refused.iter().any(|(of, _)| of == scope)).collect();
     Ok(AltCloudSession { config, access, scopes, refused, firsts, period, warnings })
 }
@@ -84,18 +84,18 @@ fn access(
     surroundings: &Surroundings,
 ) -> Result<Access, ConnectError> {
     let client = |plain: bool| {
-        let settings = Settings {
+        let settings = ClientSettings {
             timeout: config.timeout,
             max_concurrency: CONCURRENCY,
             requests_per_minute: REQUESTS_PER_MINUTE,
             rate_limit_pause: !surroundings.dry_run,
             proxy: Proxy::from_env(&surroundings.env),
             plain,
-            ..Settings::default()
+            ..ClientSettings::default()
         };
         let clock = surroundings.env.clock.clone();
         let watch = SourceWatch::new(NAME, &surroundings.reporter);
-        Client::new(settings, Arc::new(Exchange), clock, watch).map_err(|text| ConnectError {
+        Client::new(settings, Arc::new(TokenExchange), clock, watch).map_err(|text| ConnectError {
             kind: ConnectErrorKind::Configuration,
             ..connection(text, Vec::new())
         })
@@ -114,7 +114,7 @@ fn access(
 }
 
 /// The scopes that are not delegated and why, the first pages, and the period of the log.
-type Tested = (Vec<(Scope, String)>, Firsts, Period);
+type Tested = (Vec<(OAuthScope, String)>, Firsts, Period);
 
 async fn test(
     config: &AltCloudConfig,
@@ -144,13 +144,13 @@ async fn test(
 async fn tokens(
     config: &AltCloudConfig,
     access: &Access,
-) -> Result<(Vec<Scope>, Vec<(Scope, String)>), ConnectError> {
-    let needed = Scope::needed(&config.rules);
+) -> Result<(Vec<OAuthScope>, Vec<(OAuthScope, String)>), ConnectError> {
+    let needed = OAuthScope::needed(&config.rules);
     let problem = match access.ask(&needed).await {
         Ok(token) => return started(config, access, needed, token, Vec::new()).await,
         Err(problem) => problem,
     };
-    let Problem::Refused(first) = &problem else {
+    let ListingError::Refused(first) = &problem else {
         return Err(exchange_error(config, access.account(), &problem));
     };
     if !says_scopes(first) || needed.len() < 2 {
@@ -161,7 +161,7 @@ async fn tokens(
     for (scope, answer) in needed.iter().zip(asked) {
         match answer {
             Ok(_) => delegated.push(*scope),
-            Err(Problem::Refused(why)) if says_scopes(&why) => refused.push((*scope, why.text())),
+            Err(ListingError::Refused(why)) if says_scopes(&why) => refused.push((*scope, why.text())),
             Err(other) => return Err(exchange_error(config, access.account(), &other)),
         }
     }
@@ -177,20 +177,20 @@ async fn tokens(
 async fn started(
     config: &AltCloudConfig,
     access: &Access,
-    scopes: Vec<Scope>,
-    token: Token,
-    refused: Vec<(Scope, String)>,
-) -> Result<(Vec<Scope>, Vec<(Scope, String)>), ConnectError> {
+    scopes: Vec<OAuthScope>,
+    token: TokenAnswer,
+    refused: Vec<(OAuthScope, String)>,
+) -> Result<(Vec<OAuthScope>, Vec<(OAuthScope, String)>), ConnectError> {
     match access.start(&scopes, token).await {
         Ok(()) => Ok((scopes, refused)),
-        Err(failure) => Err(exchange_error(config, access.account(), &Problem::Failed(failure))),
+        Err(failure) => Err(exchange_error(config, access.account(), &ListingError::Failed(failure))),
     }
 }
 
-async fn firsts(config: &AltCloudConfig, access: &Access, scopes: &[Scope], period: Period) -> Firsts {
+async fn firsts(config: &AltCloudConfig, access: &Access, scopes: &[OAuthScope], period: Period) -> Firsts {
     let api = Api { access, base: &config.api_url, customer: &config.customer_id };
     let has = |scope| scopes.contains(&scope);
-    let whose = if has(Scope::Users) { whose(config) } else { Vec::new() };
+    let whose = if has(OAuthScope::Users) { whose(config) } else { Vec::new() };
     let users = join_all(whose.into_iter().map(|whose| {
         let api = &api;
         async move {
@@ -198,8 +198,8 @@ async fn firsts(config: &AltCloudConfig, access: &Access, scopes: &[Scope], peri
             (whose, first)
         }
     }));
-    let roles = async { if has(Scope::Roles) { Some(api.first_roles().await) } else { None } };
-    let event = EVENTS.first().copied().filter(|_| has(Scope::Reports));
+    let roles = async { if has(OAuthScope::Roles) { Some(api.first_roles().await) } else { None } };
+    let event = EVENTS.first().copied().filter(|_| has(OAuthScope::Reports));
     let events = async {
         match event {
             Some(event) => Some(api.first_events(event, period).await),
@@ -227,18 +227,17 @@ fn denied(
     firsts: &Firsts,
     warnings: &mut Vec<Warning>,
 ) -> Result<(), ConnectError> {
-    let users = firsts
-        .users
-        .iter()
-        .map(|(whose, first)| (Scope::Users, format!("users of {}", whose.name()), first.as_ref().err()));
+    let users = firsts.users.iter().map(|(whose, first)| {
+        (OAuthScope::Users, format!("users of {}", whose.name()), first.as_ref().err())
+    });
     let roles = firsts
         .roles
         .iter()
-        .map(|first| (Scope::Roles, Scope::Roles.shows().to_string(), first.as_ref().err()));
+        .map(|first| (OAuthScope::Roles, OAuthScope::Roles.shows().to_string(), first.as_ref().err()));
     let events = firsts
         .events
         .iter()
-        .map(|first| (Scope::Reports, Scope::Reports.shows().to_string(), first.as_ref().err()));
+        .map(|first| (OAuthScope::Reports, OAuthScope::Reports.shows().to_string(), first.as_ref().err()));
     let parts: Vec<_> = users.chain(roles).chain(events).collect();
     if parts.iter().all(|(.., problem)| problem.is_some()) {
         let problem = parts.iter().find_map(|(_, what, problem)| Some((what, (*problem)?)));
@@ -247,10 +246,10 @@ fn denied(
         }
     }
     for (scope, what, problem) in &parts {
-        let Some(Problem::Refused(refused)) = problem else { continue };
+        let Some(ListingError::Refused(refused)) = problem else { continue };
         let text = format!("{what} are not shown to {}: {}", config.admin_email, why(refused));
         warnings.push(match refused.class {
-            Class::Forbidden(Refusal::Permission) => {
+            Class::Forbidden(RefusalCause::Permission) => {
                 let text = format!("{text}; it needs {}", scope.privilege());
                 warn("privilege_missing", text, config.organization())
             }
@@ -266,7 +265,7 @@ fn denied(
 }
 
 /// Who asks and for what, for people.
-pub(super) fn identity(config: &AltCloudConfig, account: &ServiceAccount, scopes: &[Scope]) -> String {
+pub(super) fn identity(config: &AltCloudConfig, account: &ServiceAccount, scopes: &[OAuthScope]) -> String {
     let scopes = scopes.iter().map(|scope| scope.short()).collect::<Vec<_>>().join(", ");
     format!("service account {} for admin {}, read-only scopes {scopes}", account.email, config.admin_email)
 }

@@ -6,9 +6,9 @@ use reqwest::header::{AUTHORIZATION, HeaderValue};
 use serde_json::Value;
 
 use super::answer::{classify, classify_exchange, code};
-use crate::http::quota::Reading;
+use crate::http::quota::QuotaReading;
 use crate::http::retry::{http_date, retry_after_seconds};
-use crate::http::{Answer, Dialect, Meaning, Request, one_line};
+use crate::http::{Answer, Dialect, Meaning, Request, single_line};
 
 /// Speaks to the API with one access token.
 pub(super) struct Bearer(HeaderValue);
@@ -34,17 +34,17 @@ impl Dialect for Bearer {
         let document = document(answer, is_json);
         let error = document.as_ref().and_then(|document| document.get("error"));
         let reasons = error.map(reasons).unwrap_or_default();
-        let message = error.and_then(|error| error.get("message").unwrap_or(error).as_str()).map(one_line);
+        let message = error.and_then(|error| error.get("message").unwrap_or(error).as_str()).map(single_line);
         let class = classify(answer.status, is_json, &reasons, message.as_deref(), retry_after(answer));
-        let code = code(&reasons).map(one_line);
+        let code = code(&reasons).map(single_line);
         Meaning { class, code, message, request_id: None, reading: reading(answer) }
     }
 }
 
 /// Speaks to the address that exchanges assertions for tokens. The assertion is the credential, and is in the body.
-pub(super) struct Exchange;
+pub(super) struct TokenExchange;
 
-impl Dialect for Exchange {
+impl Dialect for TokenExchange {
     fn authorize(&self, _request: &mut Request, _now: Timestamp) -> Result<(), String> {
         Ok(())
     }
@@ -54,9 +54,9 @@ impl Dialect for Exchange {
         let document = document(answer, is_json);
         let text = |name: &str| document.as_ref().and_then(|document| document.get(name)?.as_str());
         let code = text("error");
-        let message = text("error_description").or(code).map(one_line);
+        let message = text("error_description").or(code).map(single_line);
         let class = classify_exchange(answer.status, is_json, code, retry_after(answer));
-        Meaning { class, code: code.map(one_line), message, request_id: None, reading: reading(answer) }
+        Meaning { class, code: code.map(single_line), message, request_id: None, reading: reading(answer) }
     }
 }
 
@@ -92,8 +92,13 @@ fn retry_after(answer: &Answer<'_>) -> Option<u64> {
 }
 
 /// The provider says nothing of what is left of its limits.
-fn reading(answer: &Answer<'_>) -> Reading {
-    Reading { limit: None, remaining: None, reset: None, date: answer.header("date").and_then(http_date) }
+fn reading(answer: &Answer<'_>) -> QuotaReading {
+    QuotaReading {
+        limit: None,
+        remaining: None,
+        reset: None,
+        date: answer.header("date").and_then(http_date),
+    }
 }
 
 #[cfg(test)]

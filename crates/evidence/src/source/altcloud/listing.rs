@@ -3,26 +3,26 @@
 use jiff::Timestamp;
 
 use super::record::Extent;
-use super::scopes::Scope;
+use super::scopes::OAuthScope;
 use super::wire::Page;
-use crate::http::{self, Answered, Failure, Meta, Refused};
+use crate::http::{self, Answered, Meta, Refused, RequestFailure};
 
 /// Why something could not be read.
 #[derive(Debug, Clone)]
-pub(super) enum Problem {
+pub(super) enum ListingError {
     /// The provider will not.
     Refused(Refused),
     /// There is no answer.
-    Failed(Failure),
+    Failed(RequestFailure),
     /// It was not asked for: the scope is not delegated; the provider's words.
-    NotDelegated(Scope, String),
+    NotDelegated(OAuthScope, String),
 }
 
-impl From<http::Problem> for Problem {
-    fn from(problem: http::Problem) -> Problem {
+impl From<http::CallError> for ListingError {
+    fn from(problem: http::CallError) -> ListingError {
         match problem {
-            http::Problem::Refused(refused) => Problem::Refused(refused),
-            http::Problem::Failed(failure) => Problem::Failed(failure),
+            http::CallError::Refused(refused) => ListingError::Refused(refused),
+            http::CallError::Failed(failure) => ListingError::Failed(failure),
         }
     }
 }
@@ -60,7 +60,7 @@ pub(super) struct Period {
 }
 
 /// The first page of a listing, or why it could not be read.
-pub(super) type First<T> = Result<Answered<Page<T>>, Problem>;
+pub(super) type FirstPage<T> = Result<Answered<Page<T>>, ListingError>;
 
 /// What was read of a listing.
 #[derive(Debug)]
@@ -72,12 +72,12 @@ pub(super) struct Listing<T> {
     /// The call that brought the first page.
     pub(super) meta: Option<Meta>,
     /// Why the page behind them could not be read.
-    pub(super) problem: Option<Problem>,
+    pub(super) problem: Option<ListingError>,
 }
 
 impl<T> Listing<T> {
     /// Nothing, because of `problem`.
-    pub(super) fn not_read(problem: Problem) -> Listing<T> {
+    pub(super) fn not_read(problem: ListingError) -> Listing<T> {
         Listing { items: Vec::new(), pages: 0, meta: None, problem: Some(problem) }
     }
 
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn how_much_was_read() {
-        let problem = || Some(Problem::Failed(Failure::local(FailureKind::SecondaryLimit)));
+        let problem = || Some(ListingError::Failed(RequestFailure::local(FailureKind::SecondaryLimit)));
         let table =
             [(None, 1, Extent::Complete), (problem(), 0, Extent::NotRead), (problem(), 3, Extent::Partial)];
         for (problem, pages, extent) in table {

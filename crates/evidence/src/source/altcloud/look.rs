@@ -10,9 +10,9 @@ use std::sync::Arc;
 use super::NAME;
 use super::answer::says_disabled;
 use super::artifact::{ADMIN_ROLES, TWO_STEP, USER_LIFECYCLE};
-use super::listing::{Listing, Period, Problem, Whose};
+use super::listing::{Listing, ListingError, Period, Whose};
 use super::record::{
-    AdminRoles, Administrator, Assignment, AssignmentRecord, Event, EventListing, Parameters, Role,
+    AdminEvent, AdminRoles, Administrator, Assignment, AssignmentRecord, EventListing, Parameters, Role,
     TwoStepVerification, User, UserLifecycle, UserListing,
 };
 use super::rules::lifecycle as lifecycle_log;
@@ -20,10 +20,10 @@ use super::rules::two_step::TwoStepFacts;
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators};
 use super::wire::Activity;
 use crate::http::Refused;
-use crate::http::retry::{Class, Refusal};
+use crate::http::retry::{Class, RefusalCause};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::rule::reason;
-use crate::source::Found;
+use crate::source::CollectionItem;
 
 /// What a listing of the roles is called.
 pub(super) const ROLES: &str = "administrator roles";
@@ -35,7 +35,7 @@ pub(super) const ASSIGNMENTS: &str = "role assignments";
 const NAMED: usize = 3;
 
 /// What is missing of a listing: its name, and why.
-pub(super) type Gap<'a> = (String, &'a Problem);
+pub(super) type Gap<'a> = (String, &'a ListingError);
 
 /// What is missing of `listing`, which people call `what`.
 pub(super) fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>> {
@@ -50,7 +50,7 @@ pub(super) fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>>
 /// connection test, and so is a domain that is unknown.
 pub(super) fn missing<'a>(gaps: impl IntoIterator<Item = Gap<'a>>) -> Vec<String> {
     let line = |(what, problem): Gap<'a>| match (unread(problem), problem) {
-        (_, Problem::Refused(refused)) if refused.class == Class::NotFound => None,
+        (_, ListingError::Refused(refused)) if refused.class == Class::NotFound => None,
         (Seen::Failed(failed), _) => Some(format!("{what}: {}", failed.message)),
         _ => None,
     };
@@ -156,7 +156,7 @@ fn users_of(whose: &Whose) -> String {
 }
 
 /// The users, what each domain shows, and what is missing.
-pub(super) fn two_step(organization: &str, users: &Users) -> Vec<Found> {
+pub(super) fn two_step(organization: &str, users: &Users) -> Vec<CollectionItem> {
     let meta = users.parts.iter().find_map(|(_, listing)| listing.meta.as_ref());
     let mut inspection = meta.map(|meta| {
         let record = TwoStepVerification { listings: users.listings(), users: cloned(users.all()) };
@@ -176,7 +176,7 @@ pub(super) fn two_step(organization: &str, users: &Users) -> Vec<Found> {
         let unread = seen(gap.into_iter().collect());
         missing.extend(unread.into_iter().map(|seen| found(&TWO_STEP, whose.name(), seen)));
     }
-    inspection.map(Found::Inspected).into_iter().chain(missing).collect()
+    inspection.map(CollectionItem::Inspected).into_iter().chain(missing).collect()
 }
 
 /// Roles and who has them, and what is missing of them and of the users.
@@ -185,12 +185,12 @@ pub(super) fn admin_roles(
     users: &Users,
     roles: &Listing<Role>,
     assignments: &Listing<Assignment>,
-) -> Vec<Found> {
+) -> Vec<CollectionItem> {
     let read = roles.meta.as_ref().or(assignments.meta.as_ref()).map(|meta| {
         let record = admin_record(users, roles, assignments);
         let seen = Seen::artifact(NAME, "admin_roles.json", &record, None, meta);
         let inspection = Inspection::from(observation(&ADMIN_ROLES, organization, seen));
-        Found::Inspected(match administrators::judge(&record) {
+        CollectionItem::Inspected(match administrators::judge(&record) {
             Some(verdict) => inspection.judged(&ADMINISTRATORS, organization, verdict),
             None => inspection,
         })
@@ -244,7 +244,7 @@ pub(super) fn lifecycle(
     organization: &str,
     period: Period,
     parts: Vec<(&'static str, Listing<Activity>)>,
-) -> Vec<Found> {
+) -> Vec<CollectionItem> {
     let meta = parts.iter().find_map(|(_, listing)| listing.meta.clone());
     let gaps = parts.iter().filter_map(|(name, listing)| gap(&events_of(name), listing)).collect();
     let missing = seen(gaps);
@@ -252,7 +252,7 @@ pub(super) fn lifecycle(
         let record = lifecycle_record(period, parts);
         let seen = Seen::artifact(NAME, "user_lifecycle.json", &record, None, &meta);
         let inspection = Inspection::from(observation(&USER_LIFECYCLE, organization, seen));
-        Found::Inspected(match lifecycle_log::judge(&record) {
+        CollectionItem::Inspected(match lifecycle_log::judge(&record) {
             Some(verdict) => inspection.judged(&USER_LIFECYCLE_LOG, organization, verdict),
             None => inspection,
         })
@@ -270,13 +270,14 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
         let activities = distinct(&listing.items, |activity| {
             activity.id.value()?.unique_qualifier.value().map(String::as_str)
         });
-        let of_name: Vec<Event> = activities.into_iter().flat_map(|activity| of(name, activity)).collect();
+        let of_name: Vec<AdminEvent> =
+            activities.into_iter().flat_map(|activity| of(name, activity)).collect();
         let count = u64::try_from(of_name.len()).unwrap_or(u64::MAX);
         event_names.push(EventListing { name, read, events: count });
         events.extend(of_name);
     }
     events.sort_by(|a, b| {
-        let key = |event: &Event| (event.time.value().cloned(), event.unique_qualifier.value().cloned());
+        let key = |event: &AdminEvent| (event.time.value().cloned(), event.unique_qualifier.value().cloned());
         key(a).cmp(&key(b))
     });
     UserLifecycle {
@@ -288,13 +289,13 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
 }
 
 /// The events called `name` of an activity, which may have others.
-fn of(name: &'static str, activity: &Activity) -> Vec<Event> {
+fn of(name: &'static str, activity: &Activity) -> Vec<AdminEvent> {
     let id = activity.id.value().cloned().unwrap_or_default();
     let actor = activity.actor.value().cloned().unwrap_or_default();
     let wanted =
         activity.events.value().into_iter().flatten().filter(|event| event.name.as_deref() == Some(name));
     wanted
-        .map(|event| Event {
+        .map(|event| AdminEvent {
             time: id.time.clone(),
             unique_qualifier: id.unique_qualifier.clone(),
             name,
@@ -311,23 +312,23 @@ fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observ
     Observation { source: NAME, kind, subject: Arc::from(subject), seen, warnings: Vec::new() }
 }
 
-fn found(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Found {
-    Found::Inspected(observation(kind, subject, seen).into())
+fn found(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> CollectionItem {
+    CollectionItem::Inspected(observation(kind, subject, seen).into())
 }
 
 /// Why something was not read: not shown, or not to be had.
-fn unread(problem: &Problem) -> Seen {
+fn unread(problem: &ListingError) -> Seen {
     let refused = match problem {
-        Problem::Failed(failure) => return Seen::Failed(Failed::of(failure)),
-        Problem::NotDelegated(scope, text) => {
+        ListingError::Failed(failure) => return Seen::Failed(Failed::of(failure)),
+        ListingError::NotDelegated(scope, text) => {
             let detail =
                 format!("the scope {} is not delegated to the service account ({text})", scope.name());
             return Seen::Denied { reason: &reason::PERMISSION_DENIED, detail };
         }
-        Problem::Refused(refused) => refused,
+        ListingError::Refused(refused) => refused,
     };
     let reason = match refused.class {
-        Class::Forbidden(Refusal::Permission) => {
+        Class::Forbidden(RefusalCause::Permission) => {
             return Seen::Denied { reason: &reason::PERMISSION_DENIED, detail: why(refused) };
         }
         Class::NotFound => &reason::NOT_FOUND,

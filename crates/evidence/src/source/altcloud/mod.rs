@@ -36,11 +36,13 @@ use self::access::Access;
 use self::calls::{ACTIVITIES, EVENTS};
 use self::config::AltCloudConfig;
 use self::connect::Firsts;
-use self::listing::{First, Period};
+use self::listing::{FirstPage, Period};
 use self::rules::{TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
-use self::scopes::Scope;
+use self::scopes::OAuthScope;
 use self::wire::Activity;
-use super::{Account, Configured, ConnectError, Found, Kind, Plan, Session, Surroundings};
+use super::{
+    CollectionItem, Configured, ConnectError, Plan, Session, SessionSummary, SourceKind, Surroundings,
+};
 use crate::env::Env;
 use crate::observation::SourceName;
 use crate::rule::Rule;
@@ -49,8 +51,8 @@ use crate::rule::Rule;
 pub const NAME: SourceName = SourceName::new("altcloud");
 
 /// This source.
-pub static KIND: Kind =
-    Kind { name: NAME, rules: rules::ALL, reasons: &[], calls: calls::CALLS, decode: config::decode };
+pub static KIND: SourceKind =
+    SourceKind { name: NAME, rules: rules::ALL, reasons: &[], calls: calls::CALLS, decode: config::decode };
 
 /// Compressed bytes of one user in the artifacts: twice what generated directories have, whose names are regular.
 const ESTIMATED_USER_BYTES: u64 = 40;
@@ -62,7 +64,7 @@ fn api_url(config: &AltCloudConfig) -> String {
 }
 
 impl Configured for AltCloudConfig {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static SourceKind {
         &KIND
     }
 
@@ -100,9 +102,9 @@ pub struct AltCloudSession {
     config: AltCloudConfig,
     access: Access,
     /// What is delegated.
-    scopes: Vec<Scope>,
+    scopes: Vec<OAuthScope>,
     /// What is needed and not delegated, and the provider's words.
-    refused: Vec<(Scope, String)>,
+    refused: Vec<(OAuthScope, String)>,
     firsts: Firsts,
     period: Period,
     warnings: Vec<Warning>,
@@ -137,7 +139,8 @@ impl Session for AltCloudSession {
             let administrators = self.administrators();
             let events = self.config.wants(&USER_LIFECYCLE_LOG);
             let firsts = async {
-                let asked = EVENTS.iter().filter(|_| events && self.refused::<()>(Scope::Reports).is_none());
+                let asked =
+                    EVENTS.iter().filter(|_| events && self.refused::<()>(OAuthScope::Reports).is_none());
                 join_all(asked.map(|event| async move { (*event, self.first_event(event).await) })).await
             };
             let (administrators, firsts) = join(administrators, firsts).await;
@@ -153,7 +156,7 @@ impl Session for AltCloudSession {
                 .iter()
                 .filter_map(|(event, first)| Some((look::events_of(event), first.as_ref().err()?)));
             plan.missing.extend(look::missing(of_events));
-            let goes_on = |(_, first): &&(_, First<Activity>)| {
+            let goes_on = |(_, first): &&(_, FirstPage<Activity>)| {
                 first.as_ref().is_ok_and(|page| page.value.next.is_some())
             };
             let longer = u64::try_from(firsts.iter().filter(goes_on).count()).unwrap_or(u64::MAX);
@@ -171,13 +174,13 @@ impl Session for AltCloudSession {
         .boxed()
     }
 
-    fn collect(&self) -> BoxStream<'_, Found> {
+    fn collect(&self) -> BoxStream<'_, CollectionItem> {
         stream::once(self.found()).flat_map(stream::iter).boxed()
     }
 
-    fn account(&self) -> Account {
+    fn account(&self) -> SessionSummary {
         let (requests, retries) = self.access.requests();
-        Account {
+        SessionSummary {
             api_url: api_url(&self.config),
             identity: Identity {
                 login: Some(self.access.account().email.clone()),

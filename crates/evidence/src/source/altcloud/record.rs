@@ -248,7 +248,7 @@ pub(super) struct UserLifecycle {
     /// What was asked for.
     pub(super) event_names: Vec<EventListing>,
     /// What there was.
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<AdminEvent>,
 }
 
 /// A listing of the events of one name.
@@ -265,7 +265,7 @@ pub(super) struct EventListing {
 /// Something that an administrator did with an account, as `activities.list` tells of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Event {
+pub(super) struct AdminEvent {
     /// When.
     #[serde(skip_serializing_if = "Field::is_absent")]
     pub(super) time: Field<String>,

@@ -8,7 +8,7 @@ use crate::rule::Rule;
 
 /// A permission that is delegated to the service account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Scope {
+pub(super) enum OAuthScope {
     /// The users.
     Users,
     /// The administrator roles and who has them.
@@ -17,78 +17,79 @@ pub(super) enum Scope {
     Reports,
 }
 
-impl Scope {
+impl OAuthScope {
     /// Every scope, in the order of messages and documents.
-    pub(super) const ALL: &'static [Scope] = &[Scope::Users, Scope::Roles, Scope::Reports];
+    pub(super) const ALL: &'static [OAuthScope] =
+        &[OAuthScope::Users, OAuthScope::Roles, OAuthScope::Reports];
 
     /// Its address: what is asked for and what is pasted into the admin console.
     pub(super) fn url(self) -> &'static str {
         match self {
-            Scope::Users => "https://www.googleapis.com/auth/admin.directory.user.readonly",
-            Scope::Roles => "https://www.googleapis.com/auth/admin.directory.rolemanagement.readonly",
-            Scope::Reports => "https://www.googleapis.com/auth/admin.reports.audit.readonly",
+            OAuthScope::Users => "https://www.googleapis.com/auth/admin.directory.user.readonly",
+            OAuthScope::Roles => "https://www.googleapis.com/auth/admin.directory.rolemanagement.readonly",
+            OAuthScope::Reports => "https://www.googleapis.com/auth/admin.reports.audit.readonly",
         }
     }
 
     /// Its last part, for people.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Scope::Users => "admin.directory.user.readonly",
-            Scope::Roles => "admin.directory.rolemanagement.readonly",
-            Scope::Reports => "admin.reports.audit.readonly",
+            OAuthScope::Users => "admin.directory.user.readonly",
+            OAuthScope::Roles => "admin.directory.rolemanagement.readonly",
+            OAuthScope::Reports => "admin.reports.audit.readonly",
         }
     }
 
     /// The same without what all of them have in common.
     pub(super) fn short(self) -> &'static str {
         match self {
-            Scope::Users => "directory.user",
-            Scope::Roles => "directory.rolemanagement",
-            Scope::Reports => "reports.audit",
+            OAuthScope::Users => "directory.user",
+            OAuthScope::Roles => "directory.rolemanagement",
+            OAuthScope::Reports => "reports.audit",
         }
     }
 
     /// What it shows.
     pub(super) fn shows(self) -> &'static str {
         match self {
-            Scope::Users => "users",
-            Scope::Roles => "administrator roles",
-            Scope::Reports => "administrators' activities",
+            OAuthScope::Users => "users",
+            OAuthScope::Roles => "administrator roles",
+            OAuthScope::Reports => "administrators' activities",
         }
     }
 
     /// What the administrator needs for it.
     pub(super) fn privilege(self) -> &'static str {
         match self {
-            Scope::Users => "Admin API, Users: Read",
-            Scope::Roles => "reading administrator roles, as a super administrator may",
-            Scope::Reports => "Reports",
+            OAuthScope::Users => "Admin API, Users: Read",
+            OAuthScope::Roles => "reading administrator roles, as a super administrator may",
+            OAuthScope::Reports => "Reports",
         }
     }
 
     /// Whether `rule` needs it.
     fn serves(self, rule: &Rule) -> bool {
         match self {
-            Scope::Users => *rule == TWO_STEP_VERIFICATION || *rule == ADMINISTRATORS,
-            Scope::Roles => *rule == ADMINISTRATORS,
-            Scope::Reports => *rule == USER_LIFECYCLE_LOG,
+            OAuthScope::Users => *rule == TWO_STEP_VERIFICATION || *rule == ADMINISTRATORS,
+            OAuthScope::Roles => *rule == ADMINISTRATORS,
+            OAuthScope::Reports => *rule == USER_LIFECYCLE_LOG,
         }
     }
 
     /// The scopes that `rules` need: no other is asked for.
-    pub(super) fn needed(rules: &[&'static Rule]) -> Vec<Scope> {
-        let needed = |scope: &Scope| rules.iter().any(|rule| scope.serves(rule));
-        Scope::ALL.iter().copied().filter(needed).collect()
+    pub(super) fn needed(rules: &[&'static Rule]) -> Vec<OAuthScope> {
+        let needed = |scope: &OAuthScope| rules.iter().any(|rule| scope.serves(rule));
+        OAuthScope::ALL.iter().copied().filter(needed).collect()
     }
 }
 
 /// Scopes as an assertion has them.
-pub(super) fn joined(scopes: &[Scope], separator: &str) -> String {
+pub(super) fn joined(scopes: &[OAuthScope], separator: &str) -> String {
     scopes.iter().map(|scope| scope.url()).collect::<Vec<_>>().join(separator)
 }
 
 /// Scopes for documents.
-pub(super) fn names(scopes: &[Scope]) -> String {
+pub(super) fn names(scopes: &[OAuthScope]) -> String {
     scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(", ")
 }
 
@@ -98,17 +99,17 @@ mod tests {
 
     #[test]
     fn only_what_the_rules_need_is_asked_for_and_nothing_that_writes() {
-        let table: [(&[&Rule], &[Scope]); 5] = [
+        let table: [(&[&Rule], &[OAuthScope]); 5] = [
             (&[], &[]),
-            (&[&TWO_STEP_VERIFICATION], &[Scope::Users]),
-            (&[&ADMINISTRATORS], &[Scope::Users, Scope::Roles]),
-            (&[&USER_LIFECYCLE_LOG], &[Scope::Reports]),
-            (&[&ADMINISTRATORS, &USER_LIFECYCLE_LOG, &TWO_STEP_VERIFICATION], Scope::ALL),
+            (&[&TWO_STEP_VERIFICATION], &[OAuthScope::Users]),
+            (&[&ADMINISTRATORS], &[OAuthScope::Users, OAuthScope::Roles]),
+            (&[&USER_LIFECYCLE_LOG], &[OAuthScope::Reports]),
+            (&[&ADMINISTRATORS, &USER_LIFECYCLE_LOG, &TWO_STEP_VERIFICATION], OAuthScope::ALL),
         ];
         for (rules, scopes) in table {
-            assert_eq!(Scope::needed(rules), scopes, "{rules:?}");
+            assert_eq!(OAuthScope::needed(rules), scopes, "{rules:?}");
         }
-        for scope in Scope::ALL {
+        for scope in OAuthScope::ALL {
             assert!(scope.url().ends_with(".readonly"));
             assert!(scope.url().ends_with(scope.name()));
             assert_eq!(scope.name(), format!("admin.{}.readonly", scope.short()));

@@ -61,7 +61,7 @@ pub(super) struct Loaded {
 
 /// What is wrong, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Trouble {
+pub(super) struct ServiceAccountError {
     /// What failed.
     pub(super) message: String,
     /// What to do, a line each.
@@ -88,9 +88,9 @@ impl ServiceAccount {
 }
 
 /// The account in the file whose path is `value`, the content of `variable`.
-pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Trouble> {
+pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, ServiceAccountError> {
     let Some(value) = value.map(str::trim).filter(|value| !value.is_empty()) else {
-        return Err(Trouble {
+        return Err(ServiceAccountError {
             message: format!(
                 "the environment variable {variable} is not set: it must hold the path of the service account's \
                  credentials file"
@@ -102,7 +102,7 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Troubl
         });
     };
     if !can_be_path(value) {
-        return Err(Trouble {
+        return Err(ServiceAccountError {
             message: format!(
                 "the environment variable {variable} holds something else than a path: it must hold the path of the \
                  service account's credentials file, not its content"
@@ -120,14 +120,16 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Troubl
     } else {
         format!("the credentials file that {variable} names")
     };
-    let (bytes, mode) = read(path).map_err(|what| Trouble {
+    let (bytes, mode) = read(path).map_err(|what| ServiceAccountError {
         message: format!("{place} {what}"),
         help: vec![format!(
             "check that {variable} holds the path of the file, not its content, and that this user may read the file"
         )],
     })?;
-    let account = parse(&bytes)
-        .map_err(|trouble| Trouble { message: format!("{place} {}", trouble.message), help: trouble.help })?;
+    let account = parse(&bytes).map_err(|trouble| ServiceAccountError {
+        message: format!("{place} {}", trouble.message),
+        help: trouble.help,
+    })?;
     let warning = (mode & 0o077 != 0).then(|| {
         format!(
             "{place} can be read by others than its owner (mode {:o}): chmod 600 {}",
@@ -173,7 +175,7 @@ fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
 }
 
 /// Reads a credentials file. Every message continues a sentence that begins with the file.
-fn parse(bytes: &[u8]) -> Result<ServiceAccount, Trouble> {
+fn parse(bytes: &[u8]) -> Result<ServiceAccount, ServiceAccountError> {
     // Into a tree, not into a struct: the struct's errors quote the values they do not like.
     let tree: Value = serde_json::from_slice(bytes).map_err(|error| {
         let what = if bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
@@ -217,7 +219,7 @@ fn parse(bytes: &[u8]) -> Result<ServiceAccount, Trouble> {
 }
 
 /// Other files that look like the right one, each by its name.
-fn kind(fields: &Map<String, Value>) -> Result<(), Trouble> {
+fn kind(fields: &Map<String, Value>) -> Result<(), ServiceAccountError> {
     let what = match fields.get("type").and_then(Value::as_str) {
         Some(KIND) => return Ok(()),
         Some("authorized_user") => {
@@ -238,7 +240,7 @@ fn kind(fields: &Map<String, Value>) -> Result<(), Trouble> {
     Err(download(format!("{what}; its type must be {KIND}")))
 }
 
-fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, Trouble> {
+fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, ServiceAccountError> {
     match fields.get(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.as_str()),
         Some(Value::String(_)) => Err(download(format!("has an empty {name}"))),
@@ -247,7 +249,7 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, Troub
     }
 }
 
-fn private_key(pem: &str) -> Result<RsaKeyPair, Trouble> {
+fn private_key(pem: &str) -> Result<RsaKeyPair, ServiceAccountError> {
     let trimmed = pem.trim();
     if trimmed.starts_with("-----BEGIN RSA PRIVATE KEY") {
         return Err(download("has a private_key in PKCS#1 form; it must be PKCS#8".to_string()));
@@ -272,7 +274,7 @@ fn private_key(pem: &str) -> Result<RsaKeyPair, Trouble> {
 }
 
 /// The assertion is worth a token to whoever reads it, so it goes over https, or stays on this machine.
-fn address(text: &str) -> Result<Url, Trouble> {
+fn address(text: &str) -> Result<Url, ServiceAccountError> {
     let bad = |what: &str| download(format!("has a token_uri that {what}"));
     let url = Url::parse(text).map_err(|_| bad("is no address"))?;
     let loopback = match url.host() {
@@ -294,10 +296,10 @@ fn is_word(text: &str, longest: usize) -> bool {
     text.len() <= longest && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
-fn download(message: String) -> Trouble {
+fn download(message: String) -> ServiceAccountError {
     let help = "make a key for the service account in the cloud console (Keys, Add key, JSON) and use the file as it \
                 comes";
-    Trouble { message, help: vec![help.to_string()] }
+    ServiceAccountError { message, help: vec![help.to_string()] }
 }
 
 #[cfg(test)]

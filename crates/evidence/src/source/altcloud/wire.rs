@@ -27,7 +27,7 @@ pub(super) struct Page<T> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Users {
+struct UserPage {
     kind: Option<String>,
     next_page_token: Option<String>,
     users: Option<Vec<Object<User>>>,
@@ -43,7 +43,7 @@ struct Items<T> {
 
 /// `users.list`
 pub(super) fn users(bytes: &[u8]) -> Result<Page<User>, ParseError> {
-    let Users { kind, next_page_token, users } = object(bytes)?;
+    let UserPage { kind, next_page_token, users } = object(bytes)?;
     page("admin#directory#users", kind, next_page_token, users, bytes)
 }
 
@@ -131,7 +131,7 @@ impl ActivityEvent {
 
 /// The answer of the exchange.
 #[derive(Deserialize)]
-pub(super) struct Token {
+pub(super) struct TokenAnswer {
     /// The access token.
     pub(super) access_token: String,
     /// For how many seconds it is good.
@@ -139,15 +139,15 @@ pub(super) struct Token {
     token_type: Option<String>,
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for TokenAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Token").field("expires_in", &self.expires_in).finish_non_exhaustive()
     }
 }
 
 /// The answer of the exchange. No error quotes it.
-pub(super) fn token(bytes: &[u8]) -> Result<Token, ParseError> {
-    let token: Token = object(bytes).map_err(|error| match error {
+pub(super) fn token(bytes: &[u8]) -> Result<TokenAnswer, ParseError> {
+    let token: TokenAnswer = object(bytes).map_err(|error| match error {
         ParseError::Broken(_) => ParseError::Broken("broken JSON".to_string()),
         ParseError::Shape(_) => ParseError::Shape("no access token".to_string()),
     })?;

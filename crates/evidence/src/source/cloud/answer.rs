@@ -4,15 +4,15 @@
 //! not from the service. The code decides what a refusal means; the message is for people. All of it is pure.
 
 use super::xml;
-use crate::http::retry::{Class, Refusal};
-use crate::http::{Refused, one_line};
+use crate::http::retry::{Class, RefusalCause};
+use crate::http::{Refused, single_line};
 
 /// The longest code there is has under 50 characters.
 const MAXIMUM_CODE: usize = 100;
 
 /// An error document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Fault {
+pub(super) struct ErrorDocument {
     /// The provider's code, such as `AccessDenied`, without its name space.
     pub(super) code: Option<String>,
     /// The provider's words: one line, bounded.
@@ -23,7 +23,7 @@ pub(super) struct Fault {
 
 /// What a body is, by its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum BodyForm {
     /// Begins with `{`.
     Json,
     /// Begins with `<` and is no page.
@@ -37,27 +37,27 @@ pub(super) enum Form {
 }
 
 /// What the body is.
-pub(super) fn form(body: &[u8]) -> Form {
+pub(super) fn form(body: &[u8]) -> BodyForm {
     let body = body.trim_ascii_start();
     let begins =
         |word: &str| body.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word.as_bytes()));
     match body.first() {
-        None => Form::Empty,
-        Some(b'{') => Form::Json,
+        None => BodyForm::Empty,
+        Some(b'{') => BodyForm::Json,
         Some(b'<') if begins("<html") || begins("<!doctype html") || begins("<head") || begins("<body") => {
-            Form::Page
+            BodyForm::Page
         }
-        Some(b'<') => Form::Xml,
-        Some(_) => Form::Other,
+        Some(b'<') => BodyForm::Xml,
+        Some(_) => BodyForm::Other,
     }
 }
 
 /// Reads an error document; `header` is `x-amzn-errortype`, which counts if the body has no code.
-pub(super) fn read(header: Option<&str>, body: &[u8]) -> Fault {
+pub(super) fn read(header: Option<&str>, body: &[u8]) -> ErrorDocument {
     let mut fault = match form(body) {
-        Form::Json => from_json(body),
-        Form::Xml => from_xml(body),
-        Form::Page | Form::Empty | Form::Other => Fault::default(),
+        BodyForm::Json => from_json(body),
+        BodyForm::Xml => from_xml(body),
+        BodyForm::Page | BodyForm::Empty | BodyForm::Other => ErrorDocument::default(),
     };
     if fault.code.is_none() {
         fault.code = header.and_then(code);
@@ -65,23 +65,23 @@ pub(super) fn read(header: Option<&str>, body: &[u8]) -> Fault {
     fault
 }
 
-fn from_json(body: &[u8]) -> Fault {
+fn from_json(body: &[u8]) -> ErrorDocument {
     // Member by member: one of another type than documented must not hide what the others say.
     let value = serde_json::from_slice::<serde_json::Value>(body).unwrap_or_default();
     let first = |names: &[&str]| names.iter().find_map(|name| value.get(name)?.as_str());
-    Fault {
+    ErrorDocument {
         code: first(&["__type", "code", "Code"]).and_then(code),
         message: first(&["message", "Message", "errorMessage"]).map(words),
         request_id: None,
     }
 }
 
-fn from_xml(body: &[u8]) -> Fault {
-    let Ok(root) = xml::parse(body) else { return Fault::default() };
-    let text = |element: Option<&xml::Element>| element.and_then(xml::Element::text).map(one_line);
+fn from_xml(body: &[u8]) -> ErrorDocument {
+    let Ok(root) = xml::parse(body) else { return ErrorDocument::default() };
+    let text = |element: Option<&xml::Element>| element.and_then(xml::Element::text).map(single_line);
     let error = root.find("Error");
     let part = |name: &str| text(error.and_then(|error| error.find(name)));
-    Fault {
+    ErrorDocument {
         code: part("Code").as_deref().and_then(code),
         message: error.and_then(|error| error.find("Message")?.text()).map(words),
         request_id: text(root.find("RequestId").or_else(|| root.find("RequestID"))),
@@ -91,7 +91,7 @@ fn from_xml(body: &[u8]) -> Fault {
 /// The first line of a message. A refused signature is followed by all that should have been signed, the session token
 /// included.
 fn words(message: &str) -> String {
-    one_line(message.trim().lines().next().unwrap_or_default())
+    single_line(message.trim().lines().next().unwrap_or_default())
 }
 
 /// The code alone: services put a name space before it (`com.amazon.coral.service#`) or an address behind it.
@@ -104,9 +104,9 @@ fn code(text: &str) -> Option<String> {
 }
 
 /// Codes, or with an asterisk beginnings of codes, and what they mean.
-const CODES: &[(Kind, &[&str])] = &[
+const CODES: &[(CodeKind, &[&str])] = &[
     (
-        Kind::Throttled,
+        CodeKind::Throttled,
         &[
             "Throttling*",
             "Throttled*",
@@ -118,7 +118,7 @@ const CODES: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Unauthorized,
+        CodeKind::Unauthorized,
         &[
             "ExpiredToken*",
             "InvalidClientTokenId",
@@ -136,11 +136,11 @@ const CODES: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Denied,
+        CodeKind::Denied,
         &["AccessDenied*", "UnauthorizedOperation", "UnauthorizedAccess", "NotAuthorized*", "OptInRequired"],
     ),
     (
-        Kind::NotFound,
+        CodeKind::NotFound,
         &[
             "NoSuchEntity",
             "NoSuchEntityException",
@@ -150,13 +150,13 @@ const CODES: &[(Kind, &[&str])] = &[
         ],
     ),
     (
-        Kind::Fault,
+        CodeKind::Fault,
         &["InternalFailure", "InternalError", "InternalServer*", "ServiceUnavailable*", "RequestTimeout*"],
     ),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CodeKind {
     Throttled,
     Unauthorized,
     Denied,
@@ -164,7 +164,7 @@ enum Kind {
     Fault,
 }
 
-fn kind(code: &str) -> Option<Kind> {
+fn kind(code: &str) -> Option<CodeKind> {
     let matches = |pattern: &&str| match pattern.strip_suffix('*') {
         Some(beginning) => code.starts_with(beginning),
         None => code == *pattern,
@@ -176,14 +176,19 @@ fn kind(code: &str) -> Option<Kind> {
 ///
 /// The code comes first: the provider sends the same code with different statuses (400 for a throttled call, 403 for
 /// an expired token). A status alone is believed only where no code says more.
-pub(super) fn classify(status: u16, fault: &Fault, form: Form, retry_after: Option<u64>) -> Class {
+pub(super) fn classify(
+    status: u16,
+    fault: &ErrorDocument,
+    form: BodyForm,
+    retry_after: Option<u64>,
+) -> Class {
     let throttled = fault.message.as_deref().is_some_and(|message| message.starts_with("Rate exceeded"));
     match fault.code.as_deref().and_then(kind) {
-        Some(Kind::Throttled) => return Class::Throttled { retry_after },
-        Some(Kind::Unauthorized) => return Class::Unauthorized,
-        Some(Kind::Denied) => return Class::Forbidden(Refusal::Permission),
-        Some(Kind::NotFound) => return Class::NotFound,
-        Some(Kind::Fault) => return Class::HostFault { retry_after },
+        Some(CodeKind::Throttled) => return Class::Throttled { retry_after },
+        Some(CodeKind::Unauthorized) => return Class::Unauthorized,
+        Some(CodeKind::Denied) => return Class::Forbidden(RefusalCause::Permission),
+        Some(CodeKind::NotFound) => return Class::NotFound,
+        Some(CodeKind::Fault) => return Class::HostFault { retry_after },
         None if throttled => return Class::Throttled { retry_after },
         None => {}
     }
@@ -192,9 +197,9 @@ pub(super) fn classify(status: u16, fault: &Fault, form: Form, retry_after: Opti
         429 => Class::Throttled { retry_after },
         408 | 500..=599 => Class::HostFault { retry_after },
         // Without a code it is not the provider's own: its refusals always have one.
-        403 if fault.code.is_none() => Class::Forbidden(Refusal::Intermediary),
-        403 => Class::Forbidden(Refusal::Permission),
-        _ if form == Form::Page => Class::HostFault { retry_after },
+        403 if fault.code.is_none() => Class::Forbidden(RefusalCause::Intermediary),
+        403 => Class::Forbidden(RefusalCause::Permission),
+        _ if form == BodyForm::Page => Class::HostFault { retry_after },
         401 => Class::Unauthorized,
         // A 404 without a known code is a wrong address, not the absence of what was asked for.
         _ => Class::Unexpected,
@@ -216,7 +221,7 @@ pub(super) fn may_be_skew(code: &str) -> bool {
 
 /// What a refusal says about what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Said {
+pub(super) enum RefusalMeaning {
     /// What IAM was asked for does not exist.
     NoEntity,
     /// There is no such trail.
@@ -230,13 +235,13 @@ pub(super) enum Said {
 }
 
 /// What a refusal says, by the provider's code and never by a part of its message.
-pub(super) fn said(refused: &Refused) -> Said {
+pub(super) fn said(refused: &Refused) -> RefusalMeaning {
     match (refused.class, refused.code.as_deref().unwrap_or_default()) {
-        (Class::NotFound, "NoSuchEntity" | "NoSuchEntityException") => Said::NoEntity,
-        (Class::NotFound, "TrailNotFound" | "TrailNotFoundException") => Said::NoTrail,
-        (Class::Forbidden(Refusal::Permission), _) => Said::Denied,
-        (Class::Unauthorized, code) if is_unknown_key(code) => Said::UnknownKey,
-        _ => Said::Nothing,
+        (Class::NotFound, "NoSuchEntity" | "NoSuchEntityException") => RefusalMeaning::NoEntity,
+        (Class::NotFound, "TrailNotFound" | "TrailNotFoundException") => RefusalMeaning::NoTrail,
+        (Class::Forbidden(RefusalCause::Permission), _) => RefusalMeaning::Denied,
+        (Class::Unauthorized, code) if is_unknown_key(code) => RefusalMeaning::UnknownKey,
+        _ => RefusalMeaning::Nothing,
     }
 }
 

@@ -15,13 +15,13 @@ use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_CALLER_IDENTITY, GET_TRAIL_STATUS, PAGE_SIZE,
 };
-use super::config::{CloudConfig, Role};
+use super::config::{AssumedRole, CloudConfig};
 use super::dialect::{CloudDialect, Skew};
-use super::endpoint::{Endpoint, Protocol, Region, Service};
+use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
 use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::wire::{Caller, LogGroupPage};
-use crate::http::{Answered, Client, GivenUp, Problem, Proxy, Settings};
+use crate::http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
 use crate::report::SourceWatch;
 use crate::source::Surroundings;
 
@@ -37,7 +37,7 @@ const SESSION_NAME: &str = "evidence";
 /// A host: one service at one place.
 pub(super) struct Host {
     client: Client,
-    endpoint: Endpoint,
+    endpoint: ServiceEndpoint,
     region: Region,
 }
 
@@ -63,15 +63,15 @@ impl Hosts {
         credentials: Credentials,
         surroundings: &Surroundings,
     ) -> Result<Hosts, String> {
-        let settings = Settings {
+        let settings = ClientSettings {
             timeout: config.timeout,
             max_concurrency: NonZeroUsize::new(MAXIMUM_CONCURRENCY).unwrap_or(NonZeroUsize::MIN),
             proxy: Proxy::from_env(&surroundings.env),
             plain: config.endpoint_url.as_ref().is_some_and(|url| url.scheme() == "http"),
-            ..Settings::default()
+            ..ClientSettings::default()
         };
         let (address, skew) = (config.endpoint_url.clone(), Arc::<Skew>::default());
-        let endpoint = Endpoint::new(Service::Sts, home, address.as_ref())
+        let endpoint = ServiceEndpoint::new(Service::Sts, home, address.as_ref())
             .ok_or_else(|| format!("the address of {home} is not known"))?;
         let dialect = CloudDialect {
             credentials: credentials.clone(),
@@ -108,7 +108,7 @@ impl Hosts {
         if let Some(host) = others.get(&(service, region.clone())) {
             return Some(Arc::clone(host));
         }
-        let endpoint = Endpoint::new(service, region, self.address.as_ref())?;
+        let endpoint = ServiceEndpoint::new(service, region, self.address.as_ref())?;
         let dialect = CloudDialect {
             credentials: self.credentials.clone(),
             endpoint: endpoint.clone(),
@@ -154,7 +154,7 @@ impl Hosts {
 }
 
 impl Host {
-    pub(super) async fn assume_role(&self, role: &Role) -> Result<Answered<Credentials>, Problem> {
+    pub(super) async fn assume_role(&self, role: &AssumedRole) -> Result<Answered<Credentials>, CallError> {
         let mut question = vec![
             ("RoleArn", Value::from(role.arn.as_str())),
             ("RoleSessionName", Value::from(SESSION_NAME)),
@@ -164,22 +164,22 @@ impl Host {
         self.ask(&ASSUME_ROLE, &question).await
     }
 
-    pub(super) async fn caller_identity(&self) -> Result<Answered<Caller>, Problem> {
+    pub(super) async fn caller_identity(&self) -> Result<Answered<Caller>, CallError> {
         self.ask(&GET_CALLER_IDENTITY, &[]).await
     }
 
-    pub(super) async fn password_policy(&self) -> Result<Answered<PasswordPolicy>, Problem> {
+    pub(super) async fn password_policy(&self) -> Result<Answered<PasswordPolicy>, CallError> {
         self.ask(&GET_ACCOUNT_PASSWORD_POLICY, &[]).await
     }
 
     /// The trails that the region shows, those with another home included: an account whose only trail has its home
     /// in a region that is not configured would seem to have none.
-    pub(super) async fn trails(&self) -> Result<Answered<Vec<Trail>>, Problem> {
+    pub(super) async fn trails(&self) -> Result<Answered<Vec<Trail>>, CallError> {
         let question = [("includeShadowTrails", Value::Bool(true))];
         self.ask(&DESCRIBE_TRAILS, &question).await
     }
 
-    pub(super) async fn trail_status(&self, trail: &str) -> Result<Answered<TrailStatus>, Problem> {
+    pub(super) async fn trail_status(&self, trail: &str) -> Result<Answered<TrailStatus>, CallError> {
         let question = [("Name", Value::from(trail))];
         self.ask(&GET_TRAIL_STATUS, &question).await
     }
@@ -189,14 +189,14 @@ impl Host {
         &self,
         beginning: Option<&str>,
         token: Option<&str>,
-    ) -> Result<Answered<LogGroupPage>, Problem> {
+    ) -> Result<Answered<LogGroupPage>, CallError> {
         let mut question = vec![("limit", Value::from(PAGE_SIZE))];
         question.extend(beginning.map(|beginning| ("logGroupNamePrefix", Value::from(beginning))));
         question.extend(token.map(|token| ("nextToken", Value::from(token))));
         self.ask(&DESCRIBE_LOG_GROUPS, &question).await
     }
 
-    async fn ask<T>(&self, action: &Action<T>, question: &[(&str, Value)]) -> Result<Answered<T>, Problem> {
+    async fn ask<T>(&self, action: &Action<T>, question: &[(&str, Value)]) -> Result<Answered<T>, CallError> {
         let label = match action.is_regional() {
             true => format!("{} {}", action.permission(), self.region),
             false => action.permission().to_string(),

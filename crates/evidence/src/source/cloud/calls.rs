@@ -21,7 +21,7 @@ use super::wire::{self, Caller, LogGroupPage};
 use crate::http::{Call, Meta};
 use crate::observation::{ArtifactKind, Inspection, Seen};
 use crate::rule::Verdict;
-use crate::source::Found;
+use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 
 /// A call, and the service that answers it.
@@ -64,10 +64,10 @@ const MIB: usize = 1024 * 1024;
 pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(ASSUME_ROLE.call, nothing),
     endpoint!(GET_CALLER_IDENTITY.call, nothing),
-    endpoint!(GET_ACCOUNT_PASSWORD_POLICY.call, policy_alone),
-    endpoint!(DESCRIBE_TRAILS.call, trails_alone),
-    endpoint!(DESCRIBE_LOG_GROUPS.call, log_groups_alone),
-    endpoint!(GET_TRAIL_STATUS.call, status_alone),
+    endpoint!(GET_ACCOUNT_PASSWORD_POLICY.call, policy_offline),
+    endpoint!(DESCRIBE_TRAILS.call, trails_offline),
+    endpoint!(DESCRIBE_LOG_GROUPS.call, log_groups_offline),
+    endpoint!(GET_TRAIL_STATUS.call, status_offline),
 ];
 
 pub(super) static ASSUME_ROLE: Action<Credentials> = Action {
@@ -161,17 +161,17 @@ const ACCOUNT: &str = "111122223333";
 const REGION: &str = "eu-central-1";
 
 /// It shows nothing that is judged.
-fn nothing<T>(_: T) -> Vec<Found> {
+fn nothing<T>(_: T) -> Vec<CollectionItem> {
     Vec::new()
 }
 
-fn policy_alone(policy: PasswordPolicy) -> Vec<Found> {
+fn policy_offline(policy: PasswordPolicy) -> Vec<CollectionItem> {
     let verdict = password::judge(&policy);
     inspected(&PASSWORD_POLICY, "password_policy.json", &PasswordPolicyRecord { policy }, verdict)
 }
 
 /// The trails of a region, whose status nobody has asked for.
-fn trails_alone(trails: Vec<Trail>) -> Vec<Found> {
+fn trails_offline(trails: Vec<Trail>) -> Vec<CollectionItem> {
     let Some(region) = Region::new(REGION) else { return Vec::new() };
     let known = trails::merge([(&region, trails.as_slice())]);
     let record = AuditTrailsRecord {
@@ -190,7 +190,7 @@ fn trails_alone(trails: Vec<Trail>) -> Vec<Found> {
     inspected(&AUDIT_TRAILS, "audit_trails.json", &record, facts.judge())
 }
 
-fn status_alone(status: TrailStatus) -> Vec<Found> {
+fn status_offline(status: TrailStatus) -> Vec<CollectionItem> {
     let facts = TrailFacts {
         name: "audit".to_string(),
         multi_region: Some(true),
@@ -201,7 +201,7 @@ fn status_alone(status: TrailStatus) -> Vec<Found> {
     inspected(&TRAIL_STATUS, "trail_audit_status.json", &status, facts.judge())
 }
 
-fn log_groups_alone(page: LogGroupPage) -> Vec<Found> {
+fn log_groups_offline(page: LogGroupPage) -> Vec<CollectionItem> {
     let log_groups = page.groups;
     let facts = Retention::of(&log_groups);
     let record = LogGroupsRecord {
@@ -218,10 +218,10 @@ fn inspected(
     filename: &str,
     record: &impl Serialize,
     verdict: Verdict,
-) -> Vec<Found> {
+) -> Vec<CollectionItem> {
     let seen = Seen::artifact(NAME, filename, record, None, &Meta::default());
     let inspection = Inspection::from(observation(kind, ACCOUNT, seen));
     let rules = kind.rules.iter();
     let judged = rules.fold(inspection, |all, rule| all.judged(rule, ACCOUNT, verdict.clone()));
-    vec![Found::Inspected(judged)]
+    vec![CollectionItem::Inspected(judged)]
 }

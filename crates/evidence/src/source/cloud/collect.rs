@@ -12,32 +12,32 @@ use super::artifact::{AUDIT_TRAILS, PASSWORD_POLICY, TRAIL_STATUS};
 use super::calls::GET_TRAIL_STATUS;
 use super::connect::{RegionFirst, no_address, warning};
 use super::endpoint::{Region, Service};
-use super::found::{host_error, not_found, number, observation};
+use super::found::{host_error, not_found, observation, saturating_u64};
 use super::log_groups::RegionGroups;
-use super::look::{self, Look, Policy, Unread};
+use super::look::{self, Policy, ReadResult, Unread};
 use super::record::{AuditTrailsRecord, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
 use super::rules::password::{self, PASSWORD_POLICY_MISSING};
 use super::rules::trail::{AuditTrail, Logging, TrailFacts};
 use super::rules::{self, AUDIT_TRAIL};
 use super::trails::{self, Known};
 use super::{CloudSession, NAME};
-use crate::http::{Meta, one_line};
+use crate::http::{Meta, single_line};
 use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::reason;
-use crate::source::Found;
+use crate::source::CollectionItem;
 
 /// Everything but the status of the trails.
 struct Survey {
-    population: Found,
+    population: CollectionItem,
     /// About the password policy, if it is wanted.
-    policy: Option<Found>,
+    policy: Option<CollectionItem>,
     /// The trails in scope.
     known: Vec<Known>,
     /// About the trails, as far as it is known before their status.
     trails: Trails,
     /// About the log groups.
-    log_groups: Vec<Found>,
+    log_groups: Vec<CollectionItem>,
 }
 
 /// What is known about the trails.
@@ -49,14 +49,14 @@ struct Trails {
 
 impl CloudSession {
     /// Everything: first what there is to look at, then what was seen, in the order of the controls.
-    pub(super) fn found(&self) -> BoxStream<'_, Found> {
+    pub(super) fn found(&self) -> BoxStream<'_, CollectionItem> {
         if !self.config.wants_regions() {
             let policy = self.policy_found();
             // The password policy is the account's own: nothing is listed, and nothing is in or out of scope.
-            let population = Found::Population {
+            let population = CollectionItem::Population {
                 discovered: None,
                 in_scope: 0,
-                expected: number(policy.iter().count()),
+                expected: saturating_u64(policy.iter().count()),
                 text: String::new(),
             };
             return stream::iter(std::iter::once(population).chain(policy)).boxed();
@@ -71,10 +71,10 @@ impl CloudSession {
             .boxed()
     }
 
-    fn policy_found(&self) -> Option<Found> {
+    fn policy_found(&self) -> Option<CollectionItem> {
         let account = self.caller.account.as_str();
         let inspection = |seen| Inspection::from(observation(&PASSWORD_POLICY, account, seen));
-        Some(Found::Inspected(match self.first.policy.as_ref()? {
+        Some(CollectionItem::Inspected(match self.first.policy.as_ref()? {
             Ok((Policy::Set(policy), meta)) => {
                 let record = PasswordPolicyRecord { policy: policy.clone() };
                 let seen = Seen::artifact(NAME, "password_policy.json", &record, None, meta);
@@ -89,7 +89,7 @@ impl CloudSession {
 
     async fn survey(&self) -> Survey {
         let regions = self.all_log_groups().await;
-        let all_trails = number(self.trails().len());
+        let all_trails = saturating_u64(self.trails().len());
         let known = self.trails_in_scope();
         let trails = self.trails_found(&known);
         let counts = regions.iter().map(RegionGroups::counts);
@@ -98,16 +98,16 @@ impl CloudSession {
             || regions.iter().any(|region| region.groups.is_err());
         let policy = self.policy_found();
         let log_groups = self.log_groups_found(regions);
-        let looks: u64 = policy.iter().chain(&log_groups).map(Found::looks).sum();
-        let population = Found::Population {
+        let looks: u64 = policy.iter().chain(&log_groups).map(CollectionItem::looks).sum();
+        let population = CollectionItem::Population {
             discovered: Some(all_trails + groups),
-            in_scope: number(known.len()) + groups_in_scope,
-            expected: looks + number(trails.observations.len()) + number(known.len()),
+            in_scope: saturating_u64(known.len()) + groups_in_scope,
+            expected: looks + saturating_u64(trails.observations.len()) + saturating_u64(known.len()),
             text: format!(
                 "{} and {} in scope in {}{}",
-                counted(number(known.len()), "trail", "trails"),
+                counted(saturating_u64(known.len()), "trail", "trails"),
                 counted(groups_in_scope, "log group", "log groups"),
-                counted(number(self.first.regions.len()), "region", "regions"),
+                counted(saturating_u64(self.first.regions.len()), "region", "regions"),
                 if unread { ", of which not all could be read" } else { "" },
             ),
         };
@@ -179,7 +179,7 @@ impl CloudSession {
     }
 
     /// The status of each trail, side by side and in their order, and what they show together.
-    async fn inspect_trails(&self, known: Vec<Known>, trails: Trails) -> Found {
+    async fn inspect_trails(&self, known: Vec<Known>, trails: Trails) -> CollectionItem {
         let looks = join_all(known.iter().map(|known| self.status(known))).await;
         let Trails { mut observations, mut facts } = trails;
         for ((known, name), look) in known.iter().zip(trails::file_names(&known)).zip(looks) {
@@ -188,10 +188,10 @@ impl CloudSession {
             facts.trails.push(of_trail);
         }
         let account = self.caller.account.as_str();
-        Found::Inspected(Inspection::of(observations).judged(&AUDIT_TRAIL, account, facts.judge()))
+        CollectionItem::Inspected(Inspection::of(observations).judged(&AUDIT_TRAIL, account, facts.judge()))
     }
 
-    async fn status(&self, known: &Known) -> Look<TrailStatus> {
+    async fn status(&self, known: &Known) -> ReadResult<TrailStatus> {
         let place = match known.place() {
             Ok(place) => place,
             Err(text) => {
@@ -213,7 +213,7 @@ impl CloudSession {
 }
 
 /// What the status of a trail shows.
-fn inspect_status(known: &Known, name: &str, look: Look<TrailStatus>) -> (Observation, TrailFacts) {
+fn inspect_status(known: &Known, name: &str, look: ReadResult<TrailStatus>) -> (Observation, TrailFacts) {
     let mut facts = TrailFacts {
         name: known.name().to_string(),
         multi_region: known.trail.is_multi_region_trail.value().copied(),
@@ -227,7 +227,7 @@ fn inspect_status(known: &Known, name: &str, look: Look<TrailStatus>) -> (Observ
             facts.logging = Logging::of(&status);
             let error = status.latest_delivery_error.value().filter(|error| !error.trim().is_empty());
             if let Some(error) = error {
-                let (trail, error) = (one_line(known.name()), one_line(error));
+                let (trail, error) = (single_line(known.name()), single_line(error));
                 let text = format!("the latest delivery of the trail {trail} failed: {error}");
                 warnings.push(warning("trail_delivery_failed", text, &subject));
             }

@@ -35,9 +35,9 @@ pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
 #[derive(Debug, Clone)]
 pub struct CloudConfig {
     /// `mode`, and what belongs to it: the role to assume, or none for the credentials as they are.
-    pub(super) role: Option<Role>,
+    pub(super) role: Option<AssumedRole>,
     /// `access_key_id_env`, `secret_access_key_env`, `session_token_env`
-    pub(super) variables: Variables,
+    pub(super) variables: CredentialVariables,
     /// `region`, else the first of `regions`, else what `CLOUD_REGION` says: where the tool asks who it is. `None` if
     /// none of them is there, which the connection test reports.
     pub(super) home: Option<Region>,
@@ -57,7 +57,7 @@ pub struct CloudConfig {
 
 /// A role to assume.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Role {
+pub(super) struct AssumedRole {
     /// `role_arn`
     pub(super) arn: String,
     /// `external_id`
@@ -68,7 +68,7 @@ pub(super) struct Role {
 
 /// The variables that hold the credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Variables {
+pub(super) struct CredentialVariables {
     pub(super) access_key_id: String,
     pub(super) secret_access_key: String,
     pub(super) session_token: String,
@@ -107,7 +107,7 @@ pub(super) fn decode(
     let (home, regions) = places?;
     Some(Arc::new(CloudConfig {
         role: role?,
-        variables: Variables {
+        variables: CredentialVariables {
             access_key_id: access_key_id?.value,
             secret_access_key: secret_access_key?.value,
             session_token: session_token?.value,
@@ -123,7 +123,7 @@ pub(super) fn decode(
 }
 
 /// What belongs to `mode: assume_role` is there with it and only with it. The outer `None`: something is wrong.
-fn role(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> Option<Option<Role>> {
+fn role(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> Option<Option<AssumedRole>> {
     let arn = decoder.text(fields, &ROLE_ARN);
     let external_id = decoder.text(fields, &EXTERNAL_ID);
     // Where a text that has no meaning stands; what is not one is complained of already.
@@ -144,7 +144,7 @@ fn role(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> O
                 Some(id) => Some(id?),
                 None => None,
             };
-            Some(Some(Role { arn: arn?, external_id, duration: duration? }))
+            Some(Some(AssumedRole { arn: arn?, external_id, duration: duration? }))
         }
         Some("env") => {
             let mut alone = true;

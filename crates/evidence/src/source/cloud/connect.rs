@@ -14,10 +14,10 @@ use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_CALLER_IDENTITY,
 };
-use super::config::{CloudConfig, REGION_VARIABLE, Role};
+use super::config::{AssumedRole, CloudConfig, REGION_VARIABLE};
 use super::endpoint::{Region, Service};
 use super::found::host_error;
-use super::look::{self, Look, Policy, Unread, words};
+use super::look::{self, Policy, ReadResult, Unread, words};
 use super::record::Trail;
 use super::rules;
 use super::rules::reason::REGION_NOT_ENABLED;
@@ -26,14 +26,14 @@ use super::sign::{CredentialError, Credentials};
 use super::wire::{Caller, LogGroupPage};
 use super::{CloudSession, NAME};
 use crate::env::Env;
-use crate::http::retry::{Class, Refusal};
-use crate::http::{Failure, FailureKind, Place, Problem, Refused};
+use crate::http::retry::{Class, RefusalCause};
+use crate::http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure};
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 
 /// What the connection test has seen already.
-pub(super) struct First {
+pub(super) struct FirstAnswers {
     /// The password policy, if CC6.1 is collected.
-    pub(super) policy: Option<Look<Policy>>,
+    pub(super) policy: Option<ReadResult<Policy>>,
     /// What each region shows, if CC7.2 is collected.
     pub(super) regions: Vec<RegionFirst>,
 }
@@ -41,9 +41,9 @@ pub(super) struct First {
 /// What one region shows.
 pub(super) struct RegionFirst {
     pub(super) region: Region,
-    pub(super) trails: Look<Vec<Trail>>,
+    pub(super) trails: ReadResult<Vec<Trail>>,
     /// The first page.
-    pub(super) groups: Look<LogGroupPage>,
+    pub(super) groups: ReadResult<LogGroupPage>,
 }
 
 /// The credentials of the configured variables.
@@ -112,21 +112,21 @@ struct Test<'a> {
 }
 
 impl Test<'_> {
-    async fn assume(&self, hosts: &Hosts, role: &Role) -> Result<Credentials, ConnectError> {
+    async fn assume(&self, hosts: &Hosts, role: &AssumedRole) -> Result<Credentials, ConnectError> {
         match hosts.sts().assume_role(role).await {
             Ok(answered) => Ok(answered.value),
-            Err(Problem::Refused(refused)) => Err(self.refused(&ASSUME_ROLE, &refused, false)),
-            Err(Problem::Failed(failure)) => Err(self.failed(hosts, &ASSUME_ROLE, &failure)),
+            Err(CallError::Refused(refused)) => Err(self.refused(&ASSUME_ROLE, &refused, false)),
+            Err(CallError::Failed(failure)) => Err(self.failed(hosts, &ASSUME_ROLE, &failure)),
         }
     }
 
     async fn caller(&self, hosts: &Hosts) -> Result<Caller, ConnectError> {
         match hosts.sts().caller_identity().await {
             Ok(answered) => Ok(answered.value),
-            Err(Problem::Refused(refused)) => {
+            Err(CallError::Refused(refused)) => {
                 Err(self.refused(&GET_CALLER_IDENTITY, &refused, self.config.role.is_some()))
             }
-            Err(Problem::Failed(failure)) => Err(self.failed(hosts, &GET_CALLER_IDENTITY, &failure)),
+            Err(CallError::Failed(failure)) => Err(self.failed(hosts, &GET_CALLER_IDENTITY, &failure)),
         }
     }
 
@@ -144,7 +144,7 @@ impl Test<'_> {
                 let (blame, help) = self.blame(code);
                 connection(format!("{blame}; {said} (HTTP {})", refused.meta.status), help)
             }
-            Class::Forbidden(Refusal::Permission) if action.is(&ASSUME_ROLE) => {
+            Class::Forbidden(RefusalCause::Permission) if action.is(&ASSUME_ROLE) => {
                 let role = self.config.role.as_ref().map_or("", |role| role.arn.as_str());
                 connection(
                     format!("the role {role} may not be assumed; {said} (HTTP {})", refused.meta.status),
@@ -155,7 +155,7 @@ impl Test<'_> {
                     ],
                 )
             }
-            Class::Forbidden(Refusal::Intermediary) => connection(
+            Class::Forbidden(RefusalCause::Intermediary) => connection(
                 format!("{said} (HTTP {})", refused.meta.status),
                 vec!["the answer does not come from the provider: is there a proxy between?".to_string()],
             ),
@@ -207,7 +207,7 @@ impl Test<'_> {
         }
     }
 
-    fn failed<T>(&self, hosts: &Hosts, action: &Action<T>, failure: &Failure) -> ConnectError {
+    fn failed<T>(&self, hosts: &Hosts, action: &Action<T>, failure: &RequestFailure) -> ConnectError {
         let help = match &failure.kind {
             FailureKind::Transport(_) => vec![
                 format!("check the network, the name of the region, and the address {}", hosts.address()),
@@ -216,7 +216,7 @@ impl Test<'_> {
             FailureKind::Obstacle(obstacle, _) => {
                 let address = hosts.address();
                 let host = address.trim_start_matches("https://");
-                obstacle.help(Place { host, address: "sources.cloud.endpoint_url", ca_file: None })
+                obstacle.help(HelpTarget { host, address: "sources.cloud.endpoint_url", ca_file: None })
             }
             FailureKind::Throttled(_) | FailureKind::SecondaryLimit | FailureKind::RateLimited { .. } => {
                 vec!["wait some minutes and run again".to_string()]
@@ -239,7 +239,7 @@ impl Test<'_> {
 }
 
 /// Asks all that needs no other answer, every region side by side.
-async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> First {
+async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> FirstAnswers {
     let policy = async {
         if !config.wants(&rules::PASSWORD_POLICY) {
             return None;
@@ -262,7 +262,7 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> First {
         RegionFirst { region: region.clone(), trails, groups }
     }));
     let (policy, regions) = join(policy, regions).await;
-    First { policy, regions }
+    FirstAnswers { policy, regions }
 }
 
 /// A page of a region's log groups: the first, or the one that `token` stands for.
@@ -271,7 +271,7 @@ pub(super) async fn log_group_page(
     hosts: &Hosts,
     region: &Region,
     token: Option<&str>,
-) -> Look<LogGroupPage> {
+) -> ReadResult<LogGroupPage> {
     let beginning = common_beginning(&config.log_groups);
     match hosts.host(Service::Logs, region) {
         Some(host) => look::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await),
@@ -280,13 +280,13 @@ pub(super) async fn log_group_page(
 }
 
 /// The configuration excludes this for its regions; a trail's home can be anywhere.
-pub(super) fn no_address<T, U>(action: &Action<U>, region: &Region) -> Look<T> {
+pub(super) fn no_address<T, U>(action: &Action<U>, region: &Region) -> ReadResult<T> {
     let text = format!("{}: the address of {region} is not known", action.permission());
     Err(Unread::Failed(host_error(text)))
 }
 
 /// What these credentials will not show, and what is lost by it.
-fn warnings(caller: &Caller, first: &First, hosts: &Hosts) -> Vec<Warning> {
+fn warnings(caller: &Caller, first: &FirstAnswers, hosts: &Hosts) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let skew = hosts.skew();
     if skew != 0 {
@@ -312,7 +312,7 @@ fn warnings(caller: &Caller, first: &First, hosts: &Hosts) -> Vec<Warning> {
 }
 
 /// `lost` is what that means for the checks.
-fn denied<T>(look: &Look<T>, lost: &str, subject: &str) -> Option<Warning> {
+fn denied<T>(look: &ReadResult<T>, lost: &str, subject: &str) -> Option<Warning> {
     let Err(Unread::Denied { reason, detail }) = look else { return None };
     let text = format!("{detail}; {lost}");
     Some(if **reason == REGION_NOT_ENABLED {

@@ -9,10 +9,10 @@ use std::time::SystemTime;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::answer::{self, Fault, Form};
-use super::endpoint::Endpoint;
+use super::answer::{self, BodyForm, ErrorDocument};
+use super::endpoint::ServiceEndpoint;
 use super::sign::Credentials;
-use crate::http::quota::Reading;
+use crate::http::quota::QuotaReading;
 use crate::http::retry::{Class, http_date, retry_after_seconds};
 use crate::http::{Answer, Dialect, Meaning, Request};
 
@@ -36,7 +36,7 @@ impl Skew {
     }
 
     /// Takes the offset from a refusal's `Date`, if it shows that the clock is wrong.
-    fn take(&self, date: Option<i64>, now: Timestamp) {
+    fn learn_from(&self, date: Option<i64>, now: Timestamp) {
         let Some(offset) = date.map(|date| date.saturating_sub(now.as_second())) else { return };
         if offset.unsigned_abs() >= SKEW && !self.taken.swap(true, Ordering::Relaxed) {
             self.offset.store(offset, Ordering::Relaxed);
@@ -60,7 +60,7 @@ fn signed_with(answer: &Answer<'_>) -> Option<i64> {
 #[derive(Debug)]
 pub(super) struct CloudDialect {
     pub(super) credentials: Credentials,
-    pub(super) endpoint: Endpoint,
+    pub(super) endpoint: ServiceEndpoint,
     pub(super) skew: Arc<Skew>,
 }
 
@@ -75,16 +75,19 @@ impl Dialect for CloudDialect {
         let date = answer.header("date").and_then(http_date);
         let header_id = || {
             let id = answer.header("x-amzn-requestid").or_else(|| answer.header("x-amz-request-id"));
-            id.map(crate::http::one_line)
+            id.map(crate::http::single_line)
         };
-        let (class, Fault { code, message, request_id }) = if answer.status == 200 {
+        let (class, ErrorDocument { code, message, request_id }) = if answer.status == 200 {
             // A page of a proxy says nothing of what was asked. Whatever else it is, who reads it will see.
-            if form == Form::Page {
+            if form == BodyForm::Page {
                 let message =
                     Some("with a page that is not the provider's: is there a proxy between?".to_string());
-                (Class::HostFault { retry_after: None }, Fault { message, ..Fault::default() })
+                (
+                    Class::HostFault { retry_after: None },
+                    ErrorDocument { message, ..ErrorDocument::default() },
+                )
             } else {
-                (Class::Success, Fault::default())
+                (Class::Success, ErrorDocument::default())
             }
         } else {
             let fault = answer::read(answer.header("x-amzn-errortype"), body);
@@ -92,7 +95,7 @@ impl Dialect for CloudDialect {
             let class = answer::classify(answer.status, &fault, form, retry_after);
             let skewed =
                 class == Class::Unauthorized && fault.code.as_deref().is_some_and(answer::may_be_skew) && {
-                    self.skew.take(date, answer.now);
+                    self.skew.learn_from(date, answer.now);
                     // The offset changes once in a run, so this is true once for a request. Several that were signed
                     // before it was known can be refused after it is.
                     signed_with(answer).is_some_and(|offset| offset != self.skew.seconds())
@@ -101,7 +104,7 @@ impl Dialect for CloudDialect {
             (if skewed { Class::HostFault { retry_after: None } } else { class }, fault)
         };
         // The provider counts nothing in its answers.
-        let reading = Reading { limit: None, remaining: None, reset: None, date };
+        let reading = QuotaReading { limit: None, remaining: None, reset: None, date };
         Meaning { class, code, message, request_id: header_id().or(request_id), reading }
     }
 }
@@ -109,12 +112,13 @@ impl Dialect for CloudDialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::retry::Refusal;
+    use crate::http::retry::RefusalCause;
     use crate::source::cloud::endpoint::{Region, Service};
     use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
     fn dialect() -> CloudDialect {
-        let endpoint = Endpoint::new(Service::Iam, &Region::new("eu-central-1").unwrap(), None).unwrap();
+        let endpoint =
+            ServiceEndpoint::new(Service::Iam, &Region::new("eu-central-1").unwrap(), None).unwrap();
         let credentials = Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None).unwrap();
         CloudDialect { credentials, endpoint, skew: Arc::default() }
     }
@@ -180,7 +184,7 @@ mod tests {
         let body = "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message></Error>\
                     <RequestId>body</RequestId></ErrorResponse>";
         let meaning = understand(&dialect(), 403, &[], body);
-        assert_eq!(meaning.class, Class::Forbidden(Refusal::Permission));
+        assert_eq!(meaning.class, Class::Forbidden(RefusalCause::Permission));
         assert_eq!(meaning.code.as_deref(), Some("AccessDenied"));
         assert_eq!(meaning.message.as_deref(), Some("no"));
         assert_eq!(meaning.request_id.as_deref(), Some("body"));
@@ -221,7 +225,7 @@ mod tests {
             }
         }
         let skew = Skew::default();
-        skew.take(Some(i64::MAX), Timestamp::MIN);
+        skew.learn_from(Some(i64::MAX), Timestamp::MIN);
         assert!(skew.seconds() > 0);
         for offset in [0, skew.seconds(), i64::MIN, i64::MAX] {
             let _ = time(Timestamp::MAX, offset);

@@ -154,7 +154,7 @@ impl fmt::Display for Region {
 
 /// One service at one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Endpoint {
+pub(super) struct ServiceEndpoint {
     /// Which service.
     pub(super) service: Service,
     /// Where it is.
@@ -163,10 +163,10 @@ pub(super) struct Endpoint {
     pub(super) signing_region: String,
 }
 
-impl Endpoint {
+impl ServiceEndpoint {
     /// The service for `region`: at the provider's own address, or at `address` if the configuration sets one for
     /// all services. `None` if neither is known, which the configuration has made sure of.
-    pub(super) fn new(service: Service, region: &Region, address: Option<&Url>) -> Option<Endpoint> {
+    pub(super) fn new(service: Service, region: &Region, address: Option<&Url>) -> Option<ServiceEndpoint> {
         let partition = region.partition();
         let signing_region = match (service, partition) {
             (Service::Iam, partition) => partition.unwrap_or(Partition::Public).iam().1.to_string(),
@@ -183,7 +183,7 @@ impl Endpoint {
                 Url::parse(&format!("https://{host}/")).ok()?
             }
         };
-        Some(Endpoint { service, url, signing_region })
+        Some(ServiceEndpoint { service, url, signing_region })
     }
 }
 
@@ -210,11 +210,11 @@ mod tests {
             (Service::Iam, "us-gov-east-1", "https://iam.us-gov.amazonaws.com/", "us-gov-west-1"),
         ];
         for (service, region, url, signing_region) in table {
-            let endpoint = Endpoint::new(service, &Region::new(region).unwrap(), None).unwrap();
+            let endpoint = ServiceEndpoint::new(service, &Region::new(region).unwrap(), None).unwrap();
             assert_eq!((endpoint.url.as_str(), endpoint.signing_region.as_str()), (url, signing_region));
             // One address for all services changes where it is sent, never how it is signed.
             let own = Url::parse("https://vpce.example.com/base").unwrap();
-            let endpoint = Endpoint::new(service, &Region::new(region).unwrap(), Some(&own)).unwrap();
+            let endpoint = ServiceEndpoint::new(service, &Region::new(region).unwrap(), Some(&own)).unwrap();
             assert_eq!((&endpoint.url, endpoint.signing_region.as_str()), (&own, signing_region));
         }
     }
@@ -235,7 +235,7 @@ mod tests {
         for (text, partition) in partitions {
             let region = Region::new(text).unwrap();
             assert_eq!(region.partition().map(Partition::id), partition, "{text}");
-            assert_eq!(Endpoint::new(Service::Sts, &region, None).is_some(), partition.is_some());
+            assert_eq!(ServiceEndpoint::new(Service::Sts, &region, None).is_some(), partition.is_some());
         }
         let others = [
             "",

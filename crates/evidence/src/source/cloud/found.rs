@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::NAME;
-use crate::http::one_line;
+use crate::http::single_line;
 use crate::observation::{ArtifactKind, Failed, Observation, Seen};
 use crate::rule::{Reason, reason};
-use crate::source::Found;
+use crate::source::CollectionItem;
 
 /// An observation of this source.
 pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observation {
@@ -14,8 +14,8 @@ pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen
 }
 
 /// Something that was not read, as an item of the collection.
-pub(super) fn unread(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Found {
-    Found::Inspected(observation(kind, subject, seen).into())
+pub(super) fn unread(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> CollectionItem {
+    CollectionItem::Inspected(observation(kind, subject, seen).into())
 }
 
 /// The provider did not give a usable answer.
@@ -29,10 +29,10 @@ pub(super) fn not_found(message: String) -> Failed {
 }
 
 fn failed(reason: &'static Reason, message: String) -> Failed {
-    Failed { reason, message: one_line(&message), status: None, request_id: None }
+    Failed { reason, message: single_line(&message), status: None, request_id: None }
 }
 
 /// A count for a document.
-pub(super) fn number(count: usize) -> u64 {
+pub(super) fn saturating_u64(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }

@@ -13,8 +13,8 @@ use super::artifact::LOG_GROUPS;
 use super::calls::DESCRIBE_LOG_GROUPS;
 use super::connect::{RegionFirst, log_group_page};
 use super::endpoint::Region;
-use super::found::{host_error, not_found, number, observation, unread};
-use super::look::{Look, Unread};
+use super::found::{host_error, not_found, observation, saturating_u64, unread};
+use super::look::{ReadResult, Unread};
 use super::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use super::rules::LOG_RETENTION;
 use super::rules::retention::Retention;
@@ -23,7 +23,7 @@ use super::{CloudSession, scope};
 use crate::http::Meta;
 use crate::observation::{Inspection, Seen};
 use crate::report::format::thousands;
-use crate::source::Found;
+use crate::source::CollectionItem;
 
 /// Pages of a region's log groups at most: what the most groups take, at the provider's 50 a page. Beyond, the listing
 /// is taken for one without an end.
@@ -37,7 +37,7 @@ const MAXIMUM_BYTES: usize = 64 * 1024 * 1024;
 /// All log groups of a region, or why they were not read to the end.
 pub(super) struct RegionGroups {
     region: Region,
-    pub(super) groups: Look<Groups>,
+    pub(super) groups: ReadResult<Groups>,
     pub(super) pages: u64,
 }
 
@@ -52,7 +52,7 @@ impl RegionGroups {
     /// How many are in scope and how many there are, as far as they were read.
     pub(super) fn counts(&self) -> (u64, u64) {
         match &self.groups {
-            Ok((groups, _)) => (number(groups.in_scope.len()), groups.seen),
+            Ok((groups, _)) => (saturating_u64(groups.in_scope.len()), groups.seen),
             Err(_) => (0, 0),
         }
     }
@@ -60,7 +60,7 @@ impl RegionGroups {
 
 impl CloudSession {
     /// `log_groups.json`, what each region shows, what could not be read, and what was not found.
-    pub(super) fn log_groups_found(&self, regions: Vec<RegionGroups>) -> Vec<Found> {
+    pub(super) fn log_groups_found(&self, regions: Vec<RegionGroups>) -> Vec<CollectionItem> {
         let account = &self.caller.account;
         let mut record = LogGroupsRecord {
             scope: self.config.log_groups.clone(),
@@ -94,7 +94,7 @@ impl CloudSession {
         let read = request.map(|meta| {
             let seen = Seen::artifact(NAME, "log_groups.json", &record, None, &meta);
             let inspection = Inspection::from(observation(&LOG_GROUPS, account, seen));
-            Found::Inspected(shown.into_iter().fold(inspection, |inspection, (subject, facts)| {
+            CollectionItem::Inspected(shown.into_iter().fold(inspection, |inspection, (subject, facts)| {
                 inspection.judged(&LOG_RETENTION, subject, facts.judge())
             }))
         });
@@ -155,7 +155,7 @@ impl Listed {
         let LogGroupPage { groups, next, bytes } = page;
         self.bytes = self.bytes.saturating_add(bytes);
         if self.groups.len().saturating_add(groups.len()) > MAXIMUM_GROUPS {
-            let most = thousands(number(MAXIMUM_GROUPS));
+            let most = thousands(saturating_u64(MAXIMUM_GROUPS));
             return Err(format!("the listing has more than {most} log groups"));
         }
         if self.bytes > MAXIMUM_BYTES {
@@ -177,7 +177,7 @@ impl Listed {
         for group in &self.groups {
             new.push(last.insert(&group.log_group_name, group) != Some(group));
         }
-        let seen = number(new.iter().filter(|new| **new).count());
+        let seen = saturating_u64(new.iter().filter(|new| **new).count());
         let means = |group: &LogGroup| {
             entries.is_empty()
                 || entries.iter().any(|entry| scope::means_log_group(entry, &group.log_group_name))

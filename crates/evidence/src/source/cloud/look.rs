@@ -3,18 +3,18 @@
 //! A refusal is not a failure: what may not be seen is not known, and the rest goes on. The provider's code decides,
 //! never a part of its message.
 
-use super::answer::{Said, said};
+use super::answer::{RefusalMeaning, said};
 use super::calls::{Action, GET_ACCOUNT_PASSWORD_POLICY, GET_TRAIL_STATUS};
 use super::endpoint::Region;
 use super::record::PasswordPolicy;
 use super::rules::reason::REGION_NOT_ENABLED;
-use crate::http::retry::{Class, Refusal};
-use crate::http::{Answered, Meta, Problem, Refused};
+use crate::http::retry::{Class, RefusalCause};
+use crate::http::{Answered, CallError, Meta, Refused};
 use crate::observation::{Failed, Seen};
 use crate::rule::{Reason, reason};
 
 /// What one call brought: the answer, or why there is none.
-pub(super) type Look<T> = Result<(T, Meta), Unread>;
+pub(super) type ReadResult<T> = Result<(T, Meta), Unread>;
 
 /// Why something was not read.
 #[derive(Debug, Clone)]
@@ -56,16 +56,16 @@ pub(super) enum Policy {
 pub(super) fn of<T>(
     action: &Action<T>,
     region: Option<&Region>,
-    answer: Result<Answered<T>, Problem>,
-) -> Look<T> {
+    answer: Result<Answered<T>, CallError>,
+) -> ReadResult<T> {
     let what = match region {
         Some(region) => format!("{} in {region}", action.permission()),
         None => action.permission().to_string(),
     };
     match answer {
         Ok(Answered { value, meta }) => Ok((value, meta)),
-        Err(Problem::Refused(refused)) => Err(refusal(action, &what, &refused)),
-        Err(Problem::Failed(failure)) => Err(Unread::Failed(Failed {
+        Err(CallError::Refused(refused)) => Err(refusal(action, &what, &refused)),
+        Err(CallError::Failed(failure)) => Err(Unread::Failed(Failed {
             reason: &reason::HOST_ERROR,
             message: format!("{what}: {failure}"),
             status: failure.status,
@@ -76,9 +76,9 @@ pub(super) fn of<T>(
 
 /// What the answer to the question for the password policy means. That there is none is a finding, so only the
 /// provider's own code for it says so: not a 404, and not that something else was not found.
-pub(super) fn of_policy(answer: Result<Answered<PasswordPolicy>, Problem>) -> Look<Policy> {
+pub(super) fn of_policy(answer: Result<Answered<PasswordPolicy>, CallError>) -> ReadResult<Policy> {
     match answer {
-        Err(Problem::Refused(refused)) if said(&refused) == Said::NoEntity => {
+        Err(CallError::Refused(refused)) if said(&refused) == RefusalMeaning::NoEntity => {
             Ok((Policy::Missing(words(&refused)), refused.meta))
         }
         answer => {
@@ -91,20 +91,23 @@ fn refusal<T>(action: &Action<T>, what: &str, refused: &Refused) -> Unread {
     let words = words(refused);
     match said(refused) {
         // The list showed the trail a moment ago. It is gone, or it is another account's.
-        Said::NoTrail if action.is(&GET_TRAIL_STATUS) => {
+        RefusalMeaning::NoTrail if action.is(&GET_TRAIL_STATUS) => {
             Unread::Denied { reason: &reason::NOT_FOUND, detail: format!("{what}: {words}") }
         }
-        Said::Denied => Unread::Denied {
+        RefusalMeaning::Denied => Unread::Denied {
             reason: &reason::PERMISSION_DENIED,
             detail: format!("{what} is denied: {words}"),
         },
         // The account's home knows the key, or the run would have ended there.
-        Said::UnknownKey if action.is_regional() => {
+        RefusalMeaning::UnknownKey if action.is_regional() => {
             let detail =
                 format!("{what} is refused: {words} (the region may not be enabled for the account)");
             Unread::Denied { reason: &REGION_NOT_ENABLED, detail }
         }
-        Said::NoTrail | Said::UnknownKey | Said::NoEntity | Said::Nothing => Unread::Failed(Failed {
+        RefusalMeaning::NoTrail
+        | RefusalMeaning::UnknownKey
+        | RefusalMeaning::NoEntity
+        | RefusalMeaning::Nothing => Unread::Failed(Failed {
             reason: &reason::HOST_ERROR,
             message: format!("{what}: {words} (HTTP {})", refused.meta.status),
             status: Some(refused.meta.status),
@@ -119,7 +122,9 @@ pub(super) fn words(refused: &Refused) -> String {
         (Some(message), _) if !message.is_empty() => message.clone(),
         (_, Some(code)) => code.clone(),
         _ => match refused.class {
-            Class::Forbidden(Refusal::Intermediary) => "a refusal that is not the provider's own".to_string(),
+            Class::Forbidden(RefusalCause::Intermediary) => {
+                "a refusal that is not the provider's own".to_string()
+            }
             _ => "no message".to_string(),
         },
     }
@@ -130,15 +135,15 @@ mod tests {
     use super::super::answer;
     use super::super::calls::DESCRIBE_TRAILS;
     use super::*;
-    use crate::http::{Failure, FailureKind};
+    use crate::http::{FailureKind, RequestFailure};
 
-    fn refused(class: Class, code: Option<&str>) -> Problem {
+    fn refused(class: Class, code: Option<&str>) -> CallError {
         let meta = Meta { status: 403, request_id: Some("r".to_string()), ..Meta::default() };
         let message = Some("the host's words".to_string());
-        Problem::Refused(Refused { class, code: code.map(str::to_string), message, meta })
+        CallError::Refused(Refused { class, code: code.map(str::to_string), message, meta })
     }
 
-    fn told<T>(look: &Look<T>) -> (&'static str, &'static str) {
+    fn told<T>(look: &ReadResult<T>) -> (&'static str, &'static str) {
         match look {
             Ok(_) => ("read", ""),
             Err(Unread::Denied { reason, .. }) => ("denied", reason.code),
@@ -146,7 +151,7 @@ mod tests {
         }
     }
 
-    fn policy_told(look: &Look<Policy>) -> (&'static str, &'static str) {
+    fn policy_told(look: &ReadResult<Policy>) -> (&'static str, &'static str) {
         match look {
             Ok((Policy::Missing(words), _)) => {
                 assert_eq!(words, "the host's words");
@@ -160,7 +165,7 @@ mod tests {
     #[test]
     fn what_each_refusal_means() {
         let region = Region::new("eu-central-1").unwrap();
-        let permission = Class::Forbidden(Refusal::Permission);
+        let permission = Class::Forbidden(RefusalCause::Permission);
         // (class, code, for the policy, for a list of a region, for a trail's status)
         let failed = ("failed", "host_error");
         let denied = ("denied", "permission_denied");
@@ -177,7 +182,7 @@ mod tests {
             (Class::Unexpected, Some("NoSuchEntity"), failed, failed, failed),
             (Class::Unexpected, Some("TrailNotFoundException"), failed, failed, failed),
             (permission, Some("AccessDenied"), denied, denied, denied),
-            (Class::Forbidden(Refusal::Intermediary), Some(""), failed, failed, failed),
+            (Class::Forbidden(RefusalCause::Intermediary), Some(""), failed, failed, failed),
             (
                 Class::Unauthorized,
                 Some("UnrecognizedClientException"),
@@ -198,8 +203,9 @@ mod tests {
             let look = of(&GET_TRAIL_STATUS, Some(&region), Err(refused(class, code)));
             assert_eq!(told(&look), status, "{class:?} {code:?}");
         }
-        let failure = Failure::local(FailureKind::Transport("cannot connect".to_string()));
-        let Err(Unread::Failed(failed)) = of(&DESCRIBE_TRAILS, Some(&region), Err(Problem::Failed(failure)))
+        let failure = RequestFailure::local(FailureKind::Transport("cannot connect".to_string()));
+        let Err(Unread::Failed(failed)) =
+            of(&DESCRIBE_TRAILS, Some(&region), Err(CallError::Failed(failure)))
         else {
             panic!()
         };
@@ -248,9 +254,9 @@ mod tests {
                 message: fault.message.clone(),
                 meta: Meta { status, ..Meta::default() },
             };
-            let policy = of_policy(Err(Problem::Refused(answer())));
+            let policy = of_policy(Err(CallError::Refused(answer())));
             assert_eq!(matches!(policy, Ok((Policy::Missing(_), _))), no_policy, "{header:?} {body}");
-            let trail = of(&GET_TRAIL_STATUS, None, Err(Problem::Refused(answer())));
+            let trail = of(&GET_TRAIL_STATUS, None, Err(CallError::Refused(answer())));
             assert_eq!(told(&trail) == ("denied", "not_found"), no_trail, "{header:?} {body}");
             assert!(no_policy || told(&policy) == ("failed", "host_error"), "{header:?} {body}");
             assert!(no_trail || told(&trail) == ("failed", "host_error"), "{header:?} {body}");

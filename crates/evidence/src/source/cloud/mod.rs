@@ -38,12 +38,14 @@ use url::Url;
 
 use self::api::Hosts;
 use self::config::CloudConfig;
-use self::connect::First;
-use self::endpoint::{Endpoint, Service};
-use self::found::number;
-use self::look::{Look, Policy, Unread};
+use self::connect::FirstAnswers;
+use self::endpoint::{Service, ServiceEndpoint};
+use self::found::saturating_u64;
+use self::look::{Policy, ReadResult, Unread};
 use self::wire::Caller;
-use super::{Account, Configured, ConnectError, Found, Kind, Plan, Scope, Session, Surroundings};
+use super::{
+    CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
+};
 use crate::env::Env;
 use crate::observation::SourceName;
 use crate::rule::Rule;
@@ -52,7 +54,7 @@ use crate::rule::Rule;
 pub const NAME: SourceName = SourceName::new("cloud");
 
 /// What the tool must know of it.
-pub static KIND: Kind = Kind {
+pub static KIND: SourceKind = SourceKind {
     name: NAME,
     rules: rules::ALL,
     reasons: rules::reason::ALL,
@@ -68,7 +70,7 @@ const ESTIMATED_FIXED_BYTES: u64 = 3_000;
 const ESTIMATED_LOG_GROUP_BYTES: u64 = 15;
 
 /// What failed, in words; what is denied is a warning of the connection test.
-fn failed<T>(look: &Look<T>) -> Option<String> {
+fn failed<T>(look: &ReadResult<T>) -> Option<String> {
     match look {
         Err(Unread::Failed(failed)) => Some(failed.message.clone()),
         Ok(_) | Err(Unread::Denied { .. }) => None,
@@ -76,7 +78,7 @@ fn failed<T>(look: &Look<T>) -> Option<String> {
 }
 
 impl Configured for CloudConfig {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static SourceKind {
         &KIND
     }
 
@@ -91,7 +93,7 @@ impl Configured for CloudConfig {
     fn scope(&self) -> Scope {
         let role = self.role.as_ref();
         let account = role.and_then(|role| scope::role_account(&role.arn));
-        let address = |home| Endpoint::new(Service::Sts, home, self.endpoint_url.as_ref());
+        let address = |home| ServiceEndpoint::new(Service::Sts, home, self.endpoint_url.as_ref());
         let endpoint = self.home.as_ref().and_then(address);
         Scope {
             source: NAME,
@@ -108,7 +110,7 @@ impl Configured for CloudConfig {
         let at = |service| {
             home.iter()
                 .chain(regions)
-                .filter_map(move |region| Endpoint::new(service, region, endpoint_url.as_ref()))
+                .filter_map(move |region| ServiceEndpoint::new(service, region, endpoint_url.as_ref()))
         };
         Service::ALL.into_iter().flat_map(at).map(|endpoint| endpoint.url).collect()
     }
@@ -123,7 +125,7 @@ pub struct CloudSession {
     config: CloudConfig,
     hosts: Arc<Hosts>,
     caller: Caller,
-    first: First,
+    first: FirstAnswers,
     warnings: Vec<Warning>,
 }
 
@@ -161,13 +163,13 @@ impl Session for CloudSession {
                 plan.missing.extend(self.first.regions.iter().filter_map(|region| failed(&region.trails)));
                 let known = self.trails_in_scope();
                 let problems: Vec<String> = known.iter().filter_map(|known| known.place().err()).collect();
-                let trails = number(known.len() - problems.len());
+                let trails = saturating_u64(known.len() - problems.len());
                 plan.missing.extend(problems.iter().map(|text| collect::no_status(text)));
                 let groups = self.all_log_groups().await;
                 plan.missing.extend(groups.iter().filter_map(|region| failed(&region.groups)));
                 let pages: u64 = groups.iter().map(|region| region.pages).sum();
                 let groups_read = groups.iter().any(|region| region.groups.is_ok());
-                requests += number(self.first.regions.len()) + pages + trails;
+                requests += saturating_u64(self.first.regions.len()) + pages + trails;
                 log_groups = groups.iter().map(|region| region.counts().0).sum();
                 plan.artifacts.push(("audit trails", u64::from(read)));
                 plan.artifacts.push(("trail status", trails));
@@ -185,12 +187,12 @@ impl Session for CloudSession {
         .boxed()
     }
 
-    fn collect(&self) -> BoxStream<'_, Found> {
+    fn collect(&self) -> BoxStream<'_, CollectionItem> {
         self.found()
     }
 
-    fn account(&self) -> Account {
-        Account {
+    fn account(&self) -> SessionSummary {
+        SessionSummary {
             api_url: self.hosts.address(),
             identity: Identity { login: Some(self.caller.arn.clone()), scopes: "not reported".to_string() },
             requests: self.hosts.requests(),

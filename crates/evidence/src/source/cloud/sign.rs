@@ -12,7 +12,7 @@ use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings};
 use aws_sigv4::sign::v4::SigningParams;
 use reqwest::header::{HeaderName, HeaderValue};
 
-use super::endpoint::Endpoint;
+use super::endpoint::ServiceEndpoint;
 use crate::http::Request;
 
 /// The headers that the signature covers, beside `host` and those that it brings itself. `User-Agent` and what the
@@ -100,7 +100,7 @@ impl Credentials {
     pub(super) fn sign(
         &self,
         request: &mut Request,
-        endpoint: &Endpoint,
+        endpoint: &ServiceEndpoint,
         time: SystemTime,
     ) -> Result<(), String> {
         let identity = self.key.clone().into();
@@ -158,9 +158,9 @@ mod tests {
         )
     }
 
-    fn endpoint() -> Endpoint {
+    fn endpoint() -> ServiceEndpoint {
         let region = crate::source::cloud::endpoint::Region::new("us-east-1").unwrap();
-        Endpoint::new(Service::Sts, &region, None).unwrap()
+        ServiceEndpoint::new(Service::Sts, &region, None).unwrap()
     }
 
     fn at(text: &str) -> SystemTime {
@@ -198,7 +198,7 @@ mod tests {
     fn the_signature_covers_body_time_action_and_place() {
         let credentials = Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None).unwrap();
         let time = at("2026-11-21T00:00:00Z");
-        let signature = |mut request: Request, endpoint: &Endpoint, time| {
+        let signature = |mut request: Request, endpoint: &ServiceEndpoint, time| {
             credentials.sign(&mut request, endpoint, time).unwrap();
             // Signing again replaces, as a retry does.
             credentials.sign(&mut request, endpoint, time).unwrap();

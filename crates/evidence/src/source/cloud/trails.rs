@@ -10,7 +10,7 @@ use evidence_bundle::path::encode_component;
 use super::endpoint::Region;
 use super::record::Trail;
 use super::scope::{self, Arn};
-use crate::http::one_line;
+use crate::http::single_line;
 
 /// A trail, and a region that showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct Known {
 
 /// Where a trail's status is asked, and by which name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TrailHome {
     pub(super) region: Region,
     pub(super) arn: String,
 }
@@ -69,7 +69,7 @@ impl Known {
 
     /// What a check about it is about: one line, bounded.
     pub(super) fn subject(&self) -> String {
-        one_line(self.arn().unwrap_or_else(|| self.name()))
+        single_line(self.arn().unwrap_or_else(|| self.name()))
     }
 
     /// Whether an entry of `trails` in the configuration means it.
@@ -82,26 +82,26 @@ impl Known {
     /// # Errors
     ///
     /// If it has no ARN, or what the provider says of it cannot be; in words.
-    pub(super) fn place(&self) -> Result<Place, String> {
+    pub(super) fn place(&self) -> Result<TrailHome, String> {
         let arn = self
             .arn()
             .ok_or_else(|| format!("the provider listed the trail {} without an ARN", self.shown()))?;
         let parts = Arn::new(arn).filter(|parts| scope::trail_name(*parts).is_some()).ok_or_else(|| {
-            format!("the provider listed a trail whose ARN cannot be one: {}", one_line(arn))
+            format!("the provider listed a trail whose ARN cannot be one: {}", single_line(arn))
         })?;
         let home = self.trail.home_region.value().map_or(parts.region, String::as_str);
         match Region::new(home).filter(|home| home.partition() == self.seen_in.partition()) {
-            Some(region) => Ok(Place { region, arn: arn.to_string() }),
+            Some(region) => Ok(TrailHome { region, arn: arn.to_string() }),
             None => Err(format!(
                 "the trail {} has a home region that cannot be one: {}",
                 self.shown(),
-                one_line(home)
+                single_line(home)
             )),
         }
     }
 
     fn shown(&self) -> String {
-        one_line(self.name())
+        single_line(self.name())
     }
 }
 

@@ -82,7 +82,7 @@ fn answer(bytes: &[u8], name: &str) -> Result<Element, ParseError> {
     if root.name == name {
         return Ok(root);
     }
-    Err(ParseError::Shape(format!("{} where {name} was due", crate::http::one_line(&root.name))))
+    Err(ParseError::Shape(format!("{} where {name} was due", crate::http::single_line(&root.name))))
 }
 
 fn required<'a>(parent: &'a Element, name: &str) -> Result<&'a Element, ParseError> {
@@ -106,11 +106,11 @@ fn field<T: std::str::FromStr>(parent: &Element, name: &str) -> Result<Field<T>,
 /// `DescribeTrails`
 pub(super) fn trails(bytes: &[u8]) -> Result<Vec<Trail>, ParseError> {
     #[derive(Deserialize)]
-    struct Answer {
+    struct TrailList {
         #[serde(rename = "trailList")]
         trail_list: Vec<Object<Trail>>,
     }
-    Ok(Object::all(object::<Answer>(bytes)?.trail_list))
+    Ok(Object::all(object::<TrailList>(bytes)?.trail_list))
 }
 
 /// `GetTrailStatus`
@@ -135,13 +135,13 @@ pub(super) struct LogGroupPage {
 impl LogGroupPage {
     pub(super) fn parse(bytes: &[u8]) -> Result<LogGroupPage, ParseError> {
         #[derive(Deserialize)]
-        struct Answer {
+        struct LogGroupList {
             #[serde(rename = "logGroups")]
             log_groups: Vec<Object<LogGroup>>,
             #[serde(rename = "nextToken")]
             next_token: Option<String>,
         }
-        let Answer { log_groups, next_token } = object(bytes)?;
+        let LogGroupList { log_groups, next_token } = object(bytes)?;
         let groups = Object::all(log_groups);
         if groups.iter().any(|group| group.log_group_name.is_empty()) {
             return Err(ParseError::Shape("a log group without a name".to_string()));

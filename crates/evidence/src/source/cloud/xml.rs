@@ -65,7 +65,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
     let mut elements = 0;
     let mut root = None;
     loop {
-        match reader.read_event().map_err(|error| broken(&crate::http::one_line(&error.to_string())))? {
+        match reader.read_event().map_err(|error| broken(&crate::http::single_line(&error.to_string())))? {
             Event::Start(start) => {
                 elements += 1;
                 if root.is_some() {

@@ -6,11 +6,11 @@
 //! regard to case; nothing is concluded from a number that happens to occur in a text.
 
 use crate::http::Refused;
-use crate::http::retry::{Class, Refusal, retry_after_seconds};
+use crate::http::retry::{Class, RefusalCause, retry_after_seconds};
 
 /// The parts of an answer that decide what it means.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Parts<'a> {
+pub struct AnswerParts<'a> {
     /// The HTTP status.
     pub status: u16,
     /// The `Retry-After` header as sent: seconds or an HTTP date.
@@ -33,7 +33,7 @@ pub struct Parts<'a> {
 }
 
 /// What an answer means. Total: every status has a class.
-pub fn classify(answer: &Parts<'_>) -> Class {
+pub fn classify(answer: &AnswerParts<'_>) -> Class {
     match answer.status {
         200 if !answer.is_json => Class::HostFault { retry_after: None },
         200 | 204 => Class::Success,
@@ -56,7 +56,7 @@ pub fn classify(answer: &Parts<'_>) -> Class {
 ///
 /// The order is the point. What the host says in words comes first, then `Retry-After`, then the counter: a refusal
 /// that happened to spend the last request also has zero remaining, and must not be waited for and asked again.
-fn classify_refusal(answer: &Parts<'_>) -> Class {
+fn classify_refusal(answer: &AnswerParts<'_>) -> Class {
     let retry_after = wait_asked_for(answer);
     if says_secondary_limit(answer) {
         return Class::SecondaryLimit { retry_after };
@@ -69,16 +69,16 @@ fn classify_refusal(answer: &Parts<'_>) -> Class {
     }
     if let Some(said) = known_words(message(answer), answer.sso_required) {
         return match said {
-            Said::LockedOut => Class::Forbidden(Refusal::LoginAttempts),
-            Said::Denied(Denial::Blocked) => Class::Blocked,
-            Said::TooLarge
-            | Said::Denied(_)
-            | Said::Unprotected
-            | Said::NoBranch
-            | Said::Empty
-            | Said::NotFound
-            | Said::NotFoundElsewhere
-            | Said::Nothing => Class::Forbidden(Refusal::Permission),
+            RefusalMeaning::LockedOut => Class::Forbidden(RefusalCause::LoginAttempts),
+            RefusalMeaning::Denied(Denial::Blocked) => Class::Blocked,
+            RefusalMeaning::TooLarge
+            | RefusalMeaning::Denied(_)
+            | RefusalMeaning::Unprotected
+            | RefusalMeaning::NoBranch
+            | RefusalMeaning::Empty
+            | RefusalMeaning::NotFound
+            | RefusalMeaning::NotFoundElsewhere
+            | RefusalMeaning::Nothing => Class::Forbidden(RefusalCause::Permission),
         };
     }
     if answer.remaining == Some(0) {
@@ -87,14 +87,14 @@ fn classify_refusal(answer: &Parts<'_>) -> Class {
     if answer.status == 429 {
         return Class::SecondaryLimit { retry_after };
     }
-    Class::Forbidden(if answer.is_json { Refusal::Permission } else { Refusal::Intermediary })
+    Class::Forbidden(if answer.is_json { RefusalCause::Permission } else { RefusalCause::Intermediary })
 }
 
-fn says_primary_limit(answer: &Parts<'_>) -> bool {
+fn says_primary_limit(answer: &AnswerParts<'_>) -> bool {
     begins(message(answer), "api rate limit exceeded")
 }
 
-fn says_secondary_limit(answer: &Parts<'_>) -> bool {
+fn says_secondary_limit(answer: &AnswerParts<'_>) -> bool {
     let documentation = answer.documentation_url.unwrap_or_default().trim_end_matches('/');
     contains(message(answer), "secondary rate limit")
         || contains(message(answer), "abuse detection")
@@ -103,21 +103,21 @@ fn says_secondary_limit(answer: &Parts<'_>) -> bool {
 }
 
 /// What the words or the header of a 403 say, if they are known.
-fn known_words(text: &str, sso_required: bool) -> Option<Said> {
+fn known_words(text: &str, sso_required: bool) -> Option<RefusalMeaning> {
     Some(if sso_required || contains(text, "organization saml enforcement") {
-        Said::Denied(Denial::SsoRequired)
+        RefusalMeaning::Denied(Denial::SsoRequired)
     } else if begins(text, "maximum number of login attempts exceeded") {
-        Said::LockedOut
+        RefusalMeaning::LockedOut
     } else if begins(text, "repository access blocked") {
-        Said::Denied(Denial::Blocked)
+        RefusalMeaning::Denied(Denial::Blocked)
     } else if ORGANIZATION_POLICIES.iter().any(|phrase| contains(text, phrase)) {
-        Said::Denied(Denial::OrganizationPolicy)
+        RefusalMeaning::Denied(Denial::OrganizationPolicy)
     } else if begins(text, "upgrade to ") {
-        Said::Denied(Denial::PlanLimit)
+        RefusalMeaning::Denied(Denial::PlanLimit)
     } else if begins(text, "this api returns blobs up to") {
-        Said::TooLarge
+        RefusalMeaning::TooLarge
     } else if begins(text, "resource not accessible by ") || begins(text, "must have ") {
-        Said::Denied(Denial::Permission)
+        RefusalMeaning::Denied(Denial::Permission)
     } else {
         return None;
     })
@@ -140,7 +140,7 @@ const ORGANIZATION_POLICIES: &[&str] = &[
 
 /// What a refusal says about what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Said {
+pub enum RefusalMeaning {
     /// The branch has no protection.
     Unprotected,
     /// There is no such branch.
@@ -177,32 +177,34 @@ pub enum Denial {
     Blocked,
 }
 
-impl Said {
+impl RefusalMeaning {
     /// Whether the host's word holds for as long as a killed run can be resumed. "Not Found" does not: whoever is
     /// granted the right meanwhile is shown the setting.
     pub fn is_settled(self) -> bool {
-        matches!(self, Said::Unprotected | Said::NoBranch)
+        matches!(self, RefusalMeaning::Unprotected | RefusalMeaning::NoBranch)
     }
 }
 
-/// What a refusal says. Total: every refusal says something, if only [`Said::Nothing`].
-pub fn said(refused: &Refused) -> Said {
+/// What a refusal says. Total: every refusal says something, if only [`RefusalMeaning::Nothing`].
+pub fn said(refused: &Refused) -> RefusalMeaning {
     let text = refused.message.as_deref().unwrap_or_default().trim();
     let is = |phrase: &str| text.trim_end_matches('.').eq_ignore_ascii_case(phrase);
     match refused.class {
-        Class::NotFound if refused.meta.redirected_to.is_some() => Said::NotFoundElsewhere,
-        Class::NotFound if is("Branch not protected") => Said::Unprotected,
-        Class::NotFound if is("Branch protection has been disabled on this repository") => Said::Unprotected,
-        Class::NotFound if is("Branch not found") => Said::NoBranch,
-        Class::NotFound if is("This repository is empty") => Said::Empty,
-        Class::NotFound => Said::NotFound,
-        Class::Blocked => Said::Denied(Denial::Blocked),
-        Class::Forbidden(Refusal::LoginAttempts) => Said::LockedOut,
-        Class::Forbidden(Refusal::Permission) => {
-            let sso_required = asks_for_sso(refused.meta.header("x-github-sso"));
-            known_words(text, sso_required).unwrap_or(Said::Denied(Denial::Permission))
+        Class::NotFound if refused.meta.redirected_to.is_some() => RefusalMeaning::NotFoundElsewhere,
+        Class::NotFound if is("Branch not protected") => RefusalMeaning::Unprotected,
+        Class::NotFound if is("Branch protection has been disabled on this repository") => {
+            RefusalMeaning::Unprotected
         }
-        Class::Forbidden(Refusal::Intermediary)
+        Class::NotFound if is("Branch not found") => RefusalMeaning::NoBranch,
+        Class::NotFound if is("This repository is empty") => RefusalMeaning::Empty,
+        Class::NotFound => RefusalMeaning::NotFound,
+        Class::Blocked => RefusalMeaning::Denied(Denial::Blocked),
+        Class::Forbidden(RefusalCause::LoginAttempts) => RefusalMeaning::LockedOut,
+        Class::Forbidden(RefusalCause::Permission) => {
+            let sso_required = asks_for_sso(refused.meta.header("x-github-sso"));
+            known_words(text, sso_required).unwrap_or(RefusalMeaning::Denied(Denial::Permission))
+        }
+        Class::Forbidden(RefusalCause::Intermediary)
         | Class::Success
         | Class::NotModified
         | Class::Redirect
@@ -213,20 +215,20 @@ pub fn said(refused: &Refused) -> Said {
         | Class::Throttled { .. }
         | Class::HostFault { .. }
         | Class::Transport
-        | Class::Unexpected => Said::Nothing,
+        | Class::Unexpected => RefusalMeaning::Nothing,
     }
 }
 
 /// The seconds that `Retry-After` asks for, if it can be understood.
-fn wait_asked_for(answer: &Parts<'_>) -> Option<u64> {
+fn wait_asked_for(answer: &AnswerParts<'_>) -> Option<u64> {
     retry_after_seconds(answer.retry_after?, answer.date)
 }
 
-fn after_date(answer: &Parts<'_>, seconds: Option<u64>) -> Option<i64> {
+fn after_date(answer: &AnswerParts<'_>, seconds: Option<u64>) -> Option<i64> {
     Some(answer.date?.saturating_add(i64::try_from(seconds?).unwrap_or(i64::MAX)))
 }
 
-fn message<'a>(answer: &Parts<'a>) -> &'a str {
+fn message<'a>(answer: &AnswerParts<'a>) -> &'a str {
     answer.message.unwrap_or_default().trim()
 }
 

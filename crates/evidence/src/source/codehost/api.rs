@@ -6,7 +6,7 @@ use url::Url;
 
 use super::calls::{PAGE_SIZE, REPOSITORIES};
 use super::wire;
-use crate::http::{Answered, Call, Client, Failure, FailureKind, Meta, Problem, link};
+use crate::http::{Answered, Call, CallError, Client, FailureKind, Meta, RequestFailure, link};
 
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles.
 const MAXIMUM_EMPTY_PAGES: u32 = 3;
@@ -21,11 +21,11 @@ pub(super) struct Api<'a> {
 }
 
 /// The pages of a listing that could be read, and those that could not.
-pub(super) struct Listing {
+pub(super) struct RepositoryListing {
     pub(super) repositories: Vec<wire::Repository>,
     pub(super) pages_read: u64,
     /// The number of the page and what happened to it.
-    pub(super) problems: Vec<(u64, Problem)>,
+    pub(super) problems: Vec<(u64, CallError)>,
     /// `X-GitHub-SSO: partial-results` was on one of the pages.
     pub(super) partial: bool,
 }
@@ -36,7 +36,7 @@ impl Api<'_> {
         &self,
         call: &Call<T>,
         parameters: &[(&str, &str)],
-    ) -> Result<Answered<T>, Problem> {
+    ) -> Result<Answered<T>, CallError> {
         self.client.ask(&call.get(self.base, parameters), call).await
     }
 
@@ -46,20 +46,20 @@ impl Api<'_> {
         call: &Call<Vec<u8>>,
         parameters: &[(&str, &str)],
         size: Option<u64>,
-    ) -> Result<Answered<Vec<u8>>, Problem> {
+    ) -> Result<Answered<Vec<u8>>, CallError> {
         self.client.ask_raw(&call.get(self.base, parameters), call, size).await
     }
 
-    async fn page(&self, url: &Url) -> Result<Answered<Vec<wire::Repository>>, Problem> {
+    async fn page(&self, url: &Url) -> Result<Answered<Vec<wire::Repository>>, CallError> {
         self.client.ask(&REPOSITORIES.get_at(self.base, url.clone()), &REPOSITORIES).await
     }
 
     /// The first page, and the address of the last one if there are more.
     pub(super) async fn first_page(
         &self,
-    ) -> Result<(Answered<Vec<wire::Repository>>, Option<Last>), Problem> {
+    ) -> Result<(Answered<Vec<wire::Repository>>, Option<Last>), CallError> {
         let answered = self.page(&self.listing_url()).await?;
-        let last = self.link(&answered.meta, "last").map_err(Problem::Failed)?;
+        let last = self.link(&answered.meta, "last").map_err(CallError::Failed)?;
         let last = last.and_then(|url| Some(Last { number: page_number(&url)?, url }));
         // A number beyond all reason is not believed: the pages are then read one by one.
         let last = last.filter(|last| last.number <= MAXIMUM_PAGES);
@@ -72,14 +72,18 @@ impl Api<'_> {
     }
 
     /// The last page, for counting without reading those between.
-    pub(super) async fn last_page(&self, last: &Last) -> Result<Answered<Vec<wire::Repository>>, Problem> {
+    pub(super) async fn last_page(&self, last: &Last) -> Result<Answered<Vec<wire::Repository>>, CallError> {
         self.page(&last.url).await
     }
 
     /// Every page: the first, then the others at once where the host says which is the last, else one by one.
-    pub(super) async fn listing(&self) -> Listing {
-        let mut listing =
-            Listing { repositories: Vec::new(), pages_read: 0, problems: Vec::new(), partial: false };
+    pub(super) async fn listing(&self) -> RepositoryListing {
+        let mut listing = RepositoryListing {
+            repositories: Vec::new(),
+            pages_read: 0,
+            problems: Vec::new(),
+            partial: false,
+        };
         let (first, last) = match self.first_page().await {
             Ok(page) => page,
             Err(problem) => {
@@ -117,14 +121,14 @@ impl Api<'_> {
                 Ok(None) => return listing,
                 Ok(Some(url)) => url,
                 Err(failure) => {
-                    listing.problems.push((number + 1, Problem::Failed(failure)));
+                    listing.problems.push((number + 1, CallError::Failed(failure)));
                     return listing;
                 }
             };
             number += 1;
             if number > MAXIMUM_PAGES || empty > MAXIMUM_EMPTY_PAGES || !seen.insert(url.to_string()) {
                 let text = "the pages of the listing do not come to an end".to_string();
-                let problem = Problem::Failed(failure(FailureKind::UnexpectedShape(text)));
+                let problem = CallError::Failed(failure(FailureKind::UnexpectedShape(text)));
                 listing.problems.push((number, problem));
                 return listing;
             }
@@ -144,7 +148,11 @@ impl Api<'_> {
 
     /// Where the page after `page` is. A host that sends no `Link` at all may still have more: a full page is
     /// followed by a question for the next one, since a list that ends at 100 by accident would be a silent omission.
-    fn next(&self, page: &Answered<Vec<wire::Repository>>, number: u64) -> Result<Option<Url>, Failure> {
+    fn next(
+        &self,
+        page: &Answered<Vec<wire::Repository>>,
+        number: u64,
+    ) -> Result<Option<Url>, RequestFailure> {
         let full = u64::try_from(page.value.len()).unwrap_or(u64::MAX) >= PAGE_SIZE;
         if !page.meta.headers.contains_key("link") && full {
             return Ok(Some(with_page(&self.listing_url(), number.saturating_add(1))));
@@ -157,10 +165,10 @@ impl Api<'_> {
     }
 
     /// The target of a `Link` of `meta`, which must lie within the API's own origin.
-    fn link(&self, meta: &Meta, rel: &str) -> Result<Option<Url>, Failure> {
+    fn link(&self, meta: &Meta, rel: &str) -> Result<Option<Url>, RequestFailure> {
         let links = meta.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
         link::within(self.base, links, rel).map_err(|target| {
-            let target = crate::http::one_line(&target);
+            let target = crate::http::single_line(&target);
             let text =
                 format!("refused to follow a link to another origin, or with credentials in it: {target}");
             failure(FailureKind::Redirect(text))
@@ -174,7 +182,7 @@ pub(super) struct Last {
     url: Url,
 }
 
-impl Listing {
+impl RepositoryListing {
     fn add(&mut self, page: Answered<Vec<wire::Repository>>) {
         self.pages_read += 1;
         self.partial |= page
@@ -185,8 +193,8 @@ impl Listing {
     }
 }
 
-fn failure(kind: FailureKind) -> Failure {
-    Failure::local(kind)
+fn failure(kind: FailureKind) -> RequestFailure {
+    RequestFailure::local(kind)
 }
 
 fn page_number(url: &Url) -> Option<u64> {

@@ -1,30 +1,30 @@
 //! Asking for what one look needs: which calls it takes, and in which order. What they mean is decided in `look`.
 
-use super::answer::{Said, said};
+use super::answer::{RefusalMeaning, said};
 use super::api::Api;
-use super::calls::{PLACES, PROTECTION, Place};
-use super::look::{self, Look, Target};
+use super::calls::{CodeownersLocation, PLACES, PROTECTION};
+use super::look::{self, Look, RepositoryName};
 use super::wire::{Contents, File, NotAFile};
-use crate::http::{Answered, Failure, FailureKind, Meta, Problem};
+use crate::http::{Answered, CallError, FailureKind, Meta, RequestFailure};
 
 /// The branch protection.
-pub(super) async fn protection(api: &Api<'_>, target: Target<'_>, branch: &str) -> Look {
+pub(super) async fn protection(api: &Api<'_>, target: RepositoryName<'_>, branch: &str) -> Look {
     let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
     match api.ask(&PROTECTION, &parameters).await {
-        Err(Problem::Failed(failure)) => Look::failed("branch protection", &failure),
+        Err(CallError::Failed(failure)) => Look::failed("branch protection", &failure),
         Ok(Answered { value, meta }) => look::protection_shown(target, value, &meta),
-        Err(Problem::Refused(refused)) => look::protection_refused(target, branch, &refused),
+        Err(CallError::Refused(refused)) => look::protection_refused(target, branch, &refused),
     }
 }
 
 /// The file of code owners, from the first place that has one.
-pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
+pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Look {
     let mut other: Option<(&str, NotAFile)> = None;
     let mut exists = false;
     let mut warnings = Vec::new();
     for place in &PLACES {
         match api.ask(&place.record, &[("owner", target.owner), ("repo", target.name)]).await {
-            Err(Problem::Failed(failure)) => return Look::failed("CODEOWNERS", &failure),
+            Err(CallError::Failed(failure)) => return Look::failed("CODEOWNERS", &failure),
             Ok(Answered { value, meta }) => {
                 exists = true;
                 warnings.extend(look::moved(target, &meta));
@@ -45,19 +45,19 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
                     }
                 }
             }
-            Err(Problem::Refused(refused)) => match said(&refused) {
-                Said::NotFound | Said::Unprotected | Said::NoBranch => {}
-                Said::NotFoundElsewhere => return look::elsewhere(target, &refused.meta),
+            Err(CallError::Refused(refused)) => match said(&refused) {
+                RefusalMeaning::NotFound | RefusalMeaning::Unprotected | RefusalMeaning::NoBranch => {}
+                RefusalMeaning::NotFoundElsewhere => return look::elsewhere(target, &refused.meta),
                 // Only a repository that is there can be empty.
-                Said::Empty => {
+                RefusalMeaning::Empty => {
                     return Look::new(look::missing("CODEOWNERS not found: the repository is empty"));
                 }
-                Said::TooLarge => {
+                RefusalMeaning::TooLarge => {
                     let mut look = raw(api, target, place, None, &refused.meta).await;
                     look.warnings.extend(warnings);
                     return look;
                 }
-                Said::Denied(_) | Said::LockedOut | Said::Nothing => {
+                RefusalMeaning::Denied(_) | RefusalMeaning::LockedOut | RefusalMeaning::Nothing => {
                     return look::denied(target, "CODEOWNERS", &refused);
                 }
             },
@@ -67,22 +67,35 @@ pub(super) async fn codeowners(api: &Api<'_>, target: Target<'_>) -> Look {
 }
 
 /// The file's own bytes: for files of 1 to 3 MB, whose content the record leaves out.
-async fn raw(api: &Api<'_>, target: Target<'_>, place: &Place, file: Option<&File>, meta: &Meta) -> Look {
+async fn raw(
+    api: &Api<'_>,
+    target: RepositoryName<'_>,
+    place: &CodeownersLocation,
+    file: Option<&File>,
+    meta: &Meta,
+) -> Look {
     let size = file.and_then(|file| file.size);
     match api.ask_raw(&place.raw, &[("owner", target.owner), ("repo", target.name)], size).await {
         Ok(raw) => look::codeowners_artifact(target, place.path, file, raw.value, &raw.meta),
-        Err(Problem::Refused(refused)) => match said(&refused) {
-            Said::NotFound | Said::NotFoundElsewhere | Said::Unprotected | Said::NoBranch | Said::Empty => {
+        Err(CallError::Refused(refused)) => match said(&refused) {
+            RefusalMeaning::NotFound
+            | RefusalMeaning::NotFoundElsewhere
+            | RefusalMeaning::Unprotected
+            | RefusalMeaning::NoBranch
+            | RefusalMeaning::Empty => {
                 Look::new(look::broken(meta, format!("{} disappeared between two requests", place.path)))
             }
-            Said::TooLarge | Said::Denied(_) | Said::LockedOut | Said::Nothing => {
-                look::denied(target, "CODEOWNERS", &refused)
-            }
+            RefusalMeaning::TooLarge
+            | RefusalMeaning::Denied(_)
+            | RefusalMeaning::LockedOut
+            | RefusalMeaning::Nothing => look::denied(target, "CODEOWNERS", &refused),
         },
         // Of a file whose size the host has told, it is no answer.
-        Err(Problem::Failed(Failure { kind: FailureKind::TooLarge { .. }, .. })) if size.is_none() => {
+        Err(CallError::Failed(RequestFailure { kind: FailureKind::TooLarge { .. }, .. }))
+            if size.is_none() =>
+        {
             look::too_large(place.path, None)
         }
-        Err(Problem::Failed(failure)) => Look::failed("CODEOWNERS", &failure),
+        Err(CallError::Failed(failure)) => Look::failed("CODEOWNERS", &failure),
     }
 }

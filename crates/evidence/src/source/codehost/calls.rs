@@ -6,11 +6,11 @@
 
 use super::answer::said;
 use super::artifact;
-use super::look::{self, Target};
+use super::look::{self, RepositoryName};
 use super::record::BranchProtection;
 use super::wire::{self, Contents, Organization, Repository};
 use crate::http::{Call, Keeping, Meta, Reply};
-use crate::source::Found;
+use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 
 const MIB: usize = 1024 * 1024;
@@ -22,12 +22,12 @@ pub(super) const PAGE_SIZE: u64 = 100;
 
 /// Every call, in the order in which a run makes them.
 pub(super) static CALLS: &[Endpoint] = &[
-    endpoint!(ORGANIZATION, organization_alone),
-    endpoint!(REPOSITORIES, repositories_alone),
-    endpoint!(PROTECTION, protection_alone),
-    endpoint!(PLACES[0].record, contents_alone),
+    endpoint!(ORGANIZATION, organization_offline),
+    endpoint!(REPOSITORIES, repositories_offline),
+    endpoint!(PROTECTION, protection_offline),
+    endpoint!(PLACES[0].record, contents_offline),
     endpoint!(PLACES[0].raw, nothing),
-    endpoint!(PLACES[1].record, contents_alone),
+    endpoint!(PLACES[1].record, contents_offline),
     endpoint!(PLACES[1].raw, nothing),
     endpoint!(REPOSITORY, nothing),
 ];
@@ -81,7 +81,7 @@ pub(super) static PROTECTION: Call<BranchProtection> = Call {
 
 /// A place where CODEOWNERS is looked for. Each is given up by itself: that a file is not in the first says nothing
 /// about the second.
-pub(super) struct Place {
+pub(super) struct CodeownersLocation {
     /// Its path in the repository.
     pub(super) path: &'static str,
     /// The file's record.
@@ -91,7 +91,7 @@ pub(super) struct Place {
 }
 
 /// Where the file is looked for, in this order.
-pub(super) static PLACES: [Place; 2] = [
+pub(super) static PLACES: [CodeownersLocation; 2] = [
     place("CODEOWNERS", "/repos/{owner}/{repo}/contents/CODEOWNERS", "once per repository"),
     place(
         ".github/CODEOWNERS",
@@ -100,7 +100,7 @@ pub(super) static PLACES: [Place; 2] = [
     ),
 ];
 
-const fn place(path: &'static str, name: &'static str, times: &'static str) -> Place {
+const fn place(path: &'static str, name: &'static str, times: &'static str) -> CodeownersLocation {
     let record = Call {
         name,
         purpose: "`codeowners-default-rule`",
@@ -127,7 +127,7 @@ const fn place(path: &'static str, name: &'static str, times: &'static str) -> P
         parse: |bytes| Ok(bytes.to_vec()),
         keep: Some(Keeping::new(5, Vec::clone)),
     };
-    Place { path, record, raw }
+    CodeownersLocation { path, record, raw }
 }
 
 /// Whether the host shows the repository at all.
@@ -153,32 +153,37 @@ fn is_whole_file(reply: &Reply<Contents>) -> bool {
 }
 
 /// A repository that an answer by itself is about.
-const TARGET: Target<'_> = Target { owner: "acme", name: "web" };
+const TARGET: RepositoryName<'_> = RepositoryName { owner: "acme", name: "web" };
 
-fn organization_alone(organization: Organization) -> Vec<Found> {
-    vec![Found::Inspected(look::organization("acme", &organization.settings, &Meta::default()))]
+fn organization_offline(organization: Organization) -> Vec<CollectionItem> {
+    vec![CollectionItem::Inspected(look::organization("acme", &organization.settings, &Meta::default()))]
 }
 
-fn repositories_alone(repositories: Vec<Repository>) -> Vec<Found> {
+fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
     let count = u64::try_from(repositories.len()).unwrap_or(u64::MAX);
-    vec![Found::Population { discovered: Some(count), in_scope: count, expected: 0, text: String::new() }]
+    vec![CollectionItem::Population {
+        discovered: Some(count),
+        in_scope: count,
+        expected: 0,
+        text: String::new(),
+    }]
 }
 
-fn protection_alone(protection: BranchProtection) -> Vec<Found> {
+fn protection_offline(protection: BranchProtection) -> Vec<CollectionItem> {
     let look = look::protection_shown(TARGET, protection, &Meta::default());
-    vec![Found::Inspected(look.inspection(&artifact::PROTECTION, "acme/web".into()))]
+    vec![CollectionItem::Inspected(look.inspection(&artifact::PROTECTION, "acme/web".into()))]
 }
 
 /// Nothing where the file has to be read on its own, or is none.
-fn contents_alone(contents: Contents) -> Vec<Found> {
+fn contents_offline(contents: Contents) -> Vec<CollectionItem> {
     let Contents::File(file) = contents else { return Vec::new() };
     let look = look::file_shown(TARGET, "CODEOWNERS", &file, &Meta::default());
     let inspection = look.map(|look| look.inspection(&artifact::CODEOWNERS, "acme/web".into()));
-    inspection.map(Found::Inspected).into_iter().collect()
+    inspection.map(CollectionItem::Inspected).into_iter().collect()
 }
 
 /// It says nothing without another answer.
-fn nothing<T>(_: T) -> Vec<Found> {
+fn nothing<T>(_: T) -> Vec<CollectionItem> {
     Vec::new()
 }
 

@@ -6,16 +6,16 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use super::backlog::Backlog;
-use super::look::{self, Look, Target};
-use super::population::{Population, Repository, Witness};
+use super::look::{self, Look, RepositoryName};
+use super::population::{Population, ScopedRepository, Witness};
 use super::rules::{self, TWO_FACTOR_REQUIRED};
 use super::topic::Topic;
 use super::{CodeHostSession, ask, calls};
-use crate::http::Problem;
+use crate::http::CallError;
 use crate::http::retry::Class;
 use crate::observation::{Inspection, Seen};
 use crate::report::format::counted;
-use crate::source::{Configured as _, Found};
+use crate::source::{CollectionItem, Configured as _};
 
 /// How many looks may be prepared per request in flight. One slow answer holds back the results behind it, not the
 /// requests: with a window as large as the limit of requests it would hold back both.
@@ -24,26 +24,28 @@ const WINDOW_PER_REQUEST: usize = 4;
 /// One look to make.
 #[derive(Debug, Clone)]
 struct Task {
-    repository: Repository,
+    repository: ScopedRepository,
     topic: Topic,
 }
 
 impl CodeHostSession {
-    pub(super) fn organization_found(&self) -> Option<Found> {
+    pub(super) fn organization_found(&self) -> Option<CollectionItem> {
         self.config.wants(&TWO_FACTOR_REQUIRED).then(|| {
             let inspection = look::organization(&self.config.org, &self.settings, &self.meta);
-            Found::Inspected(inspection)
+            CollectionItem::Inspected(inspection)
         })
     }
 
-    pub(super) async fn collect_repositories(&self) -> impl stream::Stream<Item = Found> + Send + '_ {
+    pub(super) async fn collect_repositories(
+        &self,
+    ) -> impl stream::Stream<Item = CollectionItem> + Send + '_ {
         let Population { discovered, repositories, found } = self.population().await;
         let topics: Vec<Topic> = self.topics().collect();
         let in_scope = u64::try_from(repositories.len()).unwrap_or(u64::MAX);
         let per_repository = u64::try_from(topics.len()).unwrap_or(u64::MAX);
         let found_by =
             if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
-        let population = Found::Population {
+        let population = CollectionItem::Population {
             discovered,
             in_scope,
             expected: in_scope.saturating_mul(per_repository),
@@ -76,7 +78,7 @@ impl CodeHostSession {
         stream::iter(std::iter::once(population).chain(found)).chain(looks)
     }
 
-    async fn look(&self, task: Task) -> Found {
+    async fn look(&self, task: Task) -> CollectionItem {
         let Task { repository, topic } = task;
         let look = match &repository.witness {
             None => self.fresh_look(&repository, topic).await,
@@ -84,10 +86,10 @@ impl CodeHostSession {
         };
         let exempt = repository.archived.then_some(&rules::reason::ARCHIVED);
         let inspection = look.inspection(topic.kind(), repository.subject);
-        Found::Inspected(Inspection { exempt, ..inspection })
+        CollectionItem::Inspected(Inspection { exempt, ..inspection })
     }
 
-    async fn fresh_look(&self, repository: &Repository, topic: Topic) -> Look {
+    async fn fresh_look(&self, repository: &ScopedRepository, topic: Topic) -> Look {
         let (api, target) = (self.api(), repository.target());
         match topic {
             Topic::Protection => ask::protection(&api, target, &self.config.branch).await,
@@ -95,7 +97,7 @@ impl CodeHostSession {
         }
     }
 
-    async fn look_once(&self, repository: &Repository, topic: Topic, witness: &Witness) -> Look {
+    async fn look_once(&self, repository: &ScopedRepository, topic: Topic, witness: &Witness) -> Look {
         let cell = match topic {
             Topic::Protection => &witness.protection,
             Topic::Codeowners => &witness.codeowners,
@@ -105,7 +107,7 @@ impl CodeHostSession {
 
     /// A look at a repository that only the configuration names. "Not Found" is settled by the other answers about
     /// it: does any of them show that it is there?
-    async fn witnessed_look(&self, repository: &Repository, topic: Topic, witness: &Witness) -> Look {
+    async fn witnessed_look(&self, repository: &ScopedRepository, topic: Topic, witness: &Witness) -> Look {
         let mut look = self.look_once(repository, topic, witness).await;
         if look.exists {
             return look;
@@ -129,13 +131,15 @@ impl CodeHostSession {
     }
 
     /// Whether the host shows the repository. Where it says neither yes nor no, nothing follows for either.
-    async fn visible(&self, repository: &Repository) -> Result<bool, Look> {
-        let Target { owner, name } = repository.target();
+    async fn visible(&self, repository: &ScopedRepository) -> Result<bool, Look> {
+        let RepositoryName { owner, name } = repository.target();
         match self.api().ask(&calls::REPOSITORY, &[("owner", owner), ("repo", name)]).await {
             Ok(_) => Ok(true),
-            Err(Problem::Refused(refused)) if refused.class == Class::NotFound => Ok(false),
-            Err(Problem::Refused(refused)) => Err(look::denied(repository.target(), "repository", &refused)),
-            Err(Problem::Failed(failure)) => Err(Look::failed("repository", &failure)),
+            Err(CallError::Refused(refused)) if refused.class == Class::NotFound => Ok(false),
+            Err(CallError::Refused(refused)) => {
+                Err(look::denied(repository.target(), "repository", &refused))
+            }
+            Err(CallError::Failed(failure)) => Err(Look::failed("repository", &failure)),
         }
     }
 }

@@ -7,7 +7,7 @@ use evidence_bundle::document::Warning;
 use evidence_os::input;
 use jiff::Timestamp;
 
-use super::answer::{Denial, Said, said};
+use super::answer::{Denial, RefusalMeaning, said};
 use super::api::Api;
 use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
@@ -16,11 +16,12 @@ use super::rules::TWO_FACTOR_REQUIRED;
 use super::scopes::Scopes;
 use super::token::Token;
 use super::{CodeHostSession, NAME, wire};
-use crate::cache::{self, Cache, Owner, Purpose};
+use crate::cache::{self, Cache, CacheOwner, Purpose};
 use crate::env::Env;
-use crate::http::retry::{Class, Refusal};
+use crate::http::retry::{Class, RefusalCause};
 use crate::http::{
-    Answered, Client, Failure, FailureKind, Meta, Place, Problem, Proxy, Refused, Settings, one_line,
+    Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
+    RequestFailure, single_line,
 };
 use crate::observation::Field;
 use crate::report::SourceWatch;
@@ -90,7 +91,7 @@ fn cache(
     }
     let env = &surroundings.env;
     let directory = cache::directory(env).ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
-    let owner = Owner {
+    let owner = CacheOwner {
         api_url: config.api_url.as_str(),
         organization: &config.org,
         about: &config.branch,
@@ -121,7 +122,7 @@ fn client(
             }
         },
     };
-    let settings = Settings {
+    let settings = ClientSettings {
         timeout: config.timeout,
         max_concurrency: config.max_concurrency,
         requests_per_minute: config.requests_per_minute,
@@ -131,7 +132,7 @@ fn client(
         store: "ca_file",
         proxy: Proxy::from_env(&surroundings.env),
         plain: config.api_url.scheme() == "http",
-        ..Settings::default()
+        ..ClientSettings::default()
     };
     let dialect = CodeHostDialect::new(token)
         .ok_or_else(|| configuration("the token cannot stand in a header".to_string(), Vec::new()))?;
@@ -147,12 +148,12 @@ async fn test(config: &CodeHostConfig, client: &Client) -> Result<(wire::Organiz
             forbid(&meta, config)?;
             Ok((value, meta))
         }
-        Err(Problem::Refused(refused)) => {
+        Err(CallError::Refused(refused)) => {
             // A token that must not be used is the first thing to say, whatever else is wrong.
             forbid(&refused.meta, config)?;
             Err(refused_error(&refused, config))
         }
-        Err(Problem::Failed(failure)) => Err(failed_error(&failure, config)),
+        Err(CallError::Failed(failure)) => Err(failed_error(&failure, config)),
     }
 }
 
@@ -191,7 +192,7 @@ fn warnings(
     if let Some(login) = organization.settings.login.value()
         && !login.eq_ignore_ascii_case(&config.org)
     {
-        let text = format!("the host answers for {} where {} was asked for", one_line(login), config.org);
+        let text = format!("the host answers for {} where {} was asked for", single_line(login), config.org);
         warn("organization_name_differs", text);
     }
     if config.wants(&TWO_FACTOR_REQUIRED) {
@@ -267,7 +268,7 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
             "a private organization is shown to its members only: the token's user must belong to it"
                 .to_string(),
         ],
-        (_, Said::Denied(Denial::SsoRequired)) => {
+        (_, RefusalMeaning::Denied(Denial::SsoRequired)) => {
             let url =
                 refused.meta.header("x-github-sso").and_then(|sso| sso.split("url=").nth(1)).map(str::trim);
             let open = url.map_or_else(
@@ -279,18 +280,18 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
             );
             vec![open]
         }
-        (_, Said::LockedOut) => {
+        (_, RefusalMeaning::LockedOut) => {
             vec![
                 "the host has locked the user out after bad credentials: wait before trying again"
                     .to_string(),
             ]
         }
-        (_, Said::Denied(Denial::OrganizationPolicy)) => {
+        (_, RefusalMeaning::Denied(Denial::OrganizationPolicy)) => {
             vec![
                 "a policy of the organization shuts this token or this address out: ask an owner".to_string(),
             ]
         }
-        (Class::Forbidden(Refusal::Intermediary), _) => {
+        (Class::Forbidden(RefusalCause::Intermediary), _) => {
             vec![
                 "the answer does not come from the host: is there a proxy between, or a wrong api_url?"
                     .to_string(),
@@ -309,13 +310,13 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
     connection(what, help)
 }
 
-fn failed_error(failure: &Failure, config: &CodeHostConfig) -> ConnectError {
+fn failed_error(failure: &RequestFailure, config: &CodeHostConfig) -> ConnectError {
     let help = match &failure.kind {
         FailureKind::Transport(_) => vec![
             format!("check the network, and sources.codehost.api_url ({})", config.api_url),
             "behind a proxy set HTTPS_PROXY; for a private certificate authority set ca_file".to_string(),
         ],
-        FailureKind::Obstacle(obstacle, _) => obstacle.help(Place {
+        FailureKind::Obstacle(obstacle, _) => obstacle.help(HelpTarget {
             host: host(config),
             address: "sources.codehost.api_url",
             ca_file: Some("sources.codehost.ca_file"),
@@ -342,12 +343,12 @@ fn failed_error(failure: &Failure, config: &CodeHostConfig) -> ConnectError {
 }
 
 /// A page of the listing that a plan needs.
-pub(super) fn problem(what: &str, problem: Problem) -> ConnectError {
+pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
     match problem {
-        Problem::Refused(refused) => {
+        CallError::Refused(refused) => {
             connection(format!("{what}: '{}' (HTTP {})", refused.text(), refused.meta.status), Vec::new())
         }
-        Problem::Failed(failure) => connection(format!("{what}: {failure}"), Vec::new()),
+        CallError::Failed(failure) => connection(format!("{what}: {failure}"), Vec::new()),
     }
 }
 

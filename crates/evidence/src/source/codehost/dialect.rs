@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use serde::Deserialize;
 
-use super::answer::{Parts, asks_for_sso, classify};
+use super::answer::{AnswerParts, asks_for_sso, classify};
 use super::token::Token;
 use crate::http::json::object;
-use crate::http::quota::Reading;
+use crate::http::quota::QuotaReading;
 use crate::http::retry::http_date;
-use crate::http::{Answer, Dialect, Meaning, ParseError, Request, one_line};
+use crate::http::{Answer, Dialect, Meaning, ParseError, Request, single_line};
 
 /// The version of the API that is asked for: the one every server speaks, public and self-hosted.
 const API_VERSION: &str = "2022-11-28";
@@ -59,15 +59,15 @@ impl Dialect for CodeHostDialect {
         let message = document
             .message
             .or_else(|| document.error.and_then(|error| error.as_str().map(str::to_string)))
-            .map(|message| one_line(&message));
+            .map(|message| single_line(&message));
         let number = |name: &str| answer.header(name).and_then(|value| value.trim().parse::<i64>().ok());
-        let reading = Reading {
+        let reading = QuotaReading {
             limit: number("x-ratelimit-limit").and_then(|value| u64::try_from(value).ok()),
             remaining: number("x-ratelimit-remaining").and_then(|value| u64::try_from(value).ok()),
             reset: number("x-ratelimit-reset"),
             date: answer.header("date").and_then(http_date),
         };
-        let class = classify(&Parts {
+        let class = classify(&AnswerParts {
             status: answer.status,
             retry_after: answer.header("retry-after"),
             remaining: reading.remaining,

@@ -2,7 +2,7 @@
 //!
 //! Nothing here asks, and the host's words are compared in `answer` only. "Not Found" is what the host says both when
 //! there is nothing and when the token may not look; which of the two it is depends on whether any other answer has shown
-//! the repository (see [`Look::exists`]).
+//! the repository (see [`Look::shows_repository`]).
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
 
-use super::answer::{Denial, Said, said};
+use super::answer::{Denial, RefusalMeaning, said};
 use super::codeowners::{self, CodeOwners};
 use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
 use super::wire::{File, NotAFile};
 use super::{NAME, artifact, rules};
-use crate::http::retry::{Class, Refusal};
-use crate::http::{Failure, Meta, Refused};
+use crate::http::retry::{Class, RefusalCause};
+use crate::http::{Meta, Refused, RequestFailure};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::{Rule, Verdict, reason};
@@ -28,7 +28,9 @@ pub(super) struct Look {
     pub(super) warnings: Vec<Warning>,
     /// What its rule says of the artifact, if there is one.
     pub(super) verdict: Option<(&'static Rule, Verdict)>,
-    /// The host's answers prove that the repository is there. Without that, "Not Found" may mean the repository.
+    /// Nothing that was asked says that the repository may be missing. It is also true of a look that failed, which
+    /// proves nothing: [`Look::shows_repository`] says what is proved. If it is false, "Not Found" may mean the
+    /// repository.
     pub(super) exists: bool,
 }
 
@@ -37,7 +39,7 @@ impl Look {
         Look { seen, warnings: Vec::new(), verdict: None, exists: true }
     }
 
-    pub(super) fn failed(what: &str, failure: &Failure) -> Look {
+    pub(super) fn failed(what: &str, failure: &RequestFailure) -> Look {
         let failed = Failed::of(failure);
         Look::new(Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed }))
     }
@@ -61,12 +63,12 @@ impl Look {
 
 /// A repository by name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target<'a> {
+pub(super) struct RepositoryName<'a> {
     pub(super) owner: &'a str,
     pub(super) name: &'a str,
 }
 
-impl Target<'_> {
+impl RepositoryName<'_> {
     fn subject(self) -> String {
         format!("{}/{}", self.owner, self.name)
     }
@@ -93,7 +95,7 @@ pub(super) fn organization(name: &str, settings: &OrganizationSettings, meta: &M
     look.inspection(&artifact::ORGANIZATION_SETTINGS, name.into())
 }
 
-pub(super) fn protection_shown(target: Target<'_>, value: BranchProtection, meta: &Meta) -> Look {
+pub(super) fn protection_shown(target: RepositoryName<'_>, value: BranchProtection, meta: &Meta) -> Look {
     let url = value.url.value().map(String::as_str);
     if let Some(look) = foreign(target, meta, url) {
         return look;
@@ -105,18 +107,18 @@ pub(super) fn protection_shown(target: Target<'_>, value: BranchProtection, meta
     Look { seen, warnings, verdict, exists: true }
 }
 
-pub(super) fn protection_refused(target: Target<'_>, branch: &str, refused: &Refused) -> Look {
+pub(super) fn protection_refused(target: RepositoryName<'_>, branch: &str, refused: &Refused) -> Look {
     let message = refused.message.as_deref().unwrap_or_default().trim();
     let (reason, warning) = match said(refused) {
-        Said::Unprotected => (
+        RefusalMeaning::Unprotected => (
             &rules::branch_protection::BRANCH_UNPROTECTED,
             format!("branch {branch} has no branch protection ({message})"),
         ),
-        Said::NoBranch => {
+        RefusalMeaning::NoBranch => {
             (&rules::branch_protection::BRANCH_MISSING, format!("branch {branch} does not exist"))
         }
-        Said::NotFoundElsewhere => return elsewhere(target, &refused.meta),
-        Said::NotFound | Said::Empty => {
+        RefusalMeaning::NotFoundElsewhere => return elsewhere(target, &refused.meta),
+        RefusalMeaning::NotFound | RefusalMeaning::Empty => {
             // The host hides protection from everybody but administrators behind the same words.
             let detail =
                 format!("branch protection: {} (the host shows it to administrators only)", refused.text());
@@ -124,7 +126,10 @@ pub(super) fn protection_refused(target: Target<'_>, branch: &str, refused: &Ref
             look.exists = false;
             return look;
         }
-        Said::TooLarge | Said::Denied(_) | Said::LockedOut | Said::Nothing => {
+        RefusalMeaning::TooLarge
+        | RefusalMeaning::Denied(_)
+        | RefusalMeaning::LockedOut
+        | RefusalMeaning::Nothing => {
             return denied(target, "branch protection", refused);
         }
     };
@@ -149,7 +154,7 @@ pub(super) fn missing(detail: &str) -> Seen {
 }
 
 /// What a file's record comes to by itself; `None` if it came without the content.
-pub(super) fn file_shown(target: Target<'_>, place: &str, file: &File, meta: &Meta) -> Option<Look> {
+pub(super) fn file_shown(target: RepositoryName<'_>, place: &str, file: &File, meta: &Meta) -> Option<Look> {
     if file.size.is_some_and(codeowners::is_too_large) {
         return Some(too_large(place, file.size));
     }
@@ -179,7 +184,7 @@ pub(super) fn file_shown(target: Target<'_>, place: &str, file: &File, meta: &Me
 }
 
 pub(super) fn codeowners_artifact(
-    target: Target<'_>,
+    target: RepositoryName<'_>,
     place: &str,
     file: Option<&File>,
     decoded: Vec<u8>,
@@ -215,9 +220,9 @@ pub(super) fn too_large(place: &str, size: Option<u64>) -> Look {
 }
 
 /// The refusals that mean the same on every call about a repository.
-pub(super) fn denied(target: Target<'_>, what: &str, refused: &Refused) -> Look {
+pub(super) fn denied(target: RepositoryName<'_>, what: &str, refused: &Refused) -> Look {
     let text = refused.text();
-    let Said::Denied(denial) = said(refused) else {
+    let RefusalMeaning::Denied(denial) = said(refused) else {
         // Not the host's own verdict on this repository, or no verdict at all.
         return Look::new(Seen::Failed(refused_failure(what, refused)));
     };
@@ -239,7 +244,7 @@ pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
     let reason = match refused.class {
         Class::NotFound => &reason::NOT_FOUND,
         // A page from a proxy says nothing about what the token may see.
-        Class::Forbidden(Refusal::Intermediary) => &reason::HOST_ERROR,
+        Class::Forbidden(RefusalCause::Intermediary) => &reason::HOST_ERROR,
         Class::Unauthorized | Class::Forbidden(_) => &reason::PERMISSION_DENIED,
         _ => &reason::HOST_ERROR,
     };
@@ -272,14 +277,14 @@ pub(super) fn broken(meta: &Meta, message: String) -> Seen {
 
 /// A transferred repository answers under its old name, from wherever it is now. Settings of somebody else's
 /// repository are no evidence about this organization.
-pub(super) fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
+pub(super) fn foreign(target: RepositoryName<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
     meta.redirected_to.as_ref()?;
     let owner = url.and_then(|url| url.split_once("/repos/")).and_then(|(_, rest)| rest.split('/').next());
     let Some(owner) = owner else { return Some(elsewhere(target, meta)) };
     if owner.eq_ignore_ascii_case(target.owner) {
         return None;
     }
-    let owner = crate::http::one_line(owner);
+    let owner = crate::http::single_line(owner);
     let text = format!("the repository was transferred to {owner} and is not collected");
     let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.clone() });
     look.warnings.push(target.warning("repository_transferred", text));
@@ -287,14 +292,14 @@ pub(super) fn foreign(target: Target<'_>, meta: &Meta, url: Option<&str>) -> Opt
 }
 
 /// An answer from another place that does not say whose repository it is about: nothing follows from it.
-pub(super) fn elsewhere(target: Target<'_>, meta: &Meta) -> Look {
+pub(super) fn elsewhere(target: RepositoryName<'_>, meta: &Meta) -> Look {
     let text = "the host answers from another repository: it was renamed or transferred; name it as it is called now";
     let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.to_string() });
     look.warnings = moved(target, meta);
     look
 }
 
-pub(super) fn moved(target: Target<'_>, meta: &Meta) -> Vec<Warning> {
+pub(super) fn moved(target: RepositoryName<'_>, meta: &Meta) -> Vec<Warning> {
     let Some(place) = &meta.redirected_to else { return Vec::new() };
     let text = format!("the host answered from {place}: the repository was renamed");
     vec![target.warning("repository_renamed", text)]

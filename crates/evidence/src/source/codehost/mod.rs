@@ -41,7 +41,9 @@ use self::config::CodeHostConfig;
 use self::record::OrganizationSettings;
 use self::scopes::Scopes;
 use self::topic::Topic;
-use super::{Account, Configured, ConnectError, Found, Kind, Plan, Scope, Session, Surroundings};
+use super::{
+    CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
+};
 use crate::cache::Cache;
 use crate::env::Env;
 use crate::http::{Client, Meta};
@@ -52,7 +54,7 @@ use crate::rule::Rule;
 pub const NAME: SourceName = SourceName::new("codehost");
 
 /// What the tool must know of it.
-pub static KIND: Kind = Kind {
+pub static KIND: SourceKind = SourceKind {
     name: NAME,
     rules: rules::ALL,
     reasons: rules::reason::ALL,
@@ -61,7 +63,7 @@ pub static KIND: Kind = Kind {
 };
 
 impl Configured for CodeHostConfig {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> &'static SourceKind {
         &KIND
     }
 
@@ -127,9 +129,11 @@ impl CodeHostSession {
         topic.kind().rules.iter().any(|rule| self.config.wants(rule))
     }
 
-    fn unread(&self, kind: &'static ArtifactKind, seen: Seen) -> Found {
+    fn unread(&self, kind: &'static ArtifactKind, seen: Seen) -> CollectionItem {
         let subject = self.config.org.as_str().into();
-        Found::Inspected(Observation { source: NAME, kind, subject, seen, warnings: Vec::new() }.into())
+        CollectionItem::Inspected(
+            Observation { source: NAME, kind, subject, seen, warnings: Vec::new() }.into(),
+        )
     }
 
     fn warning(&self, code: &str, message: String) -> Warning {
@@ -167,18 +171,18 @@ impl Session for CodeHostSession {
         self.planned().boxed()
     }
 
-    fn collect(&self) -> BoxStream<'_, Found> {
+    fn collect(&self) -> BoxStream<'_, CollectionItem> {
         let organization = stream::iter(self.organization_found());
         organization.chain(stream::once(self.collect_repositories()).flatten()).boxed()
     }
 
-    fn account(&self) -> Account {
+    fn account(&self) -> SessionSummary {
         let rate_limit = self.client.quota().and_then(|status| {
             // A host that leaves out a part is not quoted with a made-up one.
             let reset = jiff::Timestamp::from_second(status.reset?).ok()?.to_string();
             Some(RateLimitRecord { limit: status.limit?, remaining: status.remaining, reset })
         });
-        Account {
+        SessionSummary {
             api_url: self.config.api_url.as_str().trim_end_matches('/').to_string(),
             identity: Identity { login: None, scopes: self.scopes.text() },
             requests: self.client.requests(),

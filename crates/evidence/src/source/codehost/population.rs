@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use super::api::Listing;
+use super::api::RepositoryListing;
 use super::config::Repositories;
-use super::look::{Look, Target};
+use super::look::{Look, RepositoryName};
 use super::{CodeHostSession, look};
-use crate::http::Problem;
+use crate::http::CallError;
 use crate::observation::{Failed, Seen};
 use crate::rule::reason;
-use crate::source::Found;
+use crate::source::CollectionItem;
 
 /// A repository in scope.
 #[derive(Debug, Clone)]
-pub(super) struct Repository {
+pub(super) struct ScopedRepository {
     /// Owner and name: what everything about it is called, shared by all of it.
     pub(super) subject: Arc<str>,
     pub(super) archived: bool,
@@ -24,10 +24,10 @@ pub(super) struct Repository {
     pub(super) witness: Option<Arc<Witness>>,
 }
 
-impl Repository {
-    pub(super) fn target(&self) -> Target<'_> {
+impl ScopedRepository {
+    pub(super) fn target(&self) -> RepositoryName<'_> {
         let (owner, name) = self.subject.split_once('/').unwrap_or_default();
-        Target { owner, name }
+        RepositoryName { owner, name }
     }
 }
 
@@ -42,8 +42,8 @@ pub(super) struct Witness {
 /// The repositories in scope, and what could not be found out about them.
 pub(super) struct Population {
     pub(super) discovered: Option<u64>,
-    pub(super) repositories: Vec<Repository>,
-    pub(super) found: Vec<Found>,
+    pub(super) repositories: Vec<ScopedRepository>,
+    pub(super) found: Vec<CollectionItem>,
 }
 
 impl CodeHostSession {
@@ -54,7 +54,7 @@ impl CodeHostSession {
         }
         match &self.config.repos {
             Repositories::Listed(names) => {
-                let repositories = names.iter().map(|name| Repository {
+                let repositories = names.iter().map(|name| ScopedRepository {
                     subject: self.subject(name),
                     archived: false,
                     witness: Some(Arc::default()),
@@ -65,7 +65,7 @@ impl CodeHostSession {
         }
     }
 
-    fn discovered(&self, listing: Listing) -> Population {
+    fn discovered(&self, listing: RepositoryListing) -> Population {
         let mut found = Vec::new();
         let (mut ids, mut names) = (HashSet::new(), HashSet::new());
         let mut repositories = Vec::new();
@@ -88,7 +88,7 @@ impl CodeHostSession {
                     discovered -= 1;
                     repeated += 1;
                 }
-                Ok(name) => repositories.push(Repository {
+                Ok(name) => repositories.push(ScopedRepository {
                     subject: self.subject(&name),
                     archived: repository.archived.unwrap_or(false),
                     witness: None,
@@ -99,8 +99,8 @@ impl CodeHostSession {
         repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
         for (page, problem) in &listing.problems {
             let mut problem = match problem {
-                Problem::Refused(refused) => look::refused_failure("refused", refused),
-                Problem::Failed(failure) => Failed::of(failure),
+                CallError::Refused(refused) => look::refused_failure("refused", refused),
+                CallError::Failed(failure) => Failed::of(failure),
             };
             problem.message = format!("repository discovery, page {page}: {}", problem.message);
             self.undiscovered(&mut found, &problem);
@@ -108,7 +108,7 @@ impl CodeHostSession {
         if listing.partial {
             let text =
                 "the host left repositories out of the list: the token is not authorized for single sign-on";
-            found.push(Found::Warned(self.warning("partial_listing", text.to_string())));
+            found.push(CollectionItem::Warned(self.warning("partial_listing", text.to_string())));
         }
         if listing.problems.is_empty()
             && let Some((text, unlisted)) = self.unlisted(discovered)
@@ -120,7 +120,7 @@ impl CodeHostSession {
                 let problem = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
                 self.undiscovered(&mut found, &problem);
             } else {
-                found.push(Found::Warned(self.warning("incomplete_listing", text)));
+                found.push(CollectionItem::Warned(self.warning("incomplete_listing", text)));
             }
         }
         Population { discovered: Some(discovered), repositories, found }
@@ -150,7 +150,7 @@ impl CodeHostSession {
         };
         let full_name =
             full_name.ok_or_else(|| problem("the host listed a repository without a name".into()))?;
-        let shown = crate::http::one_line(full_name);
+        let shown = crate::http::single_line(full_name);
         let valid = full_name.split_once('/').filter(|(_, name)| is_repository_name(name));
         let Some((owner, name)) = valid else {
             return Err(problem(format!(
@@ -167,7 +167,7 @@ impl CodeHostSession {
     }
 
     /// A part of the population is unknown: for everything that is looked at in repositories, something was not read.
-    fn undiscovered(&self, found: &mut Vec<Found>, problem: &Failed) {
+    fn undiscovered(&self, found: &mut Vec<CollectionItem>, problem: &Failed) {
         for topic in self.topics() {
             found.push(self.unread(topic.kind(), Seen::Failed(problem.clone())));
         }

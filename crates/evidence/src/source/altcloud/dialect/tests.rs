@@ -1,7 +1,7 @@
 use reqwest::header::{HeaderMap, HeaderName};
 
 use super::*;
-use crate::http::retry::{Class, Refusal};
+use crate::http::retry::{Class, RefusalCause};
 
 const HTML: &[u8] = b"<!DOCTYPE html><html><title>Error 403 (Forbidden)!!1</title>";
 
@@ -47,27 +47,32 @@ fn what_the_api_says() {
         (304, Vec::new(), NotModified, None),
         (400, error(400, "invalid", "Invalid Input: domain"), Class::Unexpected, Some("invalid")),
         (401, error(401, "authError", "Invalid Credentials"), Unauthorized, Some("authError")),
-        (401, HTML.to_vec(), Forbidden(Refusal::Intermediary), None),
+        (401, HTML.to_vec(), Forbidden(RefusalCause::Intermediary), None),
         (
             401,
             error(401, "authError", "Access denied. You are not authorized to read activity records."),
-            Forbidden(Refusal::Permission),
+            Forbidden(RefusalCause::Permission),
             Some("authError"),
         ),
         (
             403,
             error(403, "forbidden", "Not Authorized to access this resource/api"),
-            Forbidden(Refusal::Permission),
+            Forbidden(RefusalCause::Permission),
             Some("forbidden"),
         ),
         (
             403,
             error(403, "insufficientPermissions", "Insufficient Permission"),
-            Forbidden(Refusal::Permission),
+            Forbidden(RefusalCause::Permission),
             Some("insufficientPermissions"),
         ),
         // The words of a limit in a message are no limit.
-        (403, error(403, "forbidden", "quotaExceeded"), Forbidden(Refusal::Permission), Some("forbidden")),
+        (
+            403,
+            error(403, "forbidden", "quotaExceeded"),
+            Forbidden(RefusalCause::Permission),
+            Some("forbidden"),
+        ),
         (403, error(403, "rateLimitExceeded", "Rate Limit Exceeded"), throttled, Some("rateLimitExceeded")),
         (403, error(403, "userRateLimitExceeded", ""), throttled, Some("userRateLimitExceeded")),
         (403, error(403, "quotaExceeded", "Quota exceeded"), throttled, Some("quotaExceeded")),
@@ -81,7 +86,7 @@ fn what_the_api_says() {
         (
             403,
             error(403, "accessNotConfigured", "m"),
-            Forbidden(Refusal::Permission),
+            Forbidden(RefusalCause::Permission),
             Some("accessNotConfigured"),
         ),
         (
@@ -89,10 +94,10 @@ fn what_the_api_says() {
             br#"{"error": {"code": 403, "message": "m", "status": "PERMISSION_DENIED", "errors": [{"reason":
                 "forbidden"}], "details": [{"reason": "SERVICE_DISABLED"}]}}"#
                 .to_vec(),
-            Forbidden(Refusal::Permission),
+            Forbidden(RefusalCause::Permission),
             Some("accessNotConfigured"),
         ),
-        (403, HTML.to_vec(), Forbidden(Refusal::Intermediary), None),
+        (403, HTML.to_vec(), Forbidden(RefusalCause::Intermediary), None),
         (404, error(404, "notFound", "Domain not found."), NotFound, Some("notFound")),
         (404, HTML.to_vec(), fault, None),
         (408, Vec::new(), fault, None),
@@ -122,14 +127,14 @@ fn what_the_api_says() {
 }
 
 /// Status and body; class, code and message.
-type Told = (u16, &'static [u8], Class, Option<&'static str>, Option<&'static str>);
+type Expected = (u16, &'static [u8], Class, Option<&'static str>, Option<&'static str>);
 
 #[test]
 fn what_the_exchange_says() {
     use Class::{Forbidden, HostFault, Redirect, Success, Throttled};
-    let refused = Forbidden(Refusal::Permission);
+    let refused = Forbidden(RefusalCause::Permission);
     let fault = HostFault { retry_after: None };
-    let table: Vec<Told> = vec![
+    let table: Vec<Expected> = vec![
         (200, b"{}", Success, None, None),
         (200, HTML, fault, None, None),
         (302, b"", Redirect, None, None),
@@ -157,7 +162,7 @@ fn what_the_exchange_says() {
         ),
         (400, br#"{"error": "internal_failure"}"#, fault, Some("internal_failure"), Some("internal_failure")),
         (400, br#"{"hello": 1}"#, Class::Unexpected, None, None),
-        (403, HTML, Forbidden(Refusal::Intermediary), None, None),
+        (403, HTML, Forbidden(RefusalCause::Intermediary), None, None),
         (404, HTML, fault, None, None),
         (429, b"{}", Throttled { retry_after: None }, None, None),
         (500, br#"{"error": "internal_failure"}"#, fault, Some("internal_failure"), Some("internal_failure")),
@@ -165,7 +170,7 @@ fn what_the_exchange_says() {
     ];
     for (status, body, class, code, message) in table {
         let text = String::from_utf8_lossy(body);
-        let meaning = understand(&Exchange, status, &[], body);
+        let meaning = understand(&TokenExchange, status, &[], body);
         assert_eq!(meaning.class, class, "{status} {text}");
         assert_eq!(meaning.code.as_deref(), code, "{status} {text}");
         assert_eq!(meaning.message.as_deref(), message, "{status} {text}");
@@ -176,7 +181,7 @@ fn what_the_exchange_says() {
 fn every_status_means_something_and_only_a_good_one_is_good() {
     for status in 100..=599 {
         for body in [b"{}".as_slice(), HTML, b"", b"[1", b"{\"error\": 7}", b"{\"error\": {\"errors\": 7}}"] {
-            for dialect in [&bearer() as &dyn Dialect, &Exchange] {
+            for dialect in [&bearer() as &dyn Dialect, &TokenExchange] {
                 let meaning = understand(dialect, status, &[], body);
                 assert_eq!(
                     meaning.class == Class::Success,
@@ -197,7 +202,7 @@ fn waits_that_are_asked_for_are_read() {
     {
         let meaning = understand(&bearer(), 429, &headers, b"{}");
         assert_eq!(meaning.class, Class::Throttled { retry_after: seconds });
-        let meaning = understand(&Exchange, 503, &headers, b"{}");
+        let meaning = understand(&TokenExchange, 503, &headers, b"{}");
         assert_eq!(meaning.class, Class::HostFault { retry_after: seconds });
     }
 }

@@ -3,35 +3,39 @@ use serde_json::{Value, json};
 use super::*;
 use crate::evaluate::Evidence;
 use crate::http::Meta;
-use crate::http::{Failure, FailureKind};
+use crate::http::{FailureKind, RequestFailure};
 use crate::observation::Field;
 use crate::rule::Status;
 use crate::source::altcloud::calls::EVENTS;
-use crate::source::altcloud::scopes::Scope;
+use crate::source::altcloud::scopes::OAuthScope;
 use crate::source::altcloud::wire;
 
 /// Everything a listing can bring: items, and what happened to the page behind them.
-fn listing<T>(items: Vec<T>, pages: u64, problem: Option<Problem>) -> Listing<T> {
+fn listing<T>(items: Vec<T>, pages: u64, problem: Option<ListingError>) -> Listing<T> {
     let meta = (pages > 0).then(|| Meta { path: "/asked".to_string(), status: 200, ..Meta::default() });
     Listing { items, pages, meta, problem }
 }
 
-fn refused(class: Class, status: u16, message: &str) -> Option<Problem> {
+fn refused(class: Class, status: u16, message: &str) -> Option<ListingError> {
     let meta = Meta { status, ..Meta::default() };
-    Some(Problem::Refused(Refused { class, code: None, message: Some(message.to_string()), meta }))
+    Some(ListingError::Refused(Refused { class, code: None, message: Some(message.to_string()), meta }))
 }
 
-fn failed() -> Option<Problem> {
+fn failed() -> Option<ListingError> {
     let kind = FailureKind::HostFault("HTTP 502".to_string());
-    Some(Problem::Failed(Failure { status: Some(502), attempts: 5, ..Failure::local(kind) }))
+    Some(ListingError::Failed(RequestFailure {
+        status: Some(502),
+        attempts: 5,
+        ..RequestFailure::local(kind)
+    }))
 }
 
-fn denied() -> Option<Problem> {
-    refused(Class::Forbidden(Refusal::Permission), 403, "Not Authorized to access this resource/api")
+fn denied() -> Option<ListingError> {
+    refused(Class::Forbidden(RefusalCause::Permission), 403, "Not Authorized to access this resource/api")
 }
 
-fn not_delegated(scope: Scope) -> Option<Problem> {
-    Some(Problem::NotDelegated(scope, "Client is unauthorized".to_string()))
+fn not_delegated(scope: OAuthScope) -> Option<ListingError> {
+    Some(ListingError::NotDelegated(scope, "Client is unauthorized".to_string()))
 }
 
 fn users_of(items: &[Value]) -> Vec<User> {
@@ -70,11 +74,11 @@ fn assignments() -> Listing<Assignment> {
 }
 
 /// What comes out, a line each: artifacts by their names, checks by subject and outcome.
-fn outline(found: &[Found]) -> Vec<String> {
+fn outline(found: &[CollectionItem]) -> Vec<String> {
     let mut lines = Vec::new();
     for item in found {
         match item {
-            Found::Inspected(inspection) => {
+            CollectionItem::Inspected(inspection) => {
                 for observation in &inspection.observations {
                     if let Seen::Artifact { artifact, .. } = &observation.seen {
                         lines.push(artifact.path().to_string().replace("sources/altcloud/", ""));
@@ -98,9 +102,9 @@ fn outcome(subject: &str, status: Status, reason: &str) -> String {
     format!("{subject} {} {reason}", status.as_str().unwrap())
 }
 
-fn content(found: &[Found]) -> Value {
+fn content(found: &[CollectionItem]) -> Value {
     let artifact = found.iter().find_map(|item| match item {
-        Found::Inspected(inspection) => match &inspection.observations[0].seen {
+        CollectionItem::Inspected(inspection) => match &inspection.observations[0].seen {
             Seen::Artifact { artifact, .. } => Some(artifact),
             _ => None,
         },
@@ -133,7 +137,7 @@ fn two_step_verification_of_the_whole_customer() {
         (listing(good(), 1, denied()), vec![FILE, "acme.example not_verifiable permission_denied"]),
         (listing(Vec::new(), 0, denied()), vec!["acme.example not_verifiable permission_denied"]),
         (
-            listing(Vec::new(), 0, not_delegated(Scope::Users)),
+            listing(Vec::new(), 0, not_delegated(OAuthScope::Users)),
             vec!["acme.example not_verifiable permission_denied"],
         ),
         (listing(Vec::new(), 0, failed()), vec!["error", "acme.example not_verifiable host_error"]),
@@ -146,7 +150,7 @@ fn two_step_verification_of_the_whole_customer() {
             vec!["error", "acme.example not_verifiable permission_denied"],
         ),
         (
-            listing(Vec::new(), 0, refused(Class::Forbidden(Refusal::Intermediary), 403, "no message")),
+            listing(Vec::new(), 0, refused(Class::Forbidden(RefusalCause::Intermediary), 403, "no message")),
             vec!["error", "acme.example not_verifiable host_error"],
         ),
     ];
@@ -194,7 +198,7 @@ fn administrators_with_everything_and_without_each_part() {
     let everybody = || customer(listing(users_of(&[user(0, true), user(1, true), user(2, true)]), 1, None));
     let none = |problem| listing(Vec::new(), 0, problem);
     let denied_line = "acme.example not_verifiable permission_denied";
-    let roles_scope = || not_delegated(Scope::Roles);
+    let roles_scope = || not_delegated(OAuthScope::Roles);
     let table = [
         (everybody(), roles(), assignments(), vec![FILE, "acme.example pass ok"]),
         (everybody(), roles(), none_of(denied()), vec![FILE, denied_line]),
@@ -221,7 +225,7 @@ fn administrators_with_everything_and_without_each_part() {
     }
 }
 
-fn none_of(problem: Option<Problem>) -> Listing<Assignment> {
+fn none_of(problem: Option<ListingError>) -> Listing<Assignment> {
     listing(Vec::new(), 0, problem)
 }
 
@@ -321,7 +325,7 @@ fn events_of_one_activity_that_are_alike_are_all_kept() {
 
 #[test]
 fn a_log_that_is_missing_in_part_does_not_pass() {
-    let parts = |problem: fn() -> Option<Problem>, pages| {
+    let parts = |problem: fn() -> Option<ListingError>, pages| {
         EVENTS.iter().map(|name| (*name, listing(Vec::new(), pages, problem()))).collect::<Vec<_>>()
     };
     let mut one_missing = parts(|| None, 1);
@@ -329,11 +333,11 @@ fn a_log_that_is_missing_in_part_does_not_pass() {
     let found = lifecycle("acme.example", period(), one_missing);
     assert_eq!(outline(&found), ["user_lifecycle.json", "error", "acme.example not_verifiable host_error"]);
 
-    let found = lifecycle("acme.example", period(), parts(|| not_delegated(Scope::Reports), 0));
+    let found = lifecycle("acme.example", period(), parts(|| not_delegated(OAuthScope::Reports), 0));
     assert_eq!(outline(&found), ["acme.example not_verifiable permission_denied"], "told once");
     let found = lifecycle("acme.example", period(), parts(denied, 0));
     assert_eq!(outline(&found).len(), 1, "one refusal of all of them is one thing to say");
-    let Found::Inspected(inspection) = &found[0] else { panic!("{found:?}") };
+    let CollectionItem::Inspected(inspection) = &found[0] else { panic!("{found:?}") };
     let Seen::Denied { detail, .. } = &inspection.observations[0].seen else { panic!() };
     let expected = "events CREATE_USER, events DELETE_USER, events UNDELETE_USER and 8 more: Not Authorized to access \
                     this resource/api";

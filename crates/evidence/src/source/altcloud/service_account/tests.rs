@@ -32,7 +32,7 @@ fn with(name: &str, value: Value) -> Value {
     file
 }
 
-fn parsed(file: &Value) -> Result<ServiceAccount, Trouble> {
+fn parsed(file: &Value) -> Result<ServiceAccount, ServiceAccountError> {
     parse(file.to_string().as_bytes())
 }
 

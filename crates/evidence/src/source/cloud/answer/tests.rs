@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn fault(code: Option<&str>, message: Option<&str>) -> Fault {
-    Fault { code: code.map(str::to_string), message: message.map(str::to_string), request_id: None }
+fn fault(code: Option<&str>, message: Option<&str>) -> ErrorDocument {
+    ErrorDocument { code: code.map(str::to_string), message: message.map(str::to_string), request_id: None }
 }
 
 #[test]
@@ -79,16 +79,16 @@ fn both_forms_are_read_whatever_the_service() {
 #[test]
 fn the_form_is_taken_from_the_body() {
     let table = [
-        ("{", Form::Json),
-        (" \n{}", Form::Json),
-        ("<ErrorResponse>", Form::Xml),
-        ("<?xml version='1.0'?><a/>", Form::Xml),
-        ("<!DOCTYPE html><html>", Form::Page),
-        ("<HTML>", Form::Page),
-        ("", Form::Empty),
-        (" \r\n", Form::Empty),
-        ("[1]", Form::Other),
-        ("null", Form::Other),
+        ("{", BodyForm::Json),
+        (" \n{}", BodyForm::Json),
+        ("<ErrorResponse>", BodyForm::Xml),
+        ("<?xml version='1.0'?><a/>", BodyForm::Xml),
+        ("<!DOCTYPE html><html>", BodyForm::Page),
+        ("<HTML>", BodyForm::Page),
+        ("", BodyForm::Empty),
+        (" \r\n", BodyForm::Empty),
+        ("[1]", BodyForm::Other),
+        ("null", BodyForm::Other),
     ];
     for (body, expected) in table {
         assert_eq!(form(body.as_bytes()), expected, "{body:?}");
@@ -118,10 +118,10 @@ fn every_code_means_one_thing_with_every_status() {
         ("MissingAuthenticationTokenException", Class::Unauthorized),
         ("AuthFailure", Class::Unauthorized),
         ("RequestExpired", Class::Unauthorized),
-        ("AccessDenied", Class::Forbidden(Refusal::Permission)),
-        ("AccessDeniedException", Class::Forbidden(Refusal::Permission)),
-        ("UnauthorizedOperation", Class::Forbidden(Refusal::Permission)),
-        ("OptInRequired", Class::Forbidden(Refusal::Permission)),
+        ("AccessDenied", Class::Forbidden(RefusalCause::Permission)),
+        ("AccessDeniedException", Class::Forbidden(RefusalCause::Permission)),
+        ("UnauthorizedOperation", Class::Forbidden(RefusalCause::Permission)),
+        ("OptInRequired", Class::Forbidden(RefusalCause::Permission)),
         ("NoSuchEntity", Class::NotFound),
         ("NoSuchEntityException", Class::NotFound),
         ("TrailNotFoundException", Class::NotFound),
@@ -132,7 +132,7 @@ fn every_code_means_one_thing_with_every_status() {
     ];
     for (code, class) in table {
         for status in [400, 401, 403, 404, 429, 500, 503] {
-            for form in [Form::Json, Form::Xml, Form::Empty] {
+            for form in [BodyForm::Json, BodyForm::Xml, BodyForm::Empty] {
                 assert_eq!(classify(status, &fault(Some(code), None), form, None), *class, "{status} {code}");
             }
         }
@@ -152,9 +152,9 @@ fn a_status_alone_is_believed_only_where_no_code_says_more() {
         (401, Class::Unauthorized, Class::Unauthorized, fault_class),
         (
             403,
-            Class::Forbidden(Refusal::Permission),
-            Class::Forbidden(Refusal::Intermediary),
-            Class::Forbidden(Refusal::Intermediary),
+            Class::Forbidden(RefusalCause::Permission),
+            Class::Forbidden(RefusalCause::Intermediary),
+            Class::Forbidden(RefusalCause::Intermediary),
         ),
         (404, Class::Unexpected, Class::Unexpected, fault_class),
         (408, fault_class, fault_class, fault_class),
@@ -170,14 +170,14 @@ fn a_status_alone_is_believed_only_where_no_code_says_more() {
         (599, fault_class, fault_class, fault_class),
     ];
     for (status, with_code, without, page) in table {
-        assert_eq!(classify(*status, &unknown, Form::Json, Some(3)), *with_code, "{status}");
-        assert_eq!(classify(*status, &none, Form::Empty, Some(3)), *without, "{status}");
-        assert_eq!(classify(*status, &none, Form::Page, Some(3)), *page, "{status}");
-        assert_eq!(classify(*status, &rate, Form::Json, None), Class::Throttled { retry_after: None });
+        assert_eq!(classify(*status, &unknown, BodyForm::Json, Some(3)), *with_code, "{status}");
+        assert_eq!(classify(*status, &none, BodyForm::Empty, Some(3)), *without, "{status}");
+        assert_eq!(classify(*status, &none, BodyForm::Page, Some(3)), *page, "{status}");
+        assert_eq!(classify(*status, &rate, BodyForm::Json, None), Class::Throttled { retry_after: None });
     }
     // Every status means something, and none of them means success here.
     for status in 0..=999 {
-        let class = classify(status, &none, Form::Other, None);
+        let class = classify(status, &none, BodyForm::Other, None);
         assert!(!matches!(class, Class::Success | Class::NotFound), "{status}");
     }
 }

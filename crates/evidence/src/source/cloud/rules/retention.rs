@@ -4,7 +4,7 @@ use evidence_bundle::document::Category::{Improvement, Misconfigured};
 use evidence_bundle::document::Severity::{Info, Medium};
 
 use super::super::record::LogGroup;
-use crate::http::one_line;
+use crate::http::single_line;
 use crate::observation::Field;
 use crate::report::format::counted;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
@@ -78,7 +78,7 @@ impl Retention {
                     if days < MINIMUM_DAYS {
                         facts.short += 1;
                         if facts.named.len() < NAMED {
-                            facts.named.push((one_line(&group.log_group_name), days));
+                            facts.named.push((single_line(&group.log_group_name), days));
                         }
                     }
                 }

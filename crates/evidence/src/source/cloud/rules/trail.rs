@@ -4,7 +4,7 @@ use evidence_bundle::document::Category::{Misconfigured, Missing};
 use evidence_bundle::document::Severity::{Critical, High};
 
 use super::super::record::TrailStatus;
-use crate::http::one_line;
+use crate::http::single_line;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 
 /// What is done in the account is recorded.
@@ -103,9 +103,10 @@ impl AuditTrail {
         let good =
             |trail: &&TrailFacts| trail.multi_region == Some(true) && matches!(trail.logging, Logging::On);
         if let Some(trail) = self.trails.iter().find(good) {
-            let mut actual = format!("the trail {} covers all regions and is logging", one_line(&trail.name));
+            let mut actual =
+                format!("the trail {} covers all regions and is logging", single_line(&trail.name));
             if let Some(error) = &trail.delivery_error {
-                actual.push_str(&format!("; its latest delivery failed: {}", one_line(error)));
+                actual.push_str(&format!("; its latest delivery failed: {}", single_line(error)));
             }
             return Verdict::pass(actual);
         }
@@ -156,7 +157,7 @@ impl AuditTrail {
 }
 
 fn names(trails: &[&TrailFacts]) -> String {
-    let mut names: Vec<String> = trails.iter().take(NAMED).map(|trail| one_line(&trail.name)).collect();
+    let mut names: Vec<String> = trails.iter().take(NAMED).map(|trail| single_line(&trail.name)).collect();
     if trails.len() > NAMED {
         names.push(format!("and {} more", trails.len() - NAMED));
     }

@@ -1,17 +1,17 @@
 use super::*;
 use crate::http::Meta;
-use crate::http::retry::{Verdict, verdict};
+use crate::http::retry::{RetryDecision, decide};
 use proptest::prelude::*;
 use reqwest::header::HeaderValue;
 
 const DATE: i64 = 1_782_587_558;
 
-fn json(status: u16) -> Parts<'static> {
-    Parts { status, is_json: true, date: Some(DATE), ..Parts::default() }
+fn json(status: u16) -> AnswerParts<'static> {
+    AnswerParts { status, is_json: true, date: Some(DATE), ..AnswerParts::default() }
 }
 
-fn refused(message: &str) -> Parts<'_> {
-    Parts { message: Some(message), ..json(403) }
+fn refused(message: &str) -> AnswerParts<'_> {
+    AnswerParts { message: Some(message), ..json(403) }
 }
 
 const SECONDARY: Class = Class::SecondaryLimit { retry_after: None };
@@ -26,7 +26,7 @@ fn every_status_has_a_class() {
             301 | 302 | 303 | 307 | 308 => Class::Redirect,
             304 => Class::NotModified,
             401 => Class::Unauthorized,
-            403 => Class::Forbidden(Refusal::Permission),
+            403 => Class::Forbidden(RefusalCause::Permission),
             404 => Class::NotFound,
             408 => FAULT,
             410 => Class::Gone,
@@ -42,10 +42,10 @@ fn every_status_has_a_class() {
 #[test]
 fn every_status_that_is_not_json() {
     for status in 0..=1_000 {
-        let page = Parts { is_json: false, ..json(status) };
+        let page = AnswerParts { is_json: false, ..json(status) };
         let expected = match status {
             200 | 404 => FAULT,
-            403 => Class::Forbidden(Refusal::Intermediary),
+            403 => Class::Forbidden(RefusalCause::Intermediary),
             _ => classify(&json(status)),
         };
         assert_eq!(classify(&page), expected, "{status}");
@@ -56,14 +56,14 @@ fn every_status_that_is_not_json() {
 #[test]
 fn a_spent_limit_spoils_no_other_answer() {
     for status in 0..=1_000 {
-        let spent = Parts { remaining: Some(0), reset: Some(DATE + 60), ..json(status) };
+        let spent = AnswerParts { remaining: Some(0), reset: Some(DATE + 60), ..json(status) };
         let expected = match status {
             403 | 429 => Class::PrimaryLimit { reset: Some(DATE + 60) },
             _ => classify(&json(status)),
         };
         assert_eq!(classify(&spent), expected, "{status}");
 
-        let later = Parts { retry_after: Some("7"), ..json(status) };
+        let later = AnswerParts { retry_after: Some("7"), ..json(status) };
         let expected = match status {
             403 | 429 => Class::SecondaryLimit { retry_after: Some(7) },
             408 | 500..=599 => Class::HostFault { retry_after: Some(7) },
@@ -76,8 +76,8 @@ fn a_spent_limit_spoils_no_other_answer() {
 #[test]
 fn the_texts_of_refusals() {
     use Denial::*;
-    use Said::{LockedOut, TooLarge};
-    let denied = Said::Denied;
+    use RefusalMeaning::{LockedOut, TooLarge};
+    let denied = RefusalMeaning::Denied;
     let table = [
         ("Resource not accessible by personal access token", denied(Permission)),
         ("Resource not accessible by integration", denied(Permission)),
@@ -112,33 +112,33 @@ fn the_texts_of_refusals() {
     ];
     for (text, words) in table {
         let class = match words {
-            Said::Denied(Blocked) => Class::Blocked,
-            LockedOut => Class::Forbidden(Refusal::LoginAttempts),
-            _ => Class::Forbidden(Refusal::Permission),
+            RefusalMeaning::Denied(Blocked) => Class::Blocked,
+            LockedOut => Class::Forbidden(RefusalCause::LoginAttempts),
+            _ => Class::Forbidden(RefusalCause::Permission),
         };
         assert_eq!(classify(&refused(text)), class, "{text}");
         assert_eq!(said(&refusal(class, Some(text), None)), words, "{text}");
         let upper = text.to_uppercase();
         assert_eq!(classify(&refused(&upper)), class, "{upper}");
         // A refusal that happens to spend the last request is still a refusal, if its text is known.
-        let last = Parts { remaining: Some(0), reset: Some(DATE + 60), ..refused(text) };
+        let last = AnswerParts { remaining: Some(0), reset: Some(DATE + 60), ..refused(text) };
         let expected =
             if text == "something new" { Class::PrimaryLimit { reset: Some(DATE + 60) } } else { class };
         assert_eq!(classify(&last), expected, "{text}");
         // With requests to spare the counter says nothing.
-        let plenty = Parts { remaining: Some(4_000), reset: Some(DATE + 60), ..refused(text) };
+        let plenty = AnswerParts { remaining: Some(4_000), reset: Some(DATE + 60), ..refused(text) };
         assert_eq!(classify(&plenty), class, "{text}");
     }
 }
 
 #[test]
 fn single_sign_on_is_known_by_its_header() {
-    let answer = Parts { sso_required: true, remaining: Some(0), ..refused("") };
-    assert_eq!(classify(&answer), Class::Forbidden(Refusal::Permission));
-    let mut refused = refusal(Class::Forbidden(Refusal::Permission), None, None);
-    assert_eq!(said(&refused), Said::Denied(Denial::Permission));
+    let answer = AnswerParts { sso_required: true, remaining: Some(0), ..refused("") };
+    assert_eq!(classify(&answer), Class::Forbidden(RefusalCause::Permission));
+    let mut refused = refusal(Class::Forbidden(RefusalCause::Permission), None, None);
+    assert_eq!(said(&refused), RefusalMeaning::Denied(Denial::Permission));
     refused.meta.headers.insert("x-github-sso", HeaderValue::from_static("required; url=https://h/sso"));
-    assert_eq!(said(&refused), Said::Denied(Denial::SsoRequired));
+    assert_eq!(said(&refused), RefusalMeaning::Denied(Denial::SsoRequired));
 }
 
 #[test]
@@ -159,20 +159,20 @@ fn the_texts_of_limits() {
     for status in [403, 429] {
         for text in primary {
             for remaining in [None, Some(0), Some(17)] {
-                let answer = Parts { status, remaining, reset, ..refused(text) };
+                let answer = AnswerParts { status, remaining, reset, ..refused(text) };
                 assert_eq!(classify(&answer), Class::PrimaryLimit { reset }, "{text}");
-                let answer = Parts { reset: None, ..answer };
+                let answer = AnswerParts { reset: None, ..answer };
                 assert_eq!(classify(&answer), Class::PrimaryLimit { reset: None }, "{text}");
-                let answer = Parts { retry_after: Some("30"), ..answer };
+                let answer = AnswerParts { retry_after: Some("30"), ..answer };
                 assert_eq!(classify(&answer), Class::PrimaryLimit { reset: Some(DATE + 30) }, "{text}");
             }
         }
         for text in secondary {
             for remaining in [None, Some(0), Some(4_000)] {
                 for is_json in [true, false] {
-                    let answer = Parts { status, remaining, reset, is_json, ..refused(text) };
+                    let answer = AnswerParts { status, remaining, reset, is_json, ..refused(text) };
                     assert_eq!(classify(&answer), SECONDARY, "{text}");
-                    let answer = Parts { retry_after: Some("60"), ..answer };
+                    let answer = AnswerParts { retry_after: Some("60"), ..answer };
                     assert_eq!(classify(&answer), Class::SecondaryLimit { retry_after: Some(60) }, "{text}");
                 }
             }
@@ -183,13 +183,13 @@ fn the_texts_of_limits() {
             "https://developer.host/v3/#abuse-rate-limits",
             "https://docs.host/Secondary-Rate-Limits/",
         ] {
-            let answer = Parts { status, documentation_url: Some(url), ..json(status) };
+            let answer = AnswerParts { status, documentation_url: Some(url), ..json(status) };
             assert_eq!(classify(&answer), SECONDARY, "{url}");
         }
     }
     // A text about limits in general is no limit.
     for text in ["see our rate limit documentation", "the api rate limit exceeded page has moved"] {
-        assert_eq!(classify(&refused(text)), Class::Forbidden(Refusal::Permission), "{text}");
+        assert_eq!(classify(&refused(text)), Class::Forbidden(RefusalCause::Permission), "{text}");
     }
 }
 
@@ -213,7 +213,7 @@ fn retry_after_is_seconds_or_a_date() {
         ("", Some(DATE), None),
     ];
     for (text, date, seconds) in table {
-        let answer = Parts { retry_after: Some(text), date: *date, ..json(403) };
+        let answer = AnswerParts { retry_after: Some(text), date: *date, ..json(403) };
         assert_eq!(classify(&answer), Class::SecondaryLimit { retry_after: *seconds }, "{text}");
     }
 }
@@ -222,7 +222,7 @@ fn retry_after_is_seconds_or_a_date() {
 #[test]
 fn only_faults_and_limits_are_asked_again() {
     for status in 100..=599 {
-        let again = verdict(classify(&json(status)), 1, 0.0) != Verdict::Accept;
+        let again = decide(classify(&json(status)), 1, 0.0) != RetryDecision::Accept;
         assert_eq!(again, status == 408 || status == 429 || status >= 500, "{status}");
     }
 }
@@ -240,7 +240,7 @@ proptest! {
         attempt in any::<u32>(),
         jitter in any::<f64>(),
     ) {
-        let answer = Parts {
+        let answer = AnswerParts {
             status,
             retry_after: retry_after.as_deref(),
             remaining,
@@ -251,7 +251,7 @@ proptest! {
             documentation_url: message.as_deref(),
             is_json: flags.1,
         };
-        verdict(classify(&answer), attempt, jitter);
+        decide(classify(&answer), attempt, jitter);
     }
 }
 
@@ -265,25 +265,29 @@ fn refusal(class: Class, message: Option<&str>, redirected_to: Option<&str>) -> 
 fn what_a_404_says() {
     let disabled = "Branch protection has been disabled on this repository";
     for (message, expected, settled) in [
-        (Some("Branch not protected"), Said::Unprotected, true),
-        (Some(" branch NOT protected. "), Said::Unprotected, true),
-        (Some(disabled), Said::Unprotected, true),
-        (Some("Branch protection has been disabled on this repository."), Said::Unprotected, true),
-        (Some("Branch not found"), Said::NoBranch, true),
-        (Some("This repository is empty."), Said::Empty, false),
-        (Some("Not Found"), Said::NotFound, false),
-        (Some(""), Said::NotFound, false),
-        (None, Said::NotFound, false),
+        (Some("Branch not protected"), RefusalMeaning::Unprotected, true),
+        (Some(" branch NOT protected. "), RefusalMeaning::Unprotected, true),
+        (Some(disabled), RefusalMeaning::Unprotected, true),
+        (Some("Branch protection has been disabled on this repository."), RefusalMeaning::Unprotected, true),
+        (Some("Branch not found"), RefusalMeaning::NoBranch, true),
+        (Some("This repository is empty."), RefusalMeaning::Empty, false),
+        (Some("Not Found"), RefusalMeaning::NotFound, false),
+        (Some(""), RefusalMeaning::NotFound, false),
+        (None, RefusalMeaning::NotFound, false),
         // Words of tomorrow: nothing is concluded from them, now or when the run is resumed.
-        (Some("Branch not protected by a classic rule"), Said::NotFound, false),
-        (Some("This ruleset was retired"), Said::NotFound, false),
+        (Some("Branch not protected by a classic rule"), RefusalMeaning::NotFound, false),
+        (Some("This ruleset was retired"), RefusalMeaning::NotFound, false),
     ] {
         let said_here = said(&refusal(Class::NotFound, message, None));
         assert_eq!((said_here, said_here.is_settled()), (expected, settled), "{message:?}");
         let elsewhere = said(&refusal(Class::NotFound, message, Some("/repositories/1")));
-        assert_eq!((elsewhere, elsewhere.is_settled()), (Said::NotFoundElsewhere, false), "{message:?}");
+        assert_eq!(
+            (elsewhere, elsewhere.is_settled()),
+            (RefusalMeaning::NotFoundElsewhere, false),
+            "{message:?}"
+        );
         // The words of a 404 mean nothing with another status.
-        assert_eq!(said(&refusal(Class::Unexpected, message, None)), Said::Nothing, "{message:?}");
+        assert_eq!(said(&refusal(Class::Unexpected, message, None)), RefusalMeaning::Nothing, "{message:?}");
     }
 }
 
@@ -292,13 +296,13 @@ fn what_a_404_says() {
 fn what_other_refusals_say() {
     let forbidden = Class::Forbidden;
     for (class, expected) in [
-        (Class::Blocked, Said::Denied(Denial::Blocked)),
-        (forbidden(Refusal::Permission), Said::Denied(Denial::Permission)),
-        (forbidden(Refusal::LoginAttempts), Said::LockedOut),
-        (forbidden(Refusal::Intermediary), Said::Nothing),
-        (Class::Unauthorized, Said::Nothing),
-        (Class::Gone, Said::Nothing),
-        (Class::Unexpected, Said::Nothing),
+        (Class::Blocked, RefusalMeaning::Denied(Denial::Blocked)),
+        (forbidden(RefusalCause::Permission), RefusalMeaning::Denied(Denial::Permission)),
+        (forbidden(RefusalCause::LoginAttempts), RefusalMeaning::LockedOut),
+        (forbidden(RefusalCause::Intermediary), RefusalMeaning::Nothing),
+        (Class::Unauthorized, RefusalMeaning::Nothing),
+        (Class::Gone, RefusalMeaning::Nothing),
+        (Class::Unexpected, RefusalMeaning::Nothing),
     ] {
         let refused = refusal(class, Some("Branch not protected"), None);
         assert_eq!(said(&refused), expected, "{class:?}");
