@@ -1,6 +1,7 @@
 //! Any answer of a host, to each call of each source: refused, or an artifact of JSON that is judged by what it says.
 //!
-//! The first byte picks the call. The judgements are compared with the specification's sentences, written once more
+//! The first byte picks the source (its upper three bits) and the call (the rest), so that a call at the end of a source's
+//! list, or another source, leaves what the seeds pick. The judgements are compared with the specification's sentences, written once more
 //! over the JSON that came (or, for XML, over the artifact that will be signed).
 
 use evidence::evaluate::{Evidence, checks};
@@ -11,8 +12,8 @@ use serde_json::Value;
 
 pub fn run(input: &[u8]) -> bool {
     let Some((call, bytes)) = input.split_first() else { return false };
-    let calls: Vec<&Endpoint> = KINDS.iter().flat_map(|kind| kind.calls).collect();
-    let call = calls[usize::from(*call) % calls.len()];
+    let calls: &[Endpoint] = KINDS[usize::from(call >> 5) % KINDS.len()].calls;
+    let call = &calls[usize::from(call & 0b1_1111) % calls.len()];
     let read = (call.read)(bytes);
     let again = (call.read)(bytes);
     let padded = (call.read)(&[bytes, b"\n "].concat());
@@ -54,26 +55,26 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
     let Some(said) = (if call == "iam:GetAccountPasswordPolicy" { artifact } else { answer.as_ref() }) else {
         return;
     };
-    let expected = match call {
-        "/orgs/{org}" => match said["two_factor_requirement_enabled"].as_bool() {
+    let expected = match (call, rule) {
+        ("/orgs/{org}", "two-factor-required") => match said["two_factor_requirement_enabled"].as_bool() {
             Some(true) => Status::Pass,
             Some(false) => Status::Fail,
             None => Status::NotVerifiable,
         },
-        "/repos/{owner}/{repo}/branches/{branch}/protection" => protection(said),
-        "iam:GetAccountPasswordPolicy" => password(&said["PasswordPolicy"]),
+        ("/repos/{owner}/{repo}/branches/{branch}/protection", "branch-protection") => protection(said),
+        ("iam:GetAccountPasswordPolicy", "password-policy") => password(&said["PasswordPolicy"]),
         // Whether a trail is logging was not asked.
-        "cloudtrail:DescribeTrails" if said["trailList"] == Value::Array(Vec::new()) => Status::Fail,
-        "cloudtrail:DescribeTrails" => Status::NotVerifiable,
-        "cloudtrail:GetTrailStatus" => match said["IsLogging"].as_bool() {
+        ("cloudtrail:DescribeTrails", "audit-trail") if said["trailList"] == Value::Array(Vec::new()) => {
+            Status::Fail
+        }
+        ("cloudtrail:DescribeTrails", "audit-trail") => Status::NotVerifiable,
+        ("cloudtrail:GetTrailStatus", "audit-trail") => match said["IsLogging"].as_bool() {
             Some(true) => Status::Pass,
             Some(false) => Status::Fail,
             None => Status::NotVerifiable,
         },
-        "logs:DescribeLogGroups" => log_groups(said),
-        name if name.starts_with("/admin/directory/v1/users?") && rule == "two-step-verification" => {
-            two_step(said)
-        }
+        ("logs:DescribeLogGroups", "log-retention") => log_groups(said),
+        (name, "two-step-verification") if name.starts_with("/admin/directory/v1/users?") => two_step(said),
         _ => return,
     };
     assert_eq!(verdict.status, expected, "{call}: {said}: {verdict:?}");
