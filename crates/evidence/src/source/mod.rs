@@ -33,7 +33,7 @@ use url::Url;
 use crate::env::Env;
 use crate::framework::Control;
 use crate::http::GivenUp;
-use crate::observation::{Inspection, Observation, Seen, SourceName};
+use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::report::Reporter;
 use crate::rule::{Reason, Rule, reason};
 use crate::screen::Screen;
@@ -99,6 +99,11 @@ pub trait Configured: Any + fmt::Debug + Send + Sync {
     /// Whether `rule` is wanted.
     fn wants(&self, rule: &'static Rule) -> bool {
         self.rules().contains(&rule)
+    }
+
+    /// Whether a rule is wanted that `kind` is evidence for.
+    fn collects(&self, kind: &ArtifactKind) -> bool {
+        kind.rules.iter().any(|rule| self.wants(rule))
     }
 
     /// Whether what is read is kept for later runs.

@@ -8,9 +8,9 @@ use futures_util::stream;
 use super::backlog::Backlog;
 use super::look::{self, Look, RepositoryName};
 use super::population::{Population, ScopedRepository, Witness};
-use super::rules::{self, TWO_FACTOR_REQUIRED};
+use super::rules;
 use super::topic::Topic;
-use super::{CodeHostSession, ask, calls};
+use super::{CodeHostSession, artifact, ask, calls};
 use crate::http::CallError;
 use crate::http::retry::Class;
 use crate::observation::{Inspection, Seen};
@@ -30,7 +30,7 @@ struct Task {
 
 impl CodeHostSession {
     pub(super) fn organization_found(&self) -> Option<CollectionItem> {
-        self.config.wants(&TWO_FACTOR_REQUIRED).then(|| {
+        self.config.collects(&artifact::ORGANIZATION_SETTINGS).then(|| {
             let inspection = look::organization(&self.config.org, &self.settings, &self.meta);
             CollectionItem::Inspected(inspection)
         })

@@ -15,6 +15,7 @@ use super::dialect::CodeHostDialect;
 use super::rules::TWO_FACTOR_REQUIRED;
 use super::scopes::Scopes;
 use super::token::Token;
+use super::topic::Topic;
 use super::{CodeHostSession, NAME, wire};
 use crate::cache::{self, Cache, CacheOwner, Purpose};
 use crate::env::Env;
@@ -215,7 +216,7 @@ fn warnings(
         warn("scope_missing", text.to_string());
     }
     let whole_organization =
-        config.repos == Repositories::All && config.rules.iter().any(|rule| **rule != TWO_FACTOR_REQUIRED);
+        config.repos == Repositories::All && Topic::ALL.iter().any(|topic| config.collects(topic.kind()));
     match scopes {
         Scopes::NotReported => warn(
             "scopes_not_reported",

@@ -126,7 +126,7 @@ impl CodeHostSession {
     }
 
     fn wants(&self, topic: Topic) -> bool {
-        topic.kind().rules.iter().any(|rule| self.config.wants(rule))
+        self.config.collects(topic.kind())
     }
 
     fn unread(&self, kind: &'static ArtifactKind, seen: Seen) -> CollectionItem {

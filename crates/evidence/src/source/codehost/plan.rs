@@ -1,8 +1,8 @@
 //! What a collection would take, counted without collecting.
 
+use super::artifact;
 use super::calls::{self, PAGE_SIZE};
 use super::config::Repositories;
-use super::rules::TWO_FACTOR_REQUIRED;
 use super::{CodeHostSession, connect, wire};
 use crate::cache::Cache;
 use crate::http::Answered;
@@ -26,7 +26,7 @@ impl CodeHostSession {
         }
         plan.requests_minimum = 1 + pages;
         plan.requests_maximum = 1 + pages;
-        if self.config.wants(&TWO_FACTOR_REQUIRED) {
+        if self.config.collects(&artifact::ORGANIZATION_SETTINGS) {
             plan.artifacts.push(("organization settings", 1));
         }
         // A repository that only the configuration names may have to be asked for itself.
