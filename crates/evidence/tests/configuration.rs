@@ -13,6 +13,8 @@
 
 #[path = "config/documents.rs"]
 mod documents;
+#[path = "support/generated.rs"]
+mod generated;
 #[path = "config/hostile.rs"]
 mod hostile;
 #[path = "config/rules.rs"]

@@ -1,6 +1,5 @@
 //! The template that `evidence init` writes, and `docs/configuration.md`, against the code.
 
-use std::fs;
 use std::path::PathBuf;
 
 use evidence::config::{KeySource, reference, template};
@@ -93,23 +92,8 @@ fn every_variable_is_documented() {
 
 #[test]
 fn the_documentation_is_in_step() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
-    let before = fs::read_to_string(&path).unwrap();
     let template = format!("```yaml\n{}```\n", template("acme", "~/.config/evidence/signing-key.pem"));
     let errors = format!("```text\n{}```\n", refuse(SAMPLE).render(false));
-    let mut after = before.clone();
-    for (name, text) in [("keys", reference()), ("template", template), ("errors", errors)] {
-        let (begin, end) = (format!("<!-- generated: {name} -->\n"), format!("<!-- end: {name} -->\n"));
-        let (head, rest) = after.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
-        let (_, tail) = rest.split_once(&end).unwrap_or_else(|| panic!("no {end}"));
-        after = format!("{head}{begin}\n{text}\n{end}{tail}");
-    }
-    if before == after {
-        return;
-    }
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&path, after).unwrap();
-        return;
-    }
-    panic!("docs/configuration.md is out of step with the code; run the tests once with UPDATE_DOCS=1");
+    let parts = [("keys", reference()), ("template", template), ("errors", errors)];
+    crate::generated::generated("docs/configuration.md", &parts);
 }

@@ -71,7 +71,7 @@ fn with(path: &str, value: Option<&Value>) -> String {
     for step in parents.split('.').filter(|step| !step.is_empty()) {
         parent = &mut parent[step];
     }
-    let parent = parent.as_object_mut().unwrap();
+    let parent = parent.as_object_mut().unwrap_or_else(|| panic!("valid/complete.yaml has no {parents}"));
     match value {
         Some(value) => drop(parent.insert(name.to_owned(), value.clone())),
         None => drop(parent.remove(name)),
