@@ -1,4 +1,4 @@
-//! The structure of the crates: no modules that import each other in a circle.
+//! The structure of the crates: no modules that import each other in a circle, and the picture of the crates is true.
 //!
 //! An import counts towards the module that defines the item, whatever re-exports it. A module and its direct children may
 //! use each other. The check reads the sources of every crate of the workspace, without what only tests compile.
@@ -6,6 +6,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout)]
 
 mod circles;
+mod dependencies;
+#[path = "../support/generated.rs"]
+mod generated;
 mod sources;
 
 use std::path::PathBuf;
@@ -40,6 +43,11 @@ fn no_modules_import_each_other_in_a_circle() {
         }
     }
     assert!(found.is_empty(), "{} circles\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn the_picture_of_the_crates_is_in_step() {
+    generated::generated("docs/architecture.md", &[("crates", dependencies::picture())]);
 }
 
 /// The check itself: it finds a circle through a re-export and through a path in an expression, and none between a module
