@@ -33,8 +33,7 @@ pub(crate) fn unknown(
     }
     let mut advice = section.keys_in_words();
     if secret::names_secret(name) {
-        advice
-            .push_str("; a secret is never written in the file, only the name of the variable that holds it");
+        advice.push_str("; never write a secret in the file, only the name of the variable that holds it");
     }
     (advice, None)
 }
@@ -42,7 +41,7 @@ pub(crate) fn unknown(
 fn meant(key: &Key) -> String {
     match key.shape {
         Shape::Text(Format::Variable) => format!(
-            "did you mean `{}`? it names the environment variable; the file never holds the secret itself",
+            "did you mean `{}`? it names the environment variable; the file never contains the secret itself",
             key.name
         ),
         _ => format!("did you mean `{}`?", key.name),

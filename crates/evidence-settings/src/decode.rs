@@ -74,8 +74,8 @@ impl Decoder<'_, '_> {
             // A key without a name has its problem reported where it was read.
             let Some(name) = entry.key.as_deref() else { continue };
             if let Some(first_line) = first_lines.get(name) {
-                let complaint = Complaint::new(format!("{} is given twice", quote(name)))
-                    .help(format!("it was given first on line {first_line}; remove one of them"));
+                let complaint = Complaint::new(format!("{} appears twice", quote(name)))
+                    .help(format!("remove one of them; the first is on line {first_line}"));
                 let key = path::join(&fields.path, name);
                 self.problems.add(Place::Bytes(entry.key_bytes.clone()), key, complaint);
                 continue;
@@ -141,7 +141,7 @@ impl Decoder<'_, '_> {
                 self.problems.add(fields.place.clone(), fields.path.clone(), complaint);
             }
             [_, second, ..] => {
-                let complaint = Complaint::new(format!("{} exclude each other", suggest::list(&names)))
+                let complaint = Complaint::new(format!("{} cannot be combined", suggest::list(&names)))
                     .help("keep exactly one of them");
                 let key = path::join(&fields.path, second.name);
                 self.problems.add(fields.key_place(second), key, complaint);
@@ -224,13 +224,14 @@ impl Decoder<'_, '_> {
             Some(rest) => rest,
         };
         let complaint = match (self.variables)("HOME") {
-            _ if !rest.is_empty() && !rest.starts_with('/') => {
-                Complaint::new(format!("{}: only your own home directory is expanded", quote(&text.value)))
-                    .help("write `~/...`, or the path in full; a file that begins with `~` is `./~...`")
-            }
+            _ if !rest.is_empty() && !rest.starts_with('/') => Complaint::new(format!(
+                "{}: only your own home directory can be abbreviated",
+                quote(&text.value)
+            ))
+            .help("write `~/...` or the full path; for a file whose name begins with `~`, write `./~...`"),
             Some(home) => return Some(PathBuf::from(home).join(rest.trim_start_matches('/'))),
-            None => Complaint::new("`~` cannot be expanded: the environment variable HOME is not set")
-                .help("write the path in full"),
+            None => Complaint::new("cannot expand `~`: the environment variable HOME is not set")
+                .help("write the full path"),
         };
         self.problems.add(text.place, text.path, complaint);
         None
@@ -364,7 +365,7 @@ impl Decoder<'_, '_> {
             if let Some(first) = seen.get(&folded) {
                 all_good = false;
                 let complaint = Complaint::new(format!("{} is listed twice", quote(&text.value)))
-                    .help(format!("the first is on line {first}; remove one of them"));
+                    .help(format!("remove one of them; the first is on line {first}"));
                 self.problems.add(text.place, text.path, complaint);
                 continue;
             }
@@ -393,7 +394,7 @@ impl Decoder<'_, '_> {
             let complaint = if let Err(complaint) = format::tag_name(name) {
                 Some(complaint)
             } else if tags.contains_key(name) {
-                Some(Complaint::new(format!("{} is given twice", quote(name))).help("remove one of them"))
+                Some(Complaint::new(format!("{} appears twice", quote(name))).help("remove one of them"))
             } else {
                 None
             };

@@ -27,8 +27,8 @@ pub fn check(format: Format, text: &str) -> Result<(), Complaint> {
         return variable(text);
     }
     if secret::contains_secret(text) {
-        return Err(Complaint::new("this looks like a secret, and the configuration must not hold one")
-            .help("take it out of the file and revoke it: it has been where others can read it")
+        return Err(Complaint::new("this looks like a secret, which the configuration must not contain")
+            .help("remove it from the file and revoke it: others may have read it")
             .secret());
     }
     if text.len() > MAX_TEXT_BYTES {
@@ -92,7 +92,7 @@ fn choice(choices: &[&str], text: &str) -> Result<(), Complaint> {
         Some(near) if choices.len() > 1 => {
             complaint.help(format!("did you mean `{near}`? supported: {listed}"))
         }
-        Some(near) => complaint.help(format!("did you mean `{near}`? nothing else is supported")),
+        Some(near) => complaint.help(format!("did you mean `{near}`? it is the only supported value")),
         None => complaint.help(format!("supported: {listed}")),
     })
 }
@@ -121,7 +121,7 @@ fn variable(text: &str) -> Result<(), Complaint> {
         return Err(Complaint::new(
             "this looks like the secret itself; the file must only name the variable that holds it",
         )
-        .help("write the name of an environment variable, and revoke the secret: it has been in a file")
+        .help("write the name of an environment variable, and revoke the secret: others may have read it")
         .secret());
     }
     if text.is_empty() {
@@ -132,13 +132,14 @@ fn variable(text: &str) -> Result<(), Complaint> {
         && variable(inner.trim_start_matches('{').trim_end_matches('}')).is_ok()
     {
         let inner = inner.trim_start_matches('{').trim_end_matches('}');
-        return Err(Complaint::new("variables are named, not expanded")
+        return Err(Complaint::new("variables are not expanded")
             .help(format!("write the name without the dollar sign: `{inner}`")));
     }
     if !name {
         // Whatever it is, it is not a name; it may well be a password, so it is not repeated.
-        return Err(Complaint::new("this is not the name of an environment variable (the value is not shown: it may be a secret)")
-            .help("a name has letters, digits and `_`, and does not begin with a digit; the file never holds the secret itself")
+        return Err(Complaint::new("this is not the name of an environment variable (the value is not shown: it may \
+                                   be a secret)")
+            .help("use letters, digits and `_`, not starting with a digit; the file never contains the secret itself")
             .secret());
     }
     Ok(())
@@ -153,8 +154,8 @@ pub fn tag_name(name: &str) -> Result<(), Complaint> {
         return Err(Complaint::new(format!("the name of a tag has 1 to {MAX_TAG_NAME} bytes")));
     }
     if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte)) {
-        return Err(Complaint::new(format!("{} cannot be the name of a tag", quote(name)))
-            .help("a name has letters, digits and `._-/`"));
+        return Err(Complaint::new(format!("{} is not a valid tag name", quote(name)))
+            .help("use only letters, digits and `._-/`"));
     }
     Ok(())
 }
@@ -181,13 +182,15 @@ pub fn url(text: &str) -> Result<Url, Complaint> {
     const IN_FULL: &str = "write it in full, for example `https://host.example/api`";
     let lower = text.to_ascii_lowercase();
     if text.contains('@') {
-        return Err(Complaint::new("the URL holds a user name or password, and the configuration must not")
-            .help("remove everything up to the `@`; credentials are read from environment variables")
-            .secret());
+        return Err(Complaint::new(
+            "the URL contains a user name or password, which the configuration must not",
+        )
+        .help("remove everything up to the `@`; set credentials in environment variables")
+        .secret());
     }
     if text.contains(['?', '#']) {
         return Err(Complaint::new("the URL has a query or a fragment")
-            .help("write the base address only: remove everything from the `?` or `#` on")
+            .help("write only the base address: remove the `?` or `#` and everything after it")
             .secret());
     }
     let Some((scheme, _)) = text.split_once("://") else {
@@ -208,7 +211,7 @@ pub fn url(text: &str) -> Result<Url, Complaint> {
         "https" if url.host().is_some() => {}
         "http" if loopback => {}
         "http" => {
-            return Err(Complaint::new("plain http would send the credential unencrypted")
+            return Err(Complaint::new("plain http would send the credentials unencrypted")
                 .help("use `https://`; only loopback addresses (localhost, 127.0.0.0/8, ::1) may use http"));
         }
         _ => {

@@ -1,4 +1,4 @@
-//! The text of a file: a message of its own for each way in which a file cannot be read or is no text.
+//! The text of a file: a message of its own for each way in which a file cannot be read or is not a text.
 
 use std::io;
 use std::path::Path;
@@ -19,11 +19,11 @@ pub(crate) fn text<'a>(document: &Document, bytes: &'a [u8]) -> Result<&'a str, 
     if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
         let line = line_of(bytes, at);
         return Err(Complaint::new(format!("the file is binary: it has a NUL byte on line {line}"))
-            .help("a configuration is plain UTF-8 text; is this the right file?"));
+            .help("check that this is the right file: a configuration is plain UTF-8 text"));
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let line = line_of(bytes, error.valid_up_to());
-        Complaint::new(format!("the file is not UTF-8 text: line {line} has a byte that is not"))
+        Complaint::new(format!("the file is not UTF-8 text: line {line} has an invalid byte"))
             .help("save it as UTF-8")
     })?;
     if text.trim().is_empty() {
@@ -37,11 +37,8 @@ fn line_of(bytes: &[u8], at: usize) -> usize {
 }
 
 fn too_large(document: &Document) -> Complaint {
-    Complaint::new(format!(
-        "the file is larger than {} KiB, the most a configuration may have",
-        MAX_FILE_BYTES / 1024
-    ))
-    .help(format!("is this the right file? {}", document.help_too_large))
+    Complaint::new(format!("the file exceeds {} KiB, the limit for a configuration", MAX_FILE_BYTES / 1024))
+        .help(format!("check that this is the right file; {}", document.help_too_large))
 }
 
 /// Why a file cannot be read.
@@ -52,7 +49,7 @@ pub(crate) fn unreadable(document: &Document, path: &Path, error: &io::Error) ->
             .help((document.help_directory)(&path.join(document.file_name))),
         io::ErrorKind::NotFound => Complaint::new("no such file").help(document.help_missing),
         io::ErrorKind::PermissionDenied => Complaint::new("permission denied")
-            .help(format!("the user that runs this needs to read it: `ls -l {}`", path.display())),
+            .help(format!("make the file readable for the user that runs this: `ls -l {}`", path.display())),
         io::ErrorKind::NotADirectory => {
             Complaint::new("a part of this path is a file, not a directory").help("correct the path")
         }

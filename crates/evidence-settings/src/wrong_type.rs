@@ -39,7 +39,7 @@ fn expected(key: &Key, what: &str, value: &Value) -> Complaint {
         return Complaint::new(format!("expected {what}, found {}", found(value)));
     }
     let way_out = key.way_out().map(|way_out| format!(", {way_out}")).unwrap_or_default();
-    let tilde = if let Shape::Text(Format::Path) = key.shape { "; `~` alone is nothing in YAML" } else { "" };
+    let tilde = if let Shape::Text(Format::Path) = key.shape { "; in YAML `~` alone means null" } else { "" };
     Complaint::new(format!("expected {what}, found nothing")).help(format!("give it a value{way_out}{tilde}"))
 }
 
@@ -51,8 +51,8 @@ pub(super) fn of_section(document: &Document, section: &Section, value: &Value) 
             Some(Complaint::new(format!("`{}` is empty", section.path)).help(section.keys_in_words()))
         }
         Value::Text(_) if section.path.is_empty() => Some(
-            Complaint::new("the file is one piece of text, not `key: value` lines")
-                .help(format!("is this the right file? {}", document.help_empty)),
+            Complaint::new("the file has text instead of `key: value` lines")
+                .help(format!("check that this is the right file; {}", document.help_empty)),
         ),
         // The text may be a secret put in the wrong place, and its type says enough.
         Value::Text(_) => {
@@ -69,26 +69,23 @@ pub(super) fn of_section(document: &Document, section: &Section, value: &Value) 
 pub(super) fn of_text(key: &Key, format: Format, value: &Value) -> Complaint {
     let complaint = expected(key, &format::noun(format), value);
     match value {
-        Value::Boolean(value) => {
-            complaint.help(format!("if it is meant as text, put it in quotes: `\"{value}\"`"))
-        }
+        Value::Boolean(value) => complaint.help(format!("put it in quotes if it is text: `\"{value}\"`")),
         Value::Integer(_) | Value::Number(_) => {
             // A number is never a variable's name, and a PIN would be a number.
             if let Format::Variable = format {
                 return Complaint::new("expected the name of an environment variable, found a number")
-                    .help("a name has letters, digits and `_`, and does not begin with a digit")
+                    .help("use letters, digits and `_`, not starting with a digit")
                     .secret();
             }
             match format::hint(format) {
                 Some(hint) => complaint.help(hint),
-                None => complaint
-                    .help(format!("if it is meant as text, put it in quotes: `\"{}\"`", number(value))),
+                None => complaint.help(format!("put it in quotes if it is text: `\"{}\"`", number(value))),
             }
         }
         Value::List(_) if matches!(key.shape, Shape::Text(_)) => {
             complaint.help("write one value, not a list")
         }
-        Value::Map(_) => complaint.help("if a `: ` is meant as text, put the value in quotes"),
+        Value::Map(_) => complaint.help("put the value in quotes if the `: ` is text"),
         _ => complaint,
     }
 }

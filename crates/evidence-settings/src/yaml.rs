@@ -231,7 +231,7 @@ impl<'text> Builder<'text> {
                 self.documents += 1;
                 if self.documents > 1 {
                     let complaint = Complaint::new("the file holds more than one YAML document")
-                        .help("remove this `---` and what follows it, or move it to a file of its own");
+                        .help("remove this `---` and everything after it, or move it to a separate file");
                     return Err(Stop::At(bytes.clone(), complaint));
                 }
             }
@@ -266,8 +266,8 @@ impl<'text> Builder<'text> {
             Event::SequenceEnd | Event::MappingEnd => self.close()?,
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    let complaint = Complaint::new("an alias inside the value it stands for never ends")
-                        .help("write the value out");
+                    let complaint = Complaint::new("an alias inside its own value never ends")
+                        .help("write the value in full");
                     return Err(Stop::At(bytes.clone(), complaint));
                 };
                 self.alias_weight = self.alias_weight.saturating_add(node.weight);
@@ -276,7 +276,7 @@ impl<'text> Builder<'text> {
                         "the aliases up to here expand to more than {} KiB",
                         MAX_ALIAS_WEIGHT / 1024
                     ))
-                    .help("write the values out, or use fewer aliases");
+                    .help("write the values in full, or use fewer aliases");
                     return Err(Stop::At(bytes.clone(), complaint));
                 }
                 let key_text = match &node.value {
@@ -287,8 +287,8 @@ impl<'text> Builder<'text> {
             }
             Event::UnresolvedAlias(name) => {
                 let complaint =
-                    Complaint::new(format!("{} is an alias of nothing", quote(&format!("*{name}"))))
-                        .help("in YAML `*` starts an alias; if it is meant as text, put it in quotes");
+                    Complaint::new(format!("{} is an undefined alias", quote(&format!("*{name}"))))
+                        .help("in YAML `*` starts an alias; put it in quotes if it is text");
                 let value = self.report(bytes, complaint);
                 self.attach(leaf(value, bytes), None, bytes);
             }
@@ -317,7 +317,7 @@ impl<'text> Builder<'text> {
     fn attach(&mut self, node: Rc<Node>, key_text: Option<String>, bytes: &Range<usize>) {
         let is_key = matches!(self.open.last(), Some(Open::Map { key: None, .. }));
         if is_key && key_text.is_none() && !matches!(node.value, Value::Reported) {
-            let complaint = Complaint::new("a key must be a name, not a list, a mapping or an alias of one")
+            let complaint = Complaint::new("a key must be a name, not a list, a mapping or an alias")
                 .help("write `name: value`");
             self.report(bytes, complaint);
         }
@@ -376,7 +376,7 @@ impl<'text> Builder<'text> {
                     }
                     Value::Reported => {}
                     _ => {
-                        let complaint = Complaint::new("`<<` merges mappings, and this is none")
+                        let complaint = Complaint::new("`<<` merges mappings, and this is not one")
                             .help("write `<<: *name`, where `&name` marks a mapping");
                         self.report(&merge.key_bytes, complaint);
                     }

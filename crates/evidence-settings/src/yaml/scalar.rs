@@ -21,10 +21,8 @@ pub(super) fn resolve(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Resu
         | (Some("int"), Value::Integer(_))
         | (Some("float"), Value::Number(_) | Value::Integer(_))
         | (Some("null"), Value::Null) => Ok(value),
-        (Some(name), _) => {
-            Err(Complaint::new(format!("{} is not a value of the type `!!{name}`", quote(text)))
-                .help("remove the tag, or correct the value"))
-        }
+        (Some(name), _) => Err(Complaint::new(format!("{} is not a valid `!!{name}` value", quote(text)))
+            .help("remove the tag, or correct the value")),
         (None, _) if tag.original() == "!" => Ok(Value::Text(text.to_owned())),
         (None, _) => Err(unknown_tag(tag)),
     }
@@ -33,7 +31,7 @@ pub(super) fn resolve(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Resu
 /// The complaint about a tag that means nothing here.
 pub(super) fn unknown_tag(tag: &Tag) -> Complaint {
     Complaint::new(format!("the tag {} has no meaning here", quote(&tag.original())))
-        .help("remove it; if it is meant as text, put the value in quotes")
+        .help("remove it, or put the value in quotes if it is text")
 }
 
 /// Whether this text, written without quotes, is read back as the same text.

@@ -53,7 +53,7 @@ pub(super) fn explain(text: &str, error: &ScanError, bracket: Option<usize>) -> 
 fn complaint(text: &str, at: usize, error: &ScanError) -> (usize, Complaint) {
     let line_start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
     if let Some(tab) = indenting_tab(text, line_start) {
-        let complaint = Complaint::new("a tab, where YAML takes only spaces").help("indent with spaces");
+        let complaint = Complaint::new("a tab, where YAML allows only spaces").help("indent with spaces");
         return (tab, complaint);
     }
     match error.kind() {
@@ -99,7 +99,7 @@ fn by_kind(kind: &ErrorKind, line: &str) -> Complaint {
         | ErrorKind::TabInIndentation
         | ErrorKind::TabAtBlockScalarStart
         | ErrorKind::TabInPlainScalar => {
-            Complaint::new("a tab, where YAML takes only spaces").help("replace it by spaces")
+            Complaint::new("a tab, where YAML allows only spaces").help("replace it with spaces")
         }
         ErrorKind::MappingValueNotAllowed | ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             misplaced_colon(line)
@@ -117,25 +117,24 @@ fn by_kind(kind: &ErrorKind, line: &str) -> Complaint {
         ErrorKind::UnknownQuotedScalarEscape
         | ErrorKind::InvalidQuotedScalarHexEscape
         | ErrorKind::InvalidUnicodeEscape => Complaint::new("an unknown escape in double quotes")
-            .help("use single quotes, where a backslash is only a backslash"),
+            .help("use single quotes, which leave backslashes alone"),
         ErrorKind::UnclosedFlowCollection { open } => unclosed(*open),
         ErrorKind::UnexpectedEofFlowSequence | ErrorKind::ExpectedFlowSequenceSeparator => unclosed('['),
         ErrorKind::UnexpectedEofFlowMapping
         | ErrorKind::UnexpectedEofImplicitFlowMapping
         | ErrorKind::ExpectedFlowMappingSeparator => unclosed('{'),
         ErrorKind::MismatchedFlowCollectionEnd { open, close } => {
-            Complaint::new(format!("`{open}` is closed by `{close}`"))
-                .help("close it with the bracket that fits")
+            Complaint::new(format!("`{open}` is closed by `{close}`")).help("use the matching bracket")
         }
-        ErrorKind::MisplacedFlowCollectionEnd => Complaint::new("a closing bracket that nothing opened")
+        ErrorKind::MisplacedFlowCollectionEnd => Complaint::new("a closing bracket without an opening one")
             .help("remove it, or put the value in quotes"),
         ErrorKind::UnexpectedCharacter { character } => {
             Complaint::new(format!("a value cannot begin with {}", quote(&character.to_string())))
                 .help("put the value in quotes")
         }
         ErrorKind::MissingAnchorOrAliasName => {
-            Complaint::new("`*` and `&` start an alias and an anchor, and a name must follow")
-                .help("if it is meant as text, put it in quotes")
+            Complaint::new("`*` and `&` start an alias or an anchor and need a name")
+                .help("put it in quotes if it is text")
         }
         ErrorKind::RecursionLimitExceeded => {
             Complaint::new(format!("lists and mappings nest deeper than {} levels", super::MAX_NESTING))

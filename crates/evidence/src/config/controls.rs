@@ -54,10 +54,9 @@ pub(crate) fn wanted(
     let wanted: Vec<&'static Rule> = rules.iter().filter(is_wanted).copied().collect();
     if wanted.is_empty() && !fields.has(key) {
         let served = served_by(rules).join(", ");
-        let complaint = Complaint::new(
-            "none of the top-level `controls` is served by this source, which would collect nothing",
-        )
-        .help(format!("add one of {served} to `controls`, or remove the source"));
+        let complaint =
+            Complaint::new("this source serves none of the top-level `controls` and would collect nothing")
+                .help(format!("add one of {served} to `controls`, or remove the source"));
         decoder.problems.add(fields.place(), fields.path(), complaint);
         return None;
     }

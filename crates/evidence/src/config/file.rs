@@ -57,7 +57,7 @@ static UPLOAD: Key = Key {
     presence: Presence::Optional,
     shape: Shape::Section(&upload::SECTION),
     summary: upload::SECTION.summary,
-    rule: "required with `--upload`; checked whenever it is there",
+    rule: "required with `--upload`; always checked if present",
     example: "",
     synonyms: &["platform"],
 };
@@ -69,9 +69,9 @@ static ALL_CONTROLS: Vocabulary = controls_of(all);
 pub(crate) static DOCUMENT: Document = Document {
     title: "evidence configuration",
     file_name: "evidence.yaml",
-    help_missing: "`evidence init` writes one; `--config` names another",
+    help_missing: "create one with `evidence init`, or name another file with `--config`",
     help_directory: |inside| format!("name the file in it, for example `--config {}`", shell_path(inside)),
-    help_empty: "`evidence init` writes a commented one to start from",
+    help_empty: "create a commented one with `evidence init`",
     help_too_large: "use `repos: \"*\"` in place of a very long list",
     template_head: TEMPLATE_HEAD,
     template_active: &["sources.codehost", "bundle.signing.private_key_path"],
@@ -81,10 +81,10 @@ pub(crate) static DOCUMENT: Document = Document {
 const TEMPLATE_HEAD: &str = "\
 # Configuration of the evidence tool.
 #
-# A line like this one explains. A line like \"#branch: main\" is a setting with its default, or with an
-# example where it has none: remove the \"#\" to use it.
-# No secret belongs in this file: it only names the environment variables that hold them.
-# `evidence schema` prints every key with its rules, in the form editors read.
+# Lines like this one are comments. A line like \"#branch: main\" is a setting with its default, or with an
+# example if it has no default: remove the \"#\" to use it.
+# Never write a secret in this file, only the names of the environment variables that hold secrets.
+# `evidence schema` prints every key with its rules as a JSON Schema for editors.
 ";
 
 /// The whole file.
