@@ -462,7 +462,7 @@ fn open_private(path: &Path, writes: bool) -> io::Result<File> {
     let found = fs::symlink_metadata(path);
     // A link that somebody put there would lead into a file of their choice.
     if found.as_ref().is_ok_and(|found| !found.is_file() || found.nlink() != 1) {
-        return Err(io::Error::other("it is a link, or no file"));
+        return Err(io::Error::other("it is a link or not a regular file"));
     }
     if !writes && found.is_err() {
         return tempfile::tempfile();

@@ -252,11 +252,11 @@ mod tests {
         assert_eq!(circuits.of("another kind").hope(), Hope::Full);
         assert_eq!(
             circuit.failure(0).to_string(),
-            "not asked: 20 requests in a row failed: no answer within 60 s (after 5 attempts)"
+            "not asked: 20 consecutive requests failed: no answer within 60 s (after 5 attempts)"
         );
         assert_eq!(
             circuit.failure(1).to_string(),
-            "given up: 20 requests in a row failed: no answer within 60 s (after 5 attempts)"
+            "given up: 20 consecutive requests failed: no answer within 60 s (after 5 attempts)"
         );
     }
 }

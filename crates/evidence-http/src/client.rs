@@ -354,7 +354,7 @@ impl Client {
             }
             (Class::Redirect, _) => fail(FailureKind::Redirect(match &meta.redirected_to {
                 Some(location) => format!("refused to follow a redirect to {}", single_line(location)),
-                None => "the host redirects without saying where".to_string(),
+                None => "the host sent a redirect without a target".to_string(),
             })),
             // Half a refusal may be any refusal, a limit for one.
             (_, Body::Broken(text)) => {
@@ -418,7 +418,9 @@ fn fault_text(status: u16, message: Option<&str>) -> String {
     match (status, message) {
         (_, Some(message)) => format!("HTTP {status} {message}"),
         (200 | 404, None) => {
-            format!("HTTP {status} with a page that is not JSON: is api_url the address of the API?")
+            format!(
+                "HTTP {status} with a page that is not JSON; check that api_url is the address of the API"
+            )
         }
         (_, None) => format!("HTTP {status}"),
     }

@@ -55,7 +55,7 @@ pub(super) async fn read_body(response: &mut reqwest::Response, limit: usize) ->
             }
             Ok(None) => return Body::Complete(bytes),
             Err(error) if error.is_timeout() => return Body::Broken("the answer took too long".to_string()),
-            Err(error) => return Body::Broken(format!("the answer broke off: {}", innermost(&error))),
+            Err(error) => return Body::Broken(format!("the answer was truncated: {}", innermost(&error))),
         }
     }
 }

@@ -86,7 +86,7 @@ pub fn target<'a>(headers: impl Iterator<Item = &'a str>, rel: &str) -> Option<S
 ///
 /// # Errors
 ///
-/// The target, if it leads elsewhere or is no address.
+/// The target, if it leads elsewhere or is not a URL.
 pub fn within<'a>(
     base: &Url,
     headers: impl Iterator<Item = &'a str>,
@@ -251,7 +251,8 @@ mod tests {
 
     #[test]
     fn finds_the_target_of_a_relation_type() {
-        let page = "<https://host/organizations/7/repos?page=2>; rel=\"next\", <https://host/organizations/7/repos?page=9>; rel=\"last\"";
+        let page = "<https://host/organizations/7/repos?page=2>; rel=\"next\", \
+                    <https://host/organizations/7/repos?page=9>; rel=\"last\"";
         let deprecation = "<https://host/docs>; rel=\"deprecation\"; type=\"text/html\"";
         let other_resource = "<https://host/other?page=2>; rel=next; anchor=\"/other\"";
         let table: &[(&[&str], &str, Option<&str>)] = &[

@@ -56,29 +56,31 @@ impl Obstacle {
         let line = match self {
             Obstacle::UnknownIssuer => {
                 let trust = match ca_file {
-                    Some(ca_file) => format!("name its certificate (PEM) in {ca_file}"),
-                    None => "add its certificate to the machine's store, or name a PEM file of all trusted ones in \
-                             SSL_CERT_FILE"
-                        .to_string(),
+                    Some(ca_file) => format!("add its certificate (PEM) with {ca_file}"),
+                    None => {
+                        "add its certificate to the machine's store, or set SSL_CERT_FILE to a PEM file with \
+                             all trusted certificates"
+                            .to_string()
+                    }
                 };
                 return vec![
                     format!("for a private certificate authority, {trust}"),
-                    "a proxy that opens TLS shows a certificate of its own authority".to_string(),
+                    "a proxy that inspects TLS presents a certificate of its own authority".to_string(),
                 ];
             }
-            Obstacle::WrongName => format!("check {address}: it must have a name that the certificate has"),
+            Obstacle::WrongName => format!("check {address}: its host name must be in the certificate"),
             Obstacle::Expired => "renew the certificate; check the clock of this machine too".to_string(),
             Obstacle::NotYetValid => "check the clock of this machine, then the certificate".to_string(),
             Obstacle::Certificate => "replace the certificate with a valid one".to_string(),
-            Obstacle::Tls => format!("enable TLS 1.2 or newer on {host}, or on the proxy that opens TLS"),
+            Obstacle::Tls => format!("enable TLS 1.2 or newer on {host}, or on the proxy that inspects TLS"),
             Obstacle::ProxyCredentials(variable) => {
                 // As an example address the screen would take it for a secret.
                 format!(
-                    "put the proxy's user and password into {variable}, before its host: user, colon, password, @"
+                    "put the proxy's user and password into {variable}, as user:password@ before the host"
                 )
             }
             Obstacle::ProxyRefuses(_) => {
-                format!("have the proxy allow {host}, or add {host} to NO_PROXY if it is reached directly")
+                format!("have the proxy allow {host}, or add {host} to NO_PROXY if it needs no proxy")
             }
             Obstacle::ProxyVariable(variable) => {
                 format!("set {variable} to http://proxy:port or https://proxy:port, or unset it")
@@ -188,7 +190,7 @@ fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, Obstacle)> {
     match error {
         rustls::Error::InvalidCertificate(error) => Some(of_certificate(error, whose)),
         rustls::Error::NoCertificatesPresented => {
-            Some(("the host shows no certificate".to_string(), Obstacle::Certificate))
+            Some(("the host presents no certificate".to_string(), Obstacle::Certificate))
         }
         rustls::Error::PeerIncompatible(_)
         | rustls::Error::AlertReceived(
@@ -196,7 +198,7 @@ fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, Obstacle)> {
             | AlertDescription::InsufficientSecurity
             | AlertDescription::HandshakeFailure,
         ) => Some((
-            "the host speaks no version of TLS or no cipher that this client speaks".to_string(),
+            "the host and this client have no TLS version or cipher in common".to_string(),
             Obstacle::Tls,
         )),
         // The rest may be a connection that was disturbed.
@@ -212,7 +214,7 @@ fn of_certificate(error: &CertificateError, whose: &str) -> (String, Obstacle) {
     match error {
         // Another certificate of the same name is the trusted one.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            (format!("{whose} has an issuer that is not trusted"), Obstacle::UnknownIssuer)
+            (format!("{whose} was issued by an untrusted authority"), Obstacle::UnknownIssuer)
         }
         CertificateError::NotValidForNameContext { expected, presented } => {
             // `DnsName("code.example")`

@@ -94,7 +94,7 @@ impl Loading {
         let left = self.parcel.bytes.checked_sub(self.done).filter(|left| *left > 0)?;
         Some(self.piece(left.min(CHUNK)).map_err(|spoilt| {
             *self.parcel.lock() = Some(spoilt);
-            io::Error::other("the file cannot be sent as it was announced")
+            io::Error::other("the file changed while it was sent")
         }))
     }
 

@@ -45,7 +45,7 @@ pub struct ProxyError {
 
 impl fmt::Display for ProxyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the environment variable {} is set, but does not name an HTTP proxy", self.variable)
+        write!(f, "the environment variable {} is set but does not name an HTTP proxy", self.variable)
     }
 }
 

@@ -9,7 +9,7 @@
 //!   reset is kept, and the smallest of all decides, with its own reset.
 //! - The reset is a time by the host's clock. It is measured against the same answer's `Date`, never against the
 //!   clock of this machine alone.
-//! - A host without limits sends no numbers. That is no limit, not an exhausted one.
+//! - A host without limits sends no numbers. This means that there is no limit, not that it is exhausted.
 
 use jiff::{SignedDuration, Timestamp};
 

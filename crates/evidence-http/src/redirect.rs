@@ -41,7 +41,7 @@ impl<'a> RedirectChain<'a> {
         })
     }
 
-    /// Goes where the answer leads, and tells whether it did: a status that is no redirect, another origin, credentials
+    /// Goes where the answer leads, and tells whether it did: a status that is not a redirect, another origin, credentials
     /// in the address and a chain that is too long end here.
     ///
     /// A question by POST is asked by POST again, or not at all: as a GET, which some redirects ask for, it would be

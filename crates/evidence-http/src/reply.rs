@@ -172,21 +172,21 @@ impl fmt::Display for RequestFailure {
                     write!(f, ", resets at {reset}")?;
                 }
             }
-            FailureKind::SecondaryLimit => f.write_str("the host's secondary rate limit did not lift")?,
+            FailureKind::SecondaryLimit => f.write_str("the host's secondary rate limit was not lifted")?,
             FailureKind::Throttled(text) => write!(f, "the host asks for fewer requests: {text}")?,
             FailureKind::Unauthorized(text) => {
-                write!(f, "not asked: the host has stopped accepting the credentials ({text})")?;
+                write!(f, "not asked: the host no longer accepts the credentials ({text})")?;
             }
             FailureKind::TooLarge { limit } => {
-                write!(f, "the answer is larger than {limit} bytes, more than this call ever needs")?;
+                write!(f, "the answer exceeds the limit of {limit} bytes for this call")?;
             }
             FailureKind::UnexpectedShape(text) => {
-                write!(f, "the answer is not of the documented form: {text}")?
+                write!(f, "the answer does not have the documented form: {text}")?
             }
             FailureKind::Redirect(text) => write!(f, "{text}")?,
             FailureKind::GivenUp { failed, last } => {
                 let what = if self.attempts == 0 { "not asked" } else { "given up" };
-                write!(f, "{what}: {failed} requests in a row failed: {last}")?;
+                write!(f, "{what}: {failed} consecutive requests failed: {last}")?;
             }
         }
         if self.attempts > 1 {

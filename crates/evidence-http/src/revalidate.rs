@@ -180,7 +180,7 @@ fn keep<T>(cache: &Cache, question: CacheKey<'_>, reply: &Reply<T>, keeping: &Ke
 fn whole(bytes: Vec<u8>, size: Option<u64>) -> Result<Vec<u8>, ParseError> {
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     match size.filter(|size| *size != length) {
-        Some(size) => Err(ParseError::Broken(format!("{length} bytes, where the host said {size}"))),
+        Some(size) => Err(ParseError::Broken(format!("{length} bytes, but the host reported {size}"))),
         None => Ok(bytes),
     }
 }

@@ -42,7 +42,7 @@ impl ClientSettings {
         }
         builder.build().map_err(|error| {
             let (cause, store) = (innermost(&error), self.store);
-            format!("cannot set up TLS: {cause} (is there a certificate store? {store} names one)")
+            format!("cannot set up TLS: {cause} (check the certificate store; {store} names one)")
         })
     }
 }

@@ -23,7 +23,7 @@ pub struct Pattern {
     pub pattern: &'static str,
     /// What the varying part is, and so what it cannot be.
     pub value: Value,
-    /// The least Shannon entropy of the varying part, in bits per byte; below it a match is no secret.
+    /// The least Shannon entropy of the varying part, in bits per byte; below it a match is not a secret.
     pub entropy: f32,
     /// Whether the varying part must have letters of both cases, as random ones have.
     pub mixed_case: bool,

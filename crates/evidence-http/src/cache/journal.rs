@@ -271,7 +271,7 @@ fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> i
     Ok(Some(Mark::first(tag)))
 }
 
-/// Whether it was read; a file that ends early is no failure of the disk.
+/// Whether it was read; a file that ends early is not a failure of the disk.
 fn whole(read: io::Result<()>) -> io::Result<bool> {
     match read {
         Ok(()) => Ok(true),

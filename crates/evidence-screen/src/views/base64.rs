@@ -19,7 +19,7 @@ const SECOND: u8 = 2;
 const THIRD: u8 = 4;
 const FOURTH: u8 = 8;
 
-/// The places a letter can have, in the upper half; zero for what is no letter of base64.
+/// The places a letter can have, in the upper half; zero for what is not a letter of base64.
 static PLACES: [u8; 256] = places();
 /// What a letter stands for.
 static VALUES: [u8; 256] = values();
