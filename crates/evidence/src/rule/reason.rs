@@ -58,7 +58,7 @@ pub static PERMISSION_DENIED: Reason = Reason {
     advice: Some(Advice {
         severity: Medium,
         category: Partial,
-        title: "the credentials may not read this setting",
+        title: "the credentials cannot read this setting",
         remediation: "Grant the permission to read it.",
     }),
 };
@@ -69,8 +69,8 @@ pub static NOT_FOUND: Reason = Reason {
     advice: Some(Advice {
         severity: Medium,
         category: Partial,
-        title: "what the configuration names was not found",
-        remediation: "Check the name in the configuration, and that the credentials may see it.",
+        title: "a name in the configuration was not found",
+        remediation: "Check the name in the configuration, and that the credentials have access to it.",
     }),
 };
 
@@ -81,7 +81,7 @@ pub static HOST_ERROR: Reason = Reason {
         severity: Medium,
         category: Partial,
         title: "the setting could not be read",
-        remediation: "Collect again; the bundle's errors say what the host answered.",
+        remediation: "Collect again; the bundle's errors show the host's answer.",
     }),
 };
 
@@ -92,7 +92,7 @@ pub static CONNECTION_FAILED: Reason = Reason {
         severity: High,
         category: Missing,
         title: "the source could not be connected",
-        remediation: "The bundle's errors say why. Correct that, and collect again.",
+        remediation: "Correct the cause, which the bundle's errors name, and collect again.",
     }),
 };
 
@@ -103,7 +103,7 @@ pub static EXCLUDED_BY_POLICY: Reason = Reason {
         severity: High,
         category: Partial,
         title: "the artifact held forbidden data and was left out",
-        remediation: "Remove the secret from the place it was found in, revoke it, and collect again.",
+        remediation: "Remove the secret where it is stored, revoke it, and collect again.",
     }),
 };
 
@@ -113,8 +113,8 @@ pub static NO_EVIDENCE: Reason = Reason {
     advice: Some(Advice {
         severity: Medium,
         category: Partial,
-        title: "the host did not tell the setting",
-        remediation: "Look the setting up by hand; the host's answer left it out.",
+        title: "the host's answer omits the setting",
+        remediation: "Check the setting by hand: the host's answer does not contain it.",
     }),
 };
 

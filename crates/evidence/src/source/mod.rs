@@ -125,7 +125,7 @@ pub trait Configured: Any + fmt::Debug + Send + Sync {
     fn hosts(&self, env: &Env) -> Vec<Url>;
 
     /// The connection test: credentials, authentication, permissions, rate limit. What it learns that must not be
-    /// shown, such as temporary credentials, it tells the run's screen.
+    /// shown, such as temporary credentials, it registers with the run's screen.
     fn connect<'a>(&'a self, run: &'a Surroundings) -> BoxFuture<'a, Result<Box<dyn Session>, ConnectError>>;
 }
 
@@ -134,7 +134,7 @@ pub trait Configured: Any + fmt::Debug + Send + Sync {
 pub struct Surroundings {
     /// Variables and clock.
     pub env: Env,
-    /// Who is told of waits and requests.
+    /// Receives waits and requests.
     pub reporter: Arc<dyn Reporter>,
     /// What must not be shown or stored.
     pub screen: Arc<Screen>,
@@ -186,12 +186,12 @@ pub enum CollectionItem {
         in_scope: u64,
         /// Observations that will follow.
         expected: u64,
-        /// The same in words, such as `14 repositories found by discovery`; empty if there is nothing to tell.
+        /// The same in words, such as `14 repositories found by discovery`; empty if there is nothing to report.
         text: String,
     },
     /// Something was looked at.
     Inspected(Inspection),
-    /// Something worth saying that is no observation.
+    /// Something worth saying that is not an observation.
     Warned(Warning),
 }
 
@@ -232,7 +232,7 @@ pub struct SessionSummary {
     pub revalidated: u64,
     /// Answers that were taken over from a killed run, and when that run began.
     pub taken_over: Option<(u64, Timestamp)>,
-    /// The limit as last told.
+    /// The limit as last reported.
     pub rate_limit: Option<RateLimitRecord>,
     /// Seconds spent waiting for limits.
     pub paused_seconds: u64,

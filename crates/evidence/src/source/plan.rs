@@ -38,7 +38,7 @@ impl Plan {
     }
 }
 
-/// What a source is about, as far as its configuration tells.
+/// What a source is about, as far as its configuration shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     /// Which source.

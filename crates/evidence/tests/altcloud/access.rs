@@ -61,8 +61,8 @@ fn without_any_scope_the_error_says_what_to_paste() {
 fn keys_and_accounts_that_are_gone() {
     let account = || ServiceAccount::new(ACCOUNT).delegated(SCOPES);
     let table = [
-        (account().key_revoked(true), "invalid_grant (Invalid JWT Signature", "make a new key"),
-        (account().deleted(true), "no token for auditor@acme.example: invalid_client", ACCOUNT),
+        (account().key_revoked(true), "invalid_grant (Invalid JWT Signature", "create a new key"),
+        (account().deleted(true), "a token for auditor@acme.example: invalid_client", ACCOUNT),
     ];
     for (account, words, advice) in table {
         let server = workspace().service_account(account).serve().unwrap();
@@ -93,7 +93,7 @@ fn an_administrator_who_is_nobody_or_may_nothing() {
     assert!(error.help.join("\n").contains("sources.altcloud.admin_email"), "{error:?}");
 
     let error = refused(&server, &Setup { admin: "mia@acme.example", ..Setup::default() });
-    assert!(error.message.contains("shows nothing to mia@acme.example"), "{error}");
+    assert!(error.message.contains("denies mia@acme.example access"), "{error}");
     assert!(error.help.join("\n").contains("Admin API, Users: Read"), "{error:?}");
 }
 

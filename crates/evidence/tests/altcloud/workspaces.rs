@@ -148,7 +148,7 @@ fn a_service_account_with_a_role_is_no_user() {
     let collected = collect(&server);
     assert_eq!(collected.checks, GOOD);
     let actual = &collected.actual["administrators acme.example"];
-    assert!(actual.ends_with("; 1 not among the users that were read"), "{actual}");
+    assert!(actual.ends_with("; 1 missing from the list of users"), "{actual}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_domain_that_is_not_the_customers() {
     assert_eq!(collected.warnings, ["domain_not_found"]);
     let text = &collected.warning_texts[0];
     assert!(text.starts_with("users of stranger.example are not shown"), "{text}");
-    assert!(text.contains("none of the customer's") && text.contains("sources.altcloud.domains"), "{text}");
+    assert!(text.contains("does not belong to") && text.contains("sources.altcloud.domains"), "{text}");
     assert!(!text.contains("Admin API"), "no privilege is missing: {text}");
     assert_eq!(collected.artifacts["two_step_verification.json"]["listings"][1]["read"], "not_read");
     let plan = run(&server, &setup, true).unwrap().plan.unwrap();

@@ -39,8 +39,8 @@ fn what_is_denied_is_not_verifiable_and_the_rest_goes_on() {
                 && message.starts_with(permission)
                 && message.contains("is denied: User: ")
                 && match permission {
-                    "cloudtrail:DescribeTrails" => message.ends_with("shows of trails is not known"),
-                    _ => message.ends_with("will be not_verifiable"),
+                    "cloudtrail:DescribeTrails" => message.ends_with("are not known"),
+                    _ => message.ends_with("will be not verifiable"),
                 }
         });
         let regions = if permission == policy { 1 } else { 2 };

@@ -68,7 +68,7 @@ fn a_run_and_a_dry_run() {
     let dry = run_it(&["--dry-run"]);
     assert_eq!((dry.code, dry.bundle.as_str()), (2, ""), "{}", dry.printed);
     assert!(
-        dry.printed.contains("cloudtrail:DescribeTrails in us-east-1: the answer is larger"),
+        dry.printed.contains("cloudtrail:DescribeTrails in us-east-1: the answer exceeds"),
         "{}",
         dry.printed
     );

@@ -217,7 +217,7 @@ fn repositories_that_come_twice_while_others_are_missing_are_an_error() {
         let failed: Vec<_> = failed.collect();
         assert_eq!((failed.len(), collected.observations.len()), (errors, 2 + errors), "{failed:?}");
         assert!(
-            failed.iter().all(|(subject, text)| subject == "acme" && text.contains("1 came twice")),
+            failed.iter().all(|(subject, text)| subject == "acme" && text.contains("1 listed twice")),
             "{failed:?}"
         );
     }

@@ -127,7 +127,7 @@ impl Access {
         (skew != 0).then(|| Warning {
             code: "clock_skewed".to_string(),
             message: format!(
-                "this machine's clock is {} s {side} the provider's: assertions are made by the provider's time",
+                "this machine's clock is {} s {side} the provider's: assertions use the provider's time",
                 skew.unsigned_abs()
             ),
             source: Some(NAME.id().to_string()),
@@ -207,7 +207,7 @@ impl Access {
         let until = self.clock.now().checked_add(usable).unwrap_or(Timestamp::MAX);
         let bad = || {
             RequestFailure::local(FailureKind::UnexpectedShape(
-                "the token cannot stand in a header".to_string(),
+                "the token has characters that a header cannot hold".to_string(),
             ))
         };
         let dialect = Arc::new(Bearer::new(&token).ok_or_else(bad)?);

@@ -28,7 +28,7 @@ pub(super) fn exchange_error(
     };
     let (code, text) = (refused.code.as_deref().unwrap_or("refused"), refused.text());
     let message = format!(
-        "{host} gives service account {} no token for {}: {code} ({text})",
+        "{host} refuses service account {} a token for {}: {code} ({text})",
         account.email, config.admin_email
     );
     let says = |phrase: &str| text.to_ascii_lowercase().contains(phrase);
@@ -36,23 +36,23 @@ pub(super) fn exchange_error(
         "unauthorized_client" | "invalid_scope" => delegation(config, account),
         "invalid_client" | "deleted_client" => {
             vec![format!(
-                "does the service account {} still exist? If not, set up another one",
+                "check that the service account {} still exists; if not, set up a new one",
                 account.email
             )]
         }
         "invalid_grant" if says("signature") => vec![format!(
-            "the key in the file that {} names was deleted or belongs to another account: make a new key",
+            "the key in the file that {} names was deleted or belongs to another account: create a new key",
             config.credentials_env
         )],
         "invalid_grant" if says("iat") || says("timeframe") => {
-            vec!["this machine's clock is wrong: set it".to_string()]
+            vec!["set this machine's clock: it is wrong".to_string()]
         }
         "invalid_grant" if says("email") || says("user id") || says("account not found") => vec![
             format!(
-                "is sources.altcloud.admin_email ({}) an active user of the customer?",
+                "check that sources.altcloud.admin_email ({}) is an active user of the customer",
                 config.admin_email
             ),
-            format!("does the service account {} still exist?", account.email),
+            format!("check that the service account {} still exists", account.email),
         ],
         _ => vec![format!(
             "check sources.altcloud.admin_email and the credentials file that {} names",
@@ -66,12 +66,12 @@ pub(super) fn exchange_error(
 fn delegation(config: &AltCloudConfig, account: &ServiceAccount) -> Vec<String> {
     let client_id = account.client_id.as_deref().unwrap_or("the service account's unique id");
     vec![
-        "a super administrator opens the admin console: Security, Access and data control, API controls, Domain-wide \
-         delegation, Add new"
+        "have a super administrator open the admin console: Security, Access and data control, API controls, \
+         Domain-wide delegation, Add new"
             .to_string(),
         format!("client id: {client_id}"),
         format!("scopes: {}", joined(&OAuthScope::needed(&config.rules), ",")),
-        "it can take some minutes, at most a day, until this is in force".to_string(),
+        "this takes effect within minutes, at most a day".to_string(),
     ]
 }
 
@@ -89,7 +89,7 @@ pub(super) fn api_error(
         ListingError::Refused(refused) => refused,
     };
     let message = format!(
-        "{host} shows nothing to {}; {what}: '{}' (HTTP {})",
+        "{host} denies {} access to all data; {what}: '{}' (HTTP {})",
         config.admin_email,
         refused.text(),
         refused.meta.status
@@ -101,18 +101,21 @@ pub(super) fn api_error(
             format!("the service account is {}", account.email),
         ],
         Class::Forbidden(RefusalCause::Intermediary) => {
-            vec!["the answer does not come from the provider: is there a proxy between, or a wrong api_url?".to_string()]
+            vec!["check for a proxy and the api_url: the answer does not come from the provider".to_string()]
         }
         Class::Unauthorized => vec![
-            "the credentials are no longer accepted: a token that was made a moment ago is not either".to_string(),
-            format!("was the key, the delegation or {} taken away just now? Run again", config.admin_email),
+            "the credentials are no longer accepted, not even with a fresh token".to_string(),
+            format!(
+                "check whether the key, the delegation or {} was removed during the run, then run again",
+                config.admin_email
+            ),
         ],
         Class::Forbidden(_) => vec![
-            format!("{} must be an administrator who may read this:", config.admin_email),
+            format!("make {} an administrator who can read:", config.admin_email),
             OAuthScope::needed(&config.rules).iter().map(|scope| scope.privilege()).collect::<Vec<_>>().join("; "),
         ],
         Class::NotFound => vec![not_the_customers(config, what)],
-        _ => vec![format!("is {} the address of the API?", config.api_url)],
+        _ => vec![format!("check that {} is the address of the API", config.api_url)],
     };
     connection(message, help)
 }
@@ -122,24 +125,24 @@ pub(super) fn not_the_customers(config: &AltCloudConfig, what: &str) -> String {
     let admin = &config.admin_email;
     if what.starts_with("users") && !config.domains.is_empty() {
         return format!(
-            "the domain is none of the customer's to whom {admin} belongs: check sources.altcloud.domains and customer_id"
+            "check sources.altcloud.domains and customer_id: the domain does not belong to {admin}'s customer"
         );
     }
-    format!("the customer is not the one to whom {admin} belongs: check sources.altcloud.customer_id")
+    format!("check sources.altcloud.customer_id: {admin} belongs to another customer")
 }
 
 fn unreachable_error(host: &str, place: &str, failure: &RequestFailure) -> ConnectError {
     let help = match &failure.kind {
         FailureKind::Transport(_) => {
-            vec![format!("check the network, and {place}"), "behind a proxy set HTTPS_PROXY".to_string()]
+            vec![format!("check the network, and {place}"), "behind a proxy, set HTTPS_PROXY".to_string()]
         }
         FailureKind::Obstacle(obstacle, _) => {
             obstacle.help(HelpTarget { host, address: place, ca_file: None })
         }
         FailureKind::Throttled(_) | FailureKind::RateLimited { .. } | FailureKind::SecondaryLimit => {
-            vec!["wait some minutes and run again".to_string()]
+            vec!["wait a few minutes and run again".to_string()]
         }
-        _ => vec![format!("is {place} the right address? Then try again later")],
+        _ => vec![format!("check that {place} is the right address, then try again later")],
     };
     connection(format!("{host}: {failure}"), help)
 }

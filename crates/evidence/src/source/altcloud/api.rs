@@ -155,10 +155,10 @@ impl ListingProgress {
         self.empty = if page.items.is_empty() { self.empty + 1 } else { 0 };
         let Some(token) = &page.next else { return Ok(()) };
         if self.weight > budget {
-            return Err(format!("the pages of the listing are together larger than {} MiB", budget / MIB));
+            return Err(format!("the pages of the listing exceed {} MiB in total", budget / MIB));
         }
         if self.pages >= pages || self.empty >= EMPTY_PAGES || !self.tokens.insert(token.clone()) {
-            return Err("the pages of the listing do not come to an end".to_string());
+            return Err("the listing has too many pages, or its pages repeat".to_string());
         }
         Ok(())
     }
@@ -186,7 +186,7 @@ mod tests {
             (1..10_000)
                 .find_map(|number| Some((number, progress.goes_on(&page(number), pages, budget).err()?)))
         };
-        let (end, large) = ("do not come to an end", "larger than");
+        let (end, large) = ("too many pages", "exceed");
         let room = size_of::<User>();
         for (items, bytes, same_token, pages, budget, expected) in [
             (1, 10, true, 100, MIB, (2, end)),

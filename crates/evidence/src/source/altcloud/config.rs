@@ -72,7 +72,7 @@ static MODE: Key = Key {
     name: "mode",
     presence: Presence::Required,
     shape: Shape::Text(Format::Choice(&["service_account"])),
-    summary: "How the tool signs in: as a service account to which an administrator has delegated read-only scopes.",
+    summary: "How the tool authenticates: as a service account with read-only scopes delegated by an administrator.",
     rule: "",
     example: "service_account",
     synonyms: &["auth", "auth_mode"],
@@ -92,7 +92,7 @@ static CUSTOMER_ID: Key = Key {
     name: "customer_id",
     presence: Presence::Default(DefaultValue::Text(MY_CUSTOMER)),
     shape: Shape::Text(Format::Line),
-    summary: "The customer whose directory is read; `my_customer` is the administrator's own.",
+    summary: "The customer whose directory is read; `my_customer` means the administrator's own.",
     rule: "`my_customer`, or `C` and letters and digits",
     example: "C01abc2de",
     synonyms: &["customer", "account_id"],
@@ -102,7 +102,7 @@ static ADMIN_EMAIL: Key = Key {
     name: "admin_email",
     presence: Presence::Required,
     shape: Shape::Text(Format::Line),
-    summary: "The administrator for whom the service account acts; what this user may read is what is read.",
+    summary: "The administrator on whose behalf the service account reads; it sees what this user can see.",
     rule: "an e-mail address",
     example: "auditor@acme.example",
     synonyms: &["admin", "subject", "delegated_user", "impersonate", "user_email"],
@@ -120,10 +120,10 @@ static DOMAINS: Key = Key {
 
 static CONTROLS: Key = Key {
     name: "controls",
-    presence: Presence::Derived("the top-level `controls`, as far as this source serves them"),
+    presence: Presence::Derived("those of the top-level `controls` that this source serves"),
     shape: Shape::List { of: Format::Word(&SERVED), may_be_empty: false },
     summary: "The controls to collect from this source; replaces the top-level list here.",
-    rule: "at least one, each once; may name controls the top-level list does not",
+    rule: "at least one, each once; may include controls that the top-level list does not",
     example: "[CC6.1]",
     synonyms: &[],
 };
@@ -132,7 +132,7 @@ static TIMEOUT_SECONDS: Key = Key {
     name: "timeout_seconds",
     presence: Presence::Default(DefaultValue::Integer(60)),
     shape: Shape::Seconds { maximum: 3600 },
-    summary: "The longest one request may take, in seconds.",
+    summary: "The time limit for one request, in seconds.",
     rule: "fractions are allowed",
     example: "60",
     synonyms: &["timeout"],
@@ -142,7 +142,7 @@ static API_URL: Key = Key {
     name: "api_url",
     presence: Presence::Default(DefaultValue::Text("https://admin.googleapis.com")),
     shape: Shape::Text(Format::Url),
-    summary: "The base of the API.",
+    summary: "The base URL of the API.",
     rule: "https, or http on loopback; no user, query or fragment",
     example: "https://admin.googleapis.com",
     synonyms: &["url", "base_url", "endpoint", "endpoint_url"],
@@ -151,7 +151,7 @@ static API_URL: Key = Key {
 /// `sources.altcloud`
 static SECTION: Section = Section {
     path: "sources.altcloud",
-    summary: "The workspace directory: two-step verification, administrators, changes of accounts.",
+    summary: "The workspace directory: two-step verification, administrators, account changes.",
     keys: &[
         &MODE,
         &CREDENTIALS_ENV,
@@ -177,12 +177,12 @@ pub(super) fn decode(
     let credentials_env = decoder.text(fields, &CREDENTIALS_ENV);
     let customer_id = decoder.text(fields, &CUSTOMER_ID);
     let customer_id = checked(decoder, customer_id, is_customer, || {
-        Complaint::new("this cannot be a customer's id")
+        Complaint::new("this is not a valid customer id")
             .help("write `my_customer`, or the id from the admin console: Account, Account settings, Profile")
     });
     let admin_email = decoder.text(fields, &ADMIN_EMAIL);
     let admin_email = checked(decoder, admin_email, is_address, || {
-        Complaint::new("this is no e-mail address").help("write the address the administrator signs in with")
+        Complaint::new("this is not an e-mail address").help("write the administrator's sign-in address")
     });
     let domains = decoder.list(fields, &DOMAINS);
     let domains = domains.and_then(|domains| lower_case(decoder, domains));
@@ -223,9 +223,9 @@ fn lower_case(decoder: &mut Decoder<'_, '_>, domains: Vec<Placed<String>>) -> Op
     for Placed { value, place, path } in domains {
         let domain = value.to_ascii_lowercase();
         let complaint = if !is_domain(&domain) {
-            let complaint = Complaint::new(format!("{} cannot be a domain", quote(&value)));
+            let complaint = Complaint::new(format!("{} is not a valid domain", quote(&value)));
             complaint.help(
-                "write the domain alone, such as `acme.example`; names with other letters in their xn-- form",
+                "write the domain alone, such as `acme.example`; international names in their xn-- form",
             )
         } else if kept.contains(&domain) {
             Complaint::new(format!("{} is listed twice", quote(&value))).help("remove one of them")

@@ -124,7 +124,7 @@ async fn test(
     let (scopes, refused) = tokens(config, access).await?;
     for (scope, text) in &refused {
         let text = format!(
-            "the scope {} is not delegated to the service account ({text}): {} are not read",
+            "the scope {} is not delegated to the service account ({text}), so {} are not read",
             scope.name(),
             scope.shows()
         );

@@ -14,7 +14,7 @@ use crate::http::{Answer, Dialect, Meaning, Request, single_line};
 pub(super) struct Bearer(HeaderValue);
 
 impl Bearer {
-    /// The dialect with `token`; `None` if it cannot stand in a header.
+    /// The dialect with `token`; `None` if it is not a valid header value.
     pub(super) fn new(token: &str) -> Option<Bearer> {
         let mut header = HeaderValue::from_str(&format!("Bearer {token}")).ok()?;
         // So that no layer below prints it.
@@ -79,7 +79,7 @@ fn document(answer: &Answer<'_>, is_json: bool) -> Option<Value> {
     serde_json::from_slice(answer.body?).ok()
 }
 
-/// What the body is decides, rather than what it is called. A page of HTML is nobody's answer to this question.
+/// Decided by the body rather than its content type. A page of HTML is not an answer.
 fn is_json(answer: &Answer<'_>) -> bool {
     let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
     let may_be_json = answer.body.is_some() && answer.first_byte().is_none_or(|byte| b"{[".contains(&byte));

@@ -31,7 +31,7 @@ pub(super) const ROLES: &str = "administrator roles";
 /// What a listing of who has them is called.
 pub(super) const ASSIGNMENTS: &str = "role assignments";
 
-/// How many names of listings are told.
+/// How many names of listings are shown.
 const NAMED: usize = 3;
 
 /// What is missing of a listing: its name, and why.
@@ -57,7 +57,7 @@ pub(super) fn missing<'a>(gaps: impl IntoIterator<Item = Gap<'a>>) -> Vec<String
     gaps.into_iter().filter_map(line).collect()
 }
 
-/// Gaps for the same reason are told together: one missing privilege is one thing to say.
+/// Gaps for the same reason are reported together: one missing privilege is one warning.
 fn seen(gaps: Vec<Gap<'_>>) -> Vec<Seen> {
     let mut told: Vec<(Vec<String>, Seen)> = Vec::new();
     for (what, problem) in gaps {

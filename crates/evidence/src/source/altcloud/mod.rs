@@ -1,4 +1,4 @@
-//! The workspace directory: two-step verification, administrators, changes of accounts.
+//! The workspace directory: two-step verification, administrators, account changes.
 //!
 //! `config` is its section of the configuration, `service_account` the credentials file, `assertion` what is signed with
 //! it, `access` the tokens it is exchanged for, `dialect` how the provider is spoken to, `calls` what it is asked, `wire`
@@ -190,7 +190,7 @@ impl Session for AltCloudSession {
             retries,
             revalidated: 0,
             taken_over: None,
-            // The provider tells of its limits only when they are exceeded, and then the wait is short.
+            // The provider reports its limits only when they are exceeded, and then the wait is short.
             rate_limit: None,
             given_up: self.access.given_up(),
             paused_seconds: u64::try_from(self.access.paused().as_secs()).unwrap_or(0),

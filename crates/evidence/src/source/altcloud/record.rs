@@ -52,7 +52,7 @@ pub(super) struct UserListing {
     pub(super) users: u64,
 }
 
-/// A user, as `users.list` tells of it.
+/// A user, as `users.list` returns it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct User {
@@ -94,7 +94,7 @@ impl User {
         is_inactive(&self.suspended, &self.archived)
     }
 
-    /// It can sign in: certain only if both are told.
+    /// It can sign in: certain only if both are reported.
     pub(super) fn is_active(&self) -> bool {
         is_active(&self.suspended, &self.archived)
     }
@@ -117,7 +117,7 @@ pub(super) struct TwoStepVerification {
     pub(super) users: Vec<User>,
 }
 
-/// A role, as `roles.list` tells of it.
+/// A role, as `roles.list` returns it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Role {
@@ -135,7 +135,7 @@ pub(super) struct Role {
     pub(super) is_system_role: Field<bool>,
 }
 
-/// Who has a role, as `roleAssignments.list` tells of it.
+/// Who has a role, as `roleAssignments.list` returns it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Assignment {
@@ -159,7 +159,7 @@ pub(super) struct Assignment {
     pub(super) org_unit_id: Field<String>,
 }
 
-/// An assignment, and what `users.list` tells of the assignee.
+/// An assignment, and what `users.list` returns for the assignee.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AssignmentRecord {
@@ -262,7 +262,7 @@ pub(super) struct EventListing {
     pub(super) events: u64,
 }
 
-/// Something that an administrator did with an account, as `activities.list` tells of it.
+/// Something that an administrator did with an account, as `activities.list` returns it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AdminEvent {

@@ -62,7 +62,7 @@ impl OAuthScope {
     pub(super) fn privilege(self) -> &'static str {
         match self {
             OAuthScope::Users => "Admin API, Users: Read",
-            OAuthScope::Roles => "reading administrator roles, as a super administrator may",
+            OAuthScope::Roles => "permission to read administrator roles, which super administrators have",
             OAuthScope::Reports => "Reports",
         }
     }

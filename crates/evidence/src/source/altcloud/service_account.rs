@@ -104,7 +104,7 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
     if !can_be_path(value) {
         return Err(ServiceAccountError {
             message: format!(
-                "the environment variable {variable} holds something else than a path: it must hold the path of the \
+                "the environment variable {variable} does not hold a path: it must hold the path of the \
                  service account's credentials file, not its content"
             ),
             help: vec![
@@ -123,7 +123,7 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
     let (bytes, mode) = read(path).map_err(|what| ServiceAccountError {
         message: format!("{place} {what}"),
         help: vec![format!(
-            "check that {variable} holds the path of the file, not its content, and that this user may read the file"
+            "check that {variable} holds the path of the file, not its content, and that you can read the file"
         )],
     })?;
     let account = parse(&bytes).map_err(|trouble| ServiceAccountError {
@@ -132,7 +132,7 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
     })?;
     let warning = (mode & 0o077 != 0).then(|| {
         format!(
-            "{place} can be read by others than its owner (mode {:o}): chmod 600 {}",
+            "{place} can be read by other users (mode {:o}): run chmod 600 {}",
             mode & 0o7777,
             path.display()
         )
@@ -168,7 +168,7 @@ fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
     match input::read(path, FILE_LIMIT) {
         Ok((bytes, metadata)) => Ok((bytes, metadata.mode())),
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            Err(format!("is larger than {FILE_LIMIT} bytes: no credentials file is"))
+            Err(format!("is larger than {FILE_LIMIT} bytes, too large for a credentials file"))
         }
         Err(error) => Err(format!("cannot be read: {error}")),
     }
@@ -179,23 +179,23 @@ fn parse(bytes: &[u8]) -> Result<ServiceAccount, ServiceAccountError> {
     // Into a tree, not into a struct: the struct's errors quote the values they do not like.
     let tree: Value = serde_json::from_slice(bytes).map_err(|error| {
         let what = if bytes.trim_ascii_start().starts_with(b"-----BEGIN") {
-            "is a key in PEM form: the JSON file that holds it is needed".to_string()
+            "is a key in PEM form; the JSON file from the cloud console is needed".to_string()
         } else {
             format!("is not JSON (line {}, column {})", error.line(), error.column())
         };
         download(what)
     })?;
     let Value::Object(fields) = tree else {
-        return Err(download("is JSON, but no object".to_string()));
+        return Err(download("is JSON, but not an object".to_string()));
     };
     kind(&fields)?;
     let email = text(&fields, "client_email")?;
     if !is_word(email, 320) || !email.contains('@') {
-        return Err(download("has a client_email that is no e-mail address".to_string()));
+        return Err(download("has a client_email that is not an e-mail address".to_string()));
     }
     let key_id = text(&fields, "private_key_id")?;
     if !is_word(key_id, 256) {
-        return Err(download("has a private_key_id that cannot be one".to_string()));
+        return Err(download("has an invalid private_key_id".to_string()));
     }
     let pem = Zeroizing::new(text(&fields, "private_key")?.to_string());
     let key = private_key(&pem)?;
@@ -244,7 +244,7 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Result<&'a str, Servi
     match fields.get(name) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.as_str()),
         Some(Value::String(_)) => Err(download(format!("has an empty {name}"))),
-        Some(_) => Err(download(format!("has a {name} that is no text"))),
+        Some(_) => Err(download(format!("has a {name} that is not text"))),
         None => Err(download(format!("has no {name}"))),
     }
 }
@@ -266,17 +266,17 @@ fn private_key(pem: &str) -> Result<RsaKeyPair, ServiceAccountError> {
     let (label, document) = SecretDocument::from_pem(trimmed)
         .map_err(|_| download("has a private_key that is not in PEM form".to_string()))?;
     if label != "PRIVATE KEY" {
-        return Err(download("has a private_key that is no private key in PKCS#8 form".to_string()));
+        return Err(download("has a private_key that is not in PKCS#8 form".to_string()));
     }
     // The reason is one of a fixed set of words, never a part of the key.
     RsaKeyPair::from_pkcs8(document.as_bytes())
-        .map_err(|reason| download(format!("has a private_key that is no usable RSA key ({reason})")))
+        .map_err(|reason| download(format!("has a private_key that is not a usable RSA key ({reason})")))
 }
 
 /// The assertion is worth a token to whoever reads it, so it goes over https, or stays on this machine.
 fn address(text: &str) -> Result<Url, ServiceAccountError> {
     let bad = |what: &str| download(format!("has a token_uri that {what}"));
-    let url = Url::parse(text).map_err(|_| bad("is no address"))?;
+    let url = Url::parse(text).map_err(|_| bad("is not a URL"))?;
     let loopback = match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
@@ -297,8 +297,8 @@ fn is_word(text: &str, longest: usize) -> bool {
 }
 
 fn download(message: String) -> ServiceAccountError {
-    let help = "make a key for the service account in the cloud console (Keys, Add key, JSON) and use the file as it \
-                comes";
+    let help = "create a key for the service account in the cloud console (Keys, Add key, JSON) and use the file \
+                unchanged";
     ServiceAccountError { message, help: vec![help.to_string()] }
 }
 

@@ -1,6 +1,6 @@
 //! The provider's answers as they come over the wire, reduced to the fields that are used.
 //!
-//! Tolerant: a field that is missing or unknown is no error. A field of another type than documented is one: guessing
+//! Tolerant: a field that is missing or unknown is not an error. A field of another type than documented is one: guessing
 //! what it means would invent evidence. An answer is believed to be a listing only if it says so: `{}` from something
 //! else would read as "there are no users".
 

@@ -26,7 +26,7 @@ pub(super) struct ErrorDocument {
 pub(super) enum BodyForm {
     /// Begins with `{`.
     Json,
-    /// Begins with `<` and is no page.
+    /// Begins with `<` and is not a page.
     Xml,
     /// A page for people: from a proxy or a wrong address, never from the provider's API.
     Page,

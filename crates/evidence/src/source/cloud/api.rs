@@ -184,7 +184,7 @@ impl Host {
         self.ask(&GET_TRAIL_STATUS, &question).await
     }
 
-    /// A page of the log groups whose names begin so; the first, or the one that `token` stands for.
+    /// A page of the log groups whose names begin so; the first, or the one that `token` names.
     pub(super) async fn log_groups(
         &self,
         beginning: Option<&str>,

@@ -88,7 +88,7 @@ pub(super) static GET_CALLER_IDENTITY: Action<Caller> = Action {
     service: Service::Sts,
     call: Call {
         name: "sts:GetCallerIdentity",
-        purpose: "the connection test: whose credentials, which account",
+        purpose: "the connection test: identity and account of the credentials",
         times: "once",
         kind: Some("GetCallerIdentity"),
         media_type: Protocol::FORM,
@@ -117,7 +117,7 @@ pub(super) static DESCRIBE_TRAILS: Action<Vec<Trail>> = Action {
     call: Call {
         name: "cloudtrail:DescribeTrails",
         purpose: "`audit-trail`",
-        times: "once per region; shows the trails of other regions that cover this one too",
+        times: "once per region; also lists trails of other regions that cover this one",
         kind: Some("DescribeTrails"),
         media_type: Protocol::JSON,
         // A region has at most a few dozen trails, its own and other regions', of about 1 kB each.
@@ -147,7 +147,7 @@ pub(super) static GET_TRAIL_STATUS: Action<TrailStatus> = Action {
     call: Call {
         name: "cloudtrail:GetTrailStatus",
         purpose: "`audit-trail`",
-        times: "once per trail, in the region that is its home, whether that is configured or not",
+        times: "once per trail, in its home region, even if that is not configured",
         kind: Some("GetTrailStatus"),
         media_type: Protocol::JSON,
         limit: SMALL_LIMIT,

@@ -108,7 +108,7 @@ impl CloudSession {
                 counted(saturating_u64(known.len()), "trail", "trails"),
                 counted(groups_in_scope, "log group", "log groups"),
                 counted(saturating_u64(self.first.regions.len()), "region", "regions"),
-                if unread { ", of which not all could be read" } else { "" },
+                if unread { ", not all of them readable" } else { "" },
             ),
         };
         Survey { population, policy, known, trails, log_groups }

@@ -25,7 +25,7 @@ use evidence_settings::format;
 use evidence_settings::problem::{Complaint, Place};
 use evidence_settings::secret::quote;
 
-/// The variable that stands for `region`.
+/// The variable that can replace `region`.
 pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
 
 /// The controls this source can serve.
@@ -212,10 +212,8 @@ fn from_environment(decoder: &mut Decoder<'_, '_>, has_address: bool) -> Option<
     match result {
         Ok(region) => Some(Some(region)),
         Err(complaint) => {
-            let message = format!(
-                "the environment variable {REGION_VARIABLE} stands for this key: {}",
-                complaint.message
-            );
+            let message =
+                format!("the environment variable {REGION_VARIABLE} sets this key: {}", complaint.message);
             decoder.problems.add(
                 Place::Nowhere,
                 REGION.path_in(&SECTION),
@@ -229,25 +227,22 @@ fn from_environment(decoder: &mut Decoder<'_, '_>, has_address: bool) -> Option<
 /// A region whose addresses are known, of the same partition as `first`: credentials belong to one.
 fn region(text: &str, has_address: bool, first: &Option<Region>) -> Result<Region, Complaint> {
     let region = Region::new(text).ok_or_else(|| {
-        Complaint::new(format!("{} cannot be a region", quote(text)))
+        Complaint::new(format!("{} is not a valid region", quote(text)))
             .help("write the name of a region, such as `eu-central-1`")
     })?;
     if region.partition().is_none() && !has_address {
-        return Err(Complaint::new(format!(
-            "the addresses of {} are not known to this version",
-            quote(text)
-        ))
-        .help(
-            "set `endpoint_url`, or name a region of the public, the Chinese or the government partition",
-        ));
+        return Err(Complaint::new(format!("this version does not know the addresses of {}", quote(text)))
+            .help(
+                "set `endpoint_url`, or name a region of the public, the Chinese or the government partition",
+            ));
     }
     match first {
         Some(first) if first.partition() != region.partition() => Err(Complaint::new(format!(
-            "{} and {} are of different partitions",
+            "{} and {} belong to different partitions",
             quote(text),
             quote(first.as_str())
         ))
-        .help("an account belongs to one partition: collect from the other with a configuration of its own")),
+        .help("use a separate configuration for the other partition: an account belongs to one")),
         _ => Ok(region),
     }
 }
@@ -284,6 +279,6 @@ fn check_external_id(text: &str) -> Result<(), Complaint> {
     if (2..=1224).contains(&text.len()) && text.bytes().all(good) {
         return Ok(());
     }
-    Err(Complaint::new(format!("{} cannot be an external id", quote(text)))
+    Err(Complaint::new(format!("{} is not a valid external id", quote(text)))
         .help("it has 2 to 1224 letters, digits and `+=,.@:/_-`"))
 }

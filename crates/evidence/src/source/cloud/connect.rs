@@ -52,7 +52,7 @@ pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials
     let value = |name: &str, what: &str, key: &str| {
         env.var(name).ok_or_else(|| {
             connection(
-                format!("the environment variable {name} is not set: it must hold the {what}"),
+                format!("the {what} is missing: the environment variable {name} is not set"),
                 vec![format!("export {name}=..., or name another variable as sources.cloud.{key}")],
             )
         })
@@ -67,7 +67,7 @@ pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials
             CredentialError::SessionToken => &variables.session_token,
         };
         connection(
-            format!("the environment variable {name} does not hold what it should: {error}"),
+            format!("the environment variable {name} has an invalid value: {error}"),
             vec![format!("set {name} to the value alone, on one line")],
         )
     })
@@ -138,7 +138,7 @@ impl Test<'_> {
         match refused.class {
             Class::Unauthorized if of_role => connection(
                 format!("the role's own credentials are refused; {said} (HTTP {})", refused.meta.status),
-                vec!["a region that was enabled for the account only minutes ago refuses them for a while".into()],
+                vec!["if the region was enabled minutes ago, wait: it refuses new credentials for a while".into()],
             ),
             Class::Unauthorized => {
                 let (blame, help) = self.blame(code);
@@ -147,22 +147,22 @@ impl Test<'_> {
             Class::Forbidden(RefusalCause::Permission) if action.is(&ASSUME_ROLE) => {
                 let role = self.config.role.as_ref().map_or("", |role| role.arn.as_str());
                 connection(
-                    format!("the role {role} may not be assumed; {said} (HTTP {})", refused.meta.status),
+                    format!("the credentials cannot assume the role {role}; {said} (HTTP {})", refused.meta.status),
                     vec![
-                        format!("its trust policy must name the user or role of {}", variables.access_key_id),
-                        "if the trust policy asks for an external id, set sources.cloud.external_id to it".to_string(),
-                        "the user needs the permission sts:AssumeRole on the role".to_string(),
+                        format!("name the user or role of {} in the role's trust policy", variables.access_key_id),
+                        "if the trust policy requires an external id, set sources.cloud.external_id to it".to_string(),
+                        "allow the user sts:AssumeRole on the role".to_string(),
                     ],
                 )
             }
             Class::Forbidden(RefusalCause::Intermediary) => connection(
                 format!("{said} (HTTP {})", refused.meta.status),
-                vec!["the answer does not come from the provider: is there a proxy between?".to_string()],
+                vec!["check for a proxy: the answer does not come from the provider".to_string()],
             ),
             _ if action.is(&ASSUME_ROLE) => connection(
                 format!("{said} (HTTP {})", refused.meta.status),
-                vec!["session_duration must not be longer than the role's own maximum, nor than an hour if the \
-                      credentials are a role's themselves"
+                vec!["lower session_duration: it must not exceed the role's maximum, or one hour if the credentials \
+                      belong to a role themselves"
                     .to_string()],
             ),
             _ => connection(format!("{said} (HTTP {})", refused.meta.status), self.address_help()),
@@ -175,9 +175,7 @@ impl Test<'_> {
         let (id, secret, token) =
             (&variables.access_key_id, &variables.secret_access_key, &variables.session_token);
         if self.temporary {
-            let help = format!(
-                "the access key is a temporary one: set {token} to the session token that came with it"
-            );
+            let help = format!("set {token} to the session token of this temporary access key");
             return (format!("the session token in {token} is missing"), vec![help]);
         }
         match code {
@@ -186,13 +184,13 @@ impl Test<'_> {
                 vec!["get new ones, and set all three variables".to_string()],
             ),
             _ if is_unknown_key(code) => (
-                format!("the access key in {id} is not known to the provider"),
+                format!("the provider does not know the access key in {id}"),
                 vec![
                     format!(
-                        "is it deleted, inactive, or of another partition? {token} must belong to the same key"
+                        "check that the key exists, is active and of this partition, and that {token} belongs to it"
                     ),
                     format!("unset {token} for a key that is not temporary"),
-                    "a region that is not enabled for the account knows no key at all: set `region` to one that is"
+                    "set `region` to a region that is enabled for the account: others know no key"
                         .to_string(),
                 ],
             ),
@@ -211,7 +209,7 @@ impl Test<'_> {
         let help = match &failure.kind {
             FailureKind::Transport(_) => vec![
                 format!("check the network, the name of the region, and the address {}", hosts.address()),
-                "behind a proxy set HTTPS_PROXY".to_string(),
+                "behind a proxy, set HTTPS_PROXY".to_string(),
             ],
             FailureKind::Obstacle(obstacle, _) => {
                 let address = hosts.address();
@@ -219,7 +217,7 @@ impl Test<'_> {
                 obstacle.help(HelpTarget { host, address: "sources.cloud.endpoint_url", ca_file: None })
             }
             FailureKind::Throttled(_) | FailureKind::SecondaryLimit | FailureKind::RateLimited { .. } => {
-                vec!["wait some minutes and run again".to_string()]
+                vec!["wait a few minutes and run again".to_string()]
             }
             FailureKind::HostFault(_)
             | FailureKind::UnexpectedShape(_)
@@ -232,8 +230,8 @@ impl Test<'_> {
 
     fn address_help(&self) -> Vec<String> {
         match &self.config.endpoint_url {
-            Some(url) => vec![format!("is {url} the address of the provider's services?")],
-            None => vec!["try again later; a proxy in between can also be the cause".to_string()],
+            Some(url) => vec![format!("check that {url} is the address of the provider's services")],
+            None => vec!["try again later; a proxy can also be the cause".to_string()],
         }
     }
 }
@@ -265,7 +263,7 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> FirstAnswe
     FirstAnswers { policy, regions }
 }
 
-/// A page of a region's log groups: the first, or the one that `token` stands for.
+/// A page of a region's log groups: the first, or the one that `token` names.
 pub(super) async fn log_group_page(
     config: &CloudConfig,
     hosts: &Hosts,
@@ -292,20 +290,20 @@ fn warnings(caller: &Caller, first: &FirstAnswers, hosts: &Hosts) -> Vec<Warning
     if skew != 0 {
         let side = if skew > 0 { "behind" } else { "ahead of" };
         let text = format!(
-            "this machine's clock is {} s {side} the provider's: requests are signed with the provider's time, and the \
+            "this machine's clock is {} s {side} the provider's: requests are signed with the provider's time; \
              times in this bundle are this machine's",
             skew.unsigned_abs()
         );
         warnings.push(warning("clock_skewed", text, &caller.account));
     }
     if let Some(policy) = &first.policy {
-        warnings.extend(denied(policy, "the password policy will be not_verifiable", &caller.account));
+        warnings.extend(denied(policy, "the password policy will be not verifiable", &caller.account));
     }
     for RegionFirst { region, trails, groups } in &first.regions {
         let subject = format!("{}/{region}", caller.account);
         // Not more than that: another region may show the trail that passes.
-        warnings.extend(denied(trails, &format!("what {region} shows of trails is not known"), &subject));
-        let lost = format!("the retention of the log groups in {region} will be not_verifiable");
+        warnings.extend(denied(trails, &format!("the trails of {region} are not known"), &subject));
+        let lost = format!("the retention of the log groups in {region} will be not verifiable");
         warnings.extend(denied(groups, &lost, &subject));
     }
     warnings

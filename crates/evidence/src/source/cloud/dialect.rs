@@ -80,8 +80,9 @@ impl Dialect for CloudDialect {
         let (class, ErrorDocument { code, message, request_id }) = if answer.status == 200 {
             // A page of a proxy says nothing of what was asked. Whatever else it is, who reads it will see.
             if form == BodyForm::Page {
-                let message =
-                    Some("with a page that is not the provider's: is there a proxy between?".to_string());
+                let message = Some(
+                    "with a page that does not come from the provider, perhaps from a proxy".to_string(),
+                );
                 (
                     Class::HostFault { retry_after: None },
                     ErrorDocument { message, ..ErrorDocument::default() },

@@ -1,6 +1,6 @@
 //! The log groups of every region, to the end of their listings, and what is to be said of them.
 //!
-//! A listing that breaks off is no listing: what was read of that region is not stored, and nothing is concluded from
+//! A listing that breaks off is not a listing: what was read of that region is not stored, and nothing is concluded from
 //! it.
 
 use std::collections::{HashMap, HashSet};
@@ -159,12 +159,12 @@ impl Listed {
             return Err(format!("the listing has more than {most} log groups"));
         }
         if self.bytes > MAXIMUM_BYTES {
-            return Err(format!("the answers are larger than {} MiB in all", MAXIMUM_BYTES / 1024 / 1024));
+            return Err(format!("the answers exceed {} MiB in total", MAXIMUM_BYTES / 1024 / 1024));
         }
         self.groups.extend(groups);
         let Some(token) = next else { return Ok(None) };
         if self.pages >= MAXIMUM_PAGES || !self.tokens.insert(token.clone()) {
-            return Err("the pages of the listing do not come to an end".to_string());
+            return Err("the listing has too many pages, or its pages repeat".to_string());
         }
         Ok(Some(token))
     }

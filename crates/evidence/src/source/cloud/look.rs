@@ -1,6 +1,6 @@
 //! What the provider's answers mean: read, not shown, or failed.
 //!
-//! A refusal is not a failure: what may not be seen is not known, and the rest goes on. The provider's code decides,
+//! A refusal is not a failure: what may not be seen is not known, and the rest continues. The provider's code decides,
 //! never a part of its message.
 
 use super::answer::{RefusalMeaning, said};
@@ -123,7 +123,7 @@ pub(super) fn words(refused: &Refused) -> String {
         (_, Some(code)) => code.clone(),
         _ => match refused.class {
             Class::Forbidden(RefusalCause::Intermediary) => {
-                "a refusal that is not the provider's own".to_string()
+                "a refusal that does not come from the provider".to_string()
             }
             _ => "no message".to_string(),
         },

@@ -175,7 +175,7 @@ impl Session for CloudSession {
                 plan.artifacts.push(("trail status", trails));
                 plan.artifacts.push(("log groups", u64::from(groups_read)));
             }
-            // What is denied is no artifact; the warnings have said so.
+            // What is denied is not an artifact; the warnings have said so.
             plan.artifacts.retain(|(_, count)| *count > 0);
             plan.requests_minimum = requests;
             plan.requests_maximum = requests;

@@ -85,7 +85,7 @@ pub(super) fn check_trail(text: &str) -> Result<(), Complaint> {
         return Ok(());
     }
     let help = if text.contains('*') {
-        "patterns are not supported here: name the trails, or leave `trails` out for all"
+        "list the trails, or omit `trails` for all; patterns are not supported here"
     } else {
         "a name has 3 to 128 letters, digits, `.`, `_` and `-`; an ARN is written in full"
     };
@@ -98,7 +98,7 @@ pub(super) fn check_log_group(text: &str) -> Result<(), Complaint> {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || b"._/#-".contains(&byte);
     if text == "*" {
         return Err(
-            Complaint::new("`*` alone is every log group").help("leave `log_groups` out for all of them")
+            Complaint::new("`*` alone matches every log group").help("omit `log_groups` for all of them")
         );
     }
     if (1..=MAXIMUM_LOG_GROUP).contains(&name.len()) && name.bytes().all(good) {
@@ -107,9 +107,9 @@ pub(super) fn check_log_group(text: &str) -> Result<(), Complaint> {
     let help = if Arn::new(text).is_some() {
         "write the name alone, without the ARN: the regions are set by `regions`"
     } else {
-        "a name has letters, digits and `._/#-`; a `*` may stand at its end only"
+        "a name has letters, digits and `._/#-`; `*` is allowed at the end only"
     };
-    Err(Complaint::new(format!("{} cannot be the name of a log group", quote(text))).help(help))
+    Err(Complaint::new(format!("{} is not a valid log group name", quote(text))).help(help))
 }
 
 /// Whether an entry of `trails` means this trail.

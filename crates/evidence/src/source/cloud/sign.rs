@@ -126,7 +126,7 @@ impl Credentials {
         let (headers, _) = instructions.into_parts();
         for header in headers {
             let mut value = HeaderValue::from_str(header.value())
-                .map_err(|_| "the signature cannot stand in a header".to_string())?;
+                .map_err(|_| "the signature has characters that a header cannot hold".to_string())?;
             // Nobody needs to see any of these, and one of them is the session token.
             value.set_sensitive(true);
             request.headers.insert(HeaderName::from_static(header.name()), value);

@@ -87,16 +87,14 @@ impl Known {
             .arn()
             .ok_or_else(|| format!("the provider listed the trail {} without an ARN", self.shown()))?;
         let parts = Arn::new(arn).filter(|parts| scope::trail_name(*parts).is_some()).ok_or_else(|| {
-            format!("the provider listed a trail whose ARN cannot be one: {}", single_line(arn))
+            format!("the provider listed a trail with an invalid ARN: {}", single_line(arn))
         })?;
         let home = self.trail.home_region.value().map_or(parts.region, String::as_str);
         match Region::new(home).filter(|home| home.partition() == self.seen_in.partition()) {
             Some(region) => Ok(TrailHome { region, arn: arn.to_string() }),
-            None => Err(format!(
-                "the trail {} has a home region that cannot be one: {}",
-                self.shown(),
-                single_line(home)
-            )),
+            None => {
+                Err(format!("the trail {} has an invalid home region: {}", self.shown(), single_line(home)))
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The answers of the provider's calls, reduced to the fields that are used.
 //!
-//! Two services answer XML, two JSON. A field that is missing or unknown is no error; one of another type than
+//! Two services answer XML, two JSON. A field that is missing or unknown is not an error; one of another type than
 //! documented is: guessing what it means would invent evidence. A list that is missing is an error too, since "no
 //! trails" is a finding and has to be said; so is a log group without a name, which would pass as one that keeps its
 //! events forever.
@@ -43,7 +43,7 @@ impl Caller {
             && Printable(arn).to_string() == arn
             && Arn::new(arn).is_some_and(|arn| arn.account == account);
         if !good {
-            let text = "what it says of who is asking is not an ARN of the account".to_string();
+            let text = "the caller's identity is not an ARN of the account".to_string();
             return Err(ParseError::Shape(text));
         }
         Ok(Caller { account: account.to_string(), arn: arn.to_string() })
@@ -82,7 +82,7 @@ fn answer(bytes: &[u8], name: &str) -> Result<Element, ParseError> {
     if root.name == name {
         return Ok(root);
     }
-    Err(ParseError::Shape(format!("{} where {name} was due", crate::http::single_line(&root.name))))
+    Err(ParseError::Shape(format!("{} instead of {name}", crate::http::single_line(&root.name))))
 }
 
 fn required<'a>(parent: &'a Element, name: &str) -> Result<&'a Element, ParseError> {
@@ -98,9 +98,7 @@ fn required_text<'a>(parent: &'a Element, name: &str) -> Result<&'a str, ParseEr
 fn field<T: std::str::FromStr>(parent: &Element, name: &str) -> Result<Field<T>, ParseError> {
     let Some(element) = parent.child(name)? else { return Ok(Field::Absent) };
     let Some(text) = element.text() else { return Ok(Field::Null) };
-    text.parse()
-        .map(Field::Value)
-        .map_err(|_| ParseError::Shape(format!("{name} is of another type than documented")))
+    text.parse().map(Field::Value).map_err(|_| ParseError::Shape(format!("{name} has an undocumented type")))
 }
 
 /// `DescribeTrails`
@@ -117,7 +115,7 @@ pub(super) fn trails(bytes: &[u8]) -> Result<Vec<Trail>, ParseError> {
 pub(super) fn trail_status(bytes: &[u8]) -> Result<TrailStatus, ParseError> {
     let status: TrailStatus = object(bytes)?;
     if status == TrailStatus::default() {
-        return Err(ParseError::Shape("no part of a trail's status".to_string()));
+        return Err(ParseError::Shape("no field of a trail's status".to_string()));
     }
     Ok(status)
 }

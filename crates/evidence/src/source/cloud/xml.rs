@@ -36,7 +36,7 @@ impl Element {
         let first = children.next();
         match children.next() {
             None => Ok(first),
-            Some(_) => Err(ParseError::Shape(format!("two elements {name} in {}", self.name))),
+            Some(_) => Err(ParseError::Shape(format!("two {name} elements in {}", self.name))),
         }
     }
 
@@ -72,12 +72,14 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
                     return Err(broken("more than one outermost element"));
                 }
                 if open.len() >= MAXIMUM_DEPTH || elements > MAXIMUM_ELEMENTS {
-                    return Err(shape("the XML is deeper or larger than this answer ever is"));
+                    return Err(shape("the XML is nested too deeply or too large"));
                 }
                 open.push(Element { name: start.local_name().as_ref().to_string(), ..Element::default() });
             }
             Event::End(_) => {
-                let Some(element) = open.pop() else { return Err(broken("an end without a beginning")) };
+                let Some(element) = open.pop() else {
+                    return Err(broken("a closing tag without an opening one"));
+                };
                 match open.last_mut() {
                     Some(parent) => parent.children.push(element),
                     None => root = Some(element),
@@ -86,18 +88,17 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
             Event::Text(text) => add(&mut open, &text.xml10_content())?,
             Event::CData(text) => add(&mut open, &text.xml10_content())?,
             Event::GeneralRef(reference) => {
-                let character = character(&reference)
-                    .ok_or_else(|| shape("the XML uses an entity, which this answer never does"))?;
+                let character = character(&reference).ok_or_else(|| shape("the XML contains an entity"))?;
                 add(&mut open, character.encode_utf8(&mut [0; 4]))?;
             }
             Event::DocType(_) => {
-                return Err(shape("the XML has a document type, which this answer never has"));
+                return Err(shape("the XML contains a document type"));
             }
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             // Expanded above, so there are none.
             Event::Empty(_) => {}
             Event::Eof if open.is_empty() => return root.ok_or_else(|| broken("no element")),
-            Event::Eof => return Err(broken("it breaks off")),
+            Event::Eof => return Err(broken("it is truncated")),
         }
     }
 }
@@ -111,7 +112,7 @@ fn add(open: &mut [Element], text: &str) -> Result<(), ParseError> {
     Ok(())
 }
 
-/// The one character that a reference stands for.
+/// The character that a reference encodes.
 fn character(reference: &BytesRef<'_>) -> Option<char> {
     if reference.is_char_ref() {
         return reference.resolve_char_ref().ok().flatten();

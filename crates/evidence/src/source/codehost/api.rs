@@ -40,7 +40,7 @@ impl Api<'_> {
         self.client.ask(&call.get(self.base, parameters), call).await
     }
 
-    /// The same for a file's own bytes: `size` of them where the host has told it.
+    /// The same for a file's own bytes: `size` of them where the host has reported it.
     pub(super) async fn ask_raw(
         &self,
         call: &Call<Vec<u8>>,
@@ -127,7 +127,7 @@ impl Api<'_> {
             };
             number += 1;
             if number > MAXIMUM_PAGES || empty > MAXIMUM_EMPTY_PAGES || !seen.insert(url.to_string()) {
-                let text = "the pages of the listing do not come to an end".to_string();
+                let text = "the listing has too many pages, or its pages repeat".to_string();
                 let problem = CallError::Failed(failure(FailureKind::UnexpectedShape(text)));
                 listing.problems.push((number, problem));
                 return listing;
@@ -169,8 +169,7 @@ impl Api<'_> {
         let links = meta.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
         link::within(self.base, links, rel).map_err(|target| {
             let target = crate::http::single_line(&target);
-            let text =
-                format!("refused to follow a link to another origin, or with credentials in it: {target}");
+            let text = format!("refused to follow a link to another origin or with credentials: {target}");
             failure(FailureKind::Redirect(text))
         })
     }

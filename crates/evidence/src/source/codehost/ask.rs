@@ -90,7 +90,7 @@ async fn raw(
             | RefusalMeaning::LockedOut
             | RefusalMeaning::Nothing => look::denied(target, "CODEOWNERS", &refused),
         },
-        // Of a file whose size the host has told, it is no answer.
+        // Of a file whose size the host has reported, it is not an answer.
         Err(CallError::Failed(RequestFailure { kind: FailureKind::TooLarge { .. }, .. }))
             if size.is_none() =>
         {

@@ -133,8 +133,8 @@ const fn place(path: &'static str, name: &'static str, times: &'static str) -> C
 /// Whether the host shows the repository at all.
 pub(super) static REPOSITORY: Call<()> = Call {
     name: "/repos/{owner}/{repo}",
-    purpose: "telling \"no such repository\" from \"not shown to you\"",
-    times: "once for a repository that `repos` lists, when the look at its protection or at its CODEOWNERS ends with \
+    purpose: "distinguishing \"no such repository\" from \"not visible to the token\"",
+    times: "once for a repository that `repos` lists, if its protection or its CODEOWNERS is answered with \
             `Not Found`; never after discovery",
     kind: Some("repository"),
     media_type: JSON,

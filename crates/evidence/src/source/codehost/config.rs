@@ -78,7 +78,7 @@ static MODE: Key = Key {
     name: "mode",
     presence: Presence::Required,
     shape: Shape::Text(Format::Choice(&["token"])),
-    summary: "How the tool signs in. Apps with fine-grained permissions are not supported yet.",
+    summary: "How the tool authenticates. Apps with fine-grained permissions are not supported yet.",
     rule: "",
     example: "token",
     synonyms: &["auth", "auth_mode"],
@@ -108,7 +108,7 @@ static REPOS: Key = Key {
     name: "repos",
     presence: Presence::Required,
     shape: Shape::EverythingOr(Format::Custom(&names::REPOSITORY)),
-    summary: "The repositories: a list of org/repo, or \"*\" (in quotes) for every one of the organization.",
+    summary: "The repositories: a list of org/repo, or \"*\" (in quotes) for all repositories of the organization.",
     rule: "each entry belongs to `org` and appears once; case does not count",
     example: "[acme/web, acme/api]",
     synonyms: &["repositories", "repository", "projects"],
@@ -118,8 +118,8 @@ static BRANCH: Key = Key {
     name: "branch",
     presence: Presence::Default(DefaultValue::Text("main")),
     shape: Shape::Text(Format::Custom(&names::BRANCH)),
-    summary: "The branch whose protection is checked, in every repository.",
-    rule: "a valid name of a branch, without `refs/heads/`",
+    summary: "The branch that is checked in every repository.",
+    rule: "a valid branch name, without `refs/heads/`",
     example: "main",
     synonyms: &["default_branch", "ref"],
 };
@@ -129,7 +129,7 @@ static CONTROLS: Key = Key {
     presence: Presence::Derived("the top-level `controls`"),
     shape: Shape::List { of: Format::Word(&SERVED), may_be_empty: false },
     summary: "The controls to collect from this source; replaces the top-level list here.",
-    rule: "at least one, each once; may name controls the top-level list does not",
+    rule: "at least one, each once; may include controls that the top-level list does not",
     example: "[CC6.1]",
     synonyms: &[],
 };
@@ -138,7 +138,7 @@ static RATE_LIMIT_PAUSE: Key = Key {
     name: "rate_limit_pause",
     presence: Presence::Default(DefaultValue::Boolean(true)),
     shape: Shape::Boolean,
-    summary: "Wait for the reset when the rate limit is nearly used up, rather than fail.",
+    summary: "Wait for the reset when the rate limit is nearly used up, instead of failing.",
     rule: "",
     example: "true",
     synonyms: &["pause"],
@@ -148,7 +148,7 @@ static TIMEOUT_SECONDS: Key = Key {
     name: "timeout_seconds",
     presence: Presence::Default(DefaultValue::Integer(60)),
     shape: Shape::Seconds { maximum: 3600 },
-    summary: "The longest one request may take, in seconds.",
+    summary: "The time limit for one request, in seconds.",
     rule: "fractions are allowed",
     example: "60",
     synonyms: &["timeout"],
@@ -158,7 +158,7 @@ static API_URL: Key = Key {
     name: "api_url",
     presence: Presence::Default(DefaultValue::Text("https://api.github.com")),
     shape: Shape::Text(Format::Url),
-    summary: "The base of the API. A self-hosted one is usually https://HOST/api/v3.",
+    summary: "The base URL of the API; on a self-hosted server usually https://HOST/api/v3.",
     rule: "https, or http on loopback; no user, query or fragment; `CODEHOST_API_URL` overrides it",
     example: "https://code.example.com/api/v3",
     synonyms: &["url", "base_url", "host", "endpoint", "api"],
@@ -168,7 +168,7 @@ static MAX_CONCURRENCY: Key = Key {
     name: "max_concurrency",
     presence: Presence::Default(DefaultValue::Integer(32)),
     shape: Shape::Integer { minimum: 1, maximum: 100 },
-    summary: "How many requests may be under way at once.",
+    summary: "The maximum number of requests in flight.",
     rule: "",
     example: "32",
     synonyms: &["concurrency", "parallelism", "jobs"],
@@ -178,7 +178,7 @@ static REQUESTS_PER_MINUTE: Key = Key {
     name: "requests_per_minute",
     presence: Presence::Default(DefaultValue::Integer(900)),
     shape: Shape::Integer { minimum: 0, maximum: 100_000 },
-    summary: "How many requests may start in a minute; 0 means as many as there are.",
+    summary: "The maximum number of requests per minute; 0 means unlimited.",
     rule: "",
     example: "900",
     synonyms: &["rate", "rpm", "rate_limit"],
@@ -188,7 +188,7 @@ static CA_FILE: Key = Key {
     name: "ca_file",
     presence: Presence::Optional,
     shape: Shape::Text(Format::Path),
-    summary: "A PEM file with further root certificates, for a self-hosted code host.",
+    summary: "A PEM file with additional root certificates, for a self-hosted code host.",
     rule: "a leading `~/` is the home directory",
     example: "/etc/ssl/certs/company.pem",
     synonyms: &["ca", "ca_cert", "cacert", "ca_bundle"],
@@ -198,9 +198,9 @@ static REVALIDATE: Key = Key {
     name: "revalidate",
     presence: Presence::Default(DefaultValue::Boolean(false)),
     shape: Shape::Boolean,
-    summary: "Keep what was read in the cache directory, and ask only whether it has changed. What has not costs nothing \
-              of the rate limit.",
-    rule: "the records lie in `$XDG_CACHE_HOME/evidence` or `~/.cache/evidence`, for their owner alone",
+    summary: "Store answers in the cache directory, and ask the host only whether they have changed. Unchanged \
+              answers do not count towards the rate limit.",
+    rule: "the records are in `$XDG_CACHE_HOME/evidence` or `~/.cache/evidence`, readable only by their owner",
     example: "true",
     synonyms: &["cache", "etag", "conditional", "incremental"],
 };
@@ -287,7 +287,7 @@ fn repositories(
         }
         let complaint =
             Complaint::new(format!("{} does not belong to the organization `{org}`", quote(&value)))
-                .help(format!("write `{org}/{name}`, or remove it: a run collects from one organization"));
+                .help(format!("write `{org}/{name}`, or remove it: one run collects from one organization"));
         decoder.problems.add(place, path, complaint);
     }
     Some(Repositories::Listed(names))

@@ -39,10 +39,10 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
     let name = &config.token_env;
     let Some(value) = env.var(name) else {
         return Err(connection(
-            format!("the environment variable {name} is not set: it must hold the access token"),
+            format!("the access token is missing: the environment variable {name} is not set"),
             vec![
                 format!("export {name}=<token>, or name another variable as sources.codehost.token_env"),
-                "the host would say 'Bad credentials'".to_string(),
+                "without it the host answers 'Bad credentials'".to_string(),
             ],
         ));
     };
@@ -74,14 +74,14 @@ pub(super) async fn connect(
     };
     let mut warnings = warnings(&config, &scopes, &organization, &meta, surroundings.env.clock.now());
     warnings.extend(no_cache.map(|text| {
-        let message = format!("everything is asked for, whether it has changed or not: {text}");
+        let message = format!("nothing is revalidated, so everything is read again: {text}");
         warning("records_not_kept", message, &config)
     }));
     let wire::Organization { settings, counts } = organization;
     Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, warnings })
 }
 
-/// Where answers are kept, if that is wanted. That they cannot be kept is no reason not to collect.
+/// Where answers are kept, if that is wanted. If they cannot be kept, the run still collects.
 fn cache(
     config: &CodeHostConfig,
     token: &Token,
@@ -102,7 +102,7 @@ fn cache(
     let purpose = if surroundings.dry_run { Purpose::Plan { resume } } else { Purpose::Collect { resume } };
     match Cache::open(&directory, owner, purpose, Arc::clone(&surroundings.screen), env.clock.now()) {
         Ok(cache) => Ok(Some(Arc::new(cache))),
-        Err(error) => Err(format!("no records can be kept in {}: {error}", directory.display())),
+        Err(error) => Err(format!("cannot store records in {}: {error}", directory.display())),
     }
 }
 
@@ -135,8 +135,9 @@ fn client(
         plain: config.api_url.scheme() == "http",
         ..ClientSettings::default()
     };
-    let dialect = CodeHostDialect::new(token)
-        .ok_or_else(|| configuration("the token cannot stand in a header".to_string(), Vec::new()))?;
+    let dialect = CodeHostDialect::new(token).ok_or_else(|| {
+        configuration("the token has characters that a header cannot hold".to_string(), Vec::new())
+    })?;
     let clock = surroundings.env.clock.clone();
     let watch = SourceWatch::new(NAME, &surroundings.reporter);
     Client::new(settings, Arc::new(dialect), clock, watch).map_err(|text| configuration(text, Vec::new()))
@@ -167,13 +168,13 @@ fn forbid(meta: &Meta, config: &CodeHostConfig) -> Result<(), ConnectError> {
     }
     Err(configuration(
         format!(
-            "Forbidden scope: the token in {} can write ({}); nothing was collected with it",
+            "Forbidden scope: the token in {} has write access ({}); nothing was collected",
             config.token_env,
             forbidden.join(", ")
         ),
         vec![
-            "make a classic token with the scope read:org alone (and public_repo at most)".to_string(),
-            "private repositories need a fine-grained token with read-only permissions: the classic scope `repo` \
+            "create a classic token with only the scope read:org (and public_repo at most)".to_string(),
+            "use a fine-grained token with read-only permissions for private repositories: the classic scope `repo` \
              includes writing"
                 .to_string(),
         ],
@@ -193,26 +194,26 @@ fn warnings(
     if let Some(login) = organization.settings.login.value()
         && !login.eq_ignore_ascii_case(&config.org)
     {
-        let text = format!("the host answers for {} where {} was asked for", single_line(login), config.org);
+        let text =
+            format!("the host answered for the organization {}, not {}", single_line(login), config.org);
         warn("organization_name_differs", text);
     }
     if config.wants(&TWO_FACTOR_REQUIRED) {
         let shown = match organization.settings.two_factor_requirement_enabled {
             Field::Value(_) => None,
-            Field::Null => Some("the host shows it as null, as to members who are not owners"),
-            Field::Absent => Some("the host leaves it out, as for users outside the organization"),
+            Field::Null => Some("null, which the host sends to members who are not owners"),
+            Field::Absent => Some("absent, as for users outside the organization"),
         };
         if let Some(shown) = shown {
             let text = format!(
-                "the two-factor setting is not visible to this token ({shown}): CC6.1 will be not_verifiable; the \
+                "the two-factor setting is not visible to this token ({shown}): CC6.1 will be not verifiable; the \
                  token's user must be an organization owner"
             );
             warn("two_factor_not_visible", text);
         }
     }
     if scopes.reads_organization() == Some(false) {
-        let text =
-            "the token has no scope read:org: what the organization shows to members only stays unseen";
+        let text = "the token lacks the scope read:org: data visible only to members cannot be read";
         warn("scope_missing", text.to_string());
     }
     let whole_organization =
@@ -220,12 +221,12 @@ fn warnings(
     match scopes {
         Scopes::NotReported => warn(
             "scopes_not_reported",
-            "the host does not report this token's permissions: that it is read-only cannot be verified".to_string(),
+            "the host does not report this token's permissions, so read-only access cannot be verified".to_string(),
         ),
         Scopes::Classic(_) | Scopes::None
             if whole_organization && organization.counts.total_private_repos != Some(0) => warn(
             "private_repositories_unseen",
-            "a classic token without write access lists public repositories only; private ones need a fine-grained \
+            "a classic token without write access lists only public repositories; private ones need a fine-grained \
              token"
                 .to_string(),
         ),
@@ -258,16 +259,15 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
     let what = format!("'{text}' (HTTP {status}) for organization {org}");
     let help = match (refused.class, said(refused)) {
         (Class::Unauthorized, _) => vec![format!(
-            "the token in {} is invalid, expired or revoked: make a new one and set the variable again",
+            "create a new token and set {} to it: this one is invalid, expired or revoked",
             config.token_env
         )],
         (Class::NotFound, _) => vec![
             format!(
-                "check sources.codehost.org: is {org} an organization, spelled like this, on {}?",
+                "check sources.codehost.org: {org} must be the exact name of an organization on {}",
                 host(config)
             ),
-            "a private organization is shown to its members only: the token's user must belong to it"
-                .to_string(),
+            "for a private organization, the token's user must be a member".to_string(),
         ],
         (_, RefusalMeaning::Denied(Denial::SsoRequired)) => {
             let url =
@@ -283,30 +283,25 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
         }
         (_, RefusalMeaning::LockedOut) => {
             vec![
-                "the host has locked the user out after bad credentials: wait before trying again"
+                "wait before trying again: the host has locked the user out after bad credentials"
                     .to_string(),
             ]
         }
         (_, RefusalMeaning::Denied(Denial::OrganizationPolicy)) => {
-            vec![
-                "a policy of the organization shuts this token or this address out: ask an owner".to_string(),
-            ]
+            vec!["ask an organization owner: a policy blocks this token or this address".to_string()]
         }
         (Class::Forbidden(RefusalCause::Intermediary), _) => {
-            vec![
-                "the answer does not come from the host: is there a proxy between, or a wrong api_url?"
-                    .to_string(),
-            ]
+            vec!["check for a proxy and the api_url: the answer does not come from the host".to_string()]
         }
         (Class::Forbidden(_), _) => vec![
-            "the token lacks the scope read:org, or access to the organization".to_string(),
-            "a fine-grained token must have this organization as its resource owner and be approved by it"
+            "give the token the scope read:org and access to the organization".to_string(),
+            "for a fine-grained token, make this organization its resource owner and have it approved"
                 .to_string(),
         ],
         (Class::Gone, _) => {
-            vec!["the host has retired the API version this tool speaks: update evidence".to_string()]
+            vec!["update evidence: the host no longer supports this API version".to_string()]
         }
-        _ => vec![format!("is {} the address of the API?", config.api_url)],
+        _ => vec![format!("check that {} is the address of the API", config.api_url)],
     };
     connection(what, help)
 }
@@ -315,7 +310,7 @@ fn failed_error(failure: &RequestFailure, config: &CodeHostConfig) -> ConnectErr
     let help = match &failure.kind {
         FailureKind::Transport(_) => vec![
             format!("check the network, and sources.codehost.api_url ({})", config.api_url),
-            "behind a proxy set HTTPS_PROXY; for a private certificate authority set ca_file".to_string(),
+            "behind a proxy, set HTTPS_PROXY; for a private certificate authority set ca_file".to_string(),
         ],
         FailureKind::Obstacle(obstacle, _) => obstacle.help(HelpTarget {
             host: host(config),
@@ -324,18 +319,18 @@ fn failed_error(failure: &RequestFailure, config: &CodeHostConfig) -> ConnectErr
         }),
         FailureKind::RateLimited { .. } => {
             vec![
-                "wait for the reset, or set rate_limit_pause: true so that the run waits by itself"
+                "wait for the reset, or set rate_limit_pause: true so that the run waits automatically"
                     .to_string(),
             ]
         }
         FailureKind::SecondaryLimit | FailureKind::Throttled(_) => {
-            vec!["wait some minutes and run again".to_string()]
+            vec!["wait a few minutes and run again".to_string()]
         }
         FailureKind::HostFault(_) | FailureKind::UnexpectedShape(_) | FailureKind::TooLarge { .. } => {
-            vec![format!("is {} the address of the API? Then try again later", config.api_url)]
+            vec![format!("check that {} is the address of the API, then try again later", config.api_url)]
         }
         FailureKind::Redirect(_) => vec![format!(
-            "the token is sent to {} only; set sources.codehost.api_url to the API's present address",
+            "set sources.codehost.api_url to the API's current address; the token is sent only to {}",
             host(config)
         )],
         FailureKind::Unauthorized(_) | FailureKind::GivenUp { .. } => Vec::new(),

@@ -30,7 +30,7 @@ struct ErrorDocument {
 }
 
 impl CodeHostDialect {
-    /// The dialect with `token`; `None` if it cannot stand in a header.
+    /// The dialect with `token`; `None` if it is not a valid header value.
     pub(super) fn new(token: &Token) -> Option<CodeHostDialect> {
         Some(CodeHostDialect { authorization: token.header()? })
     }
@@ -84,7 +84,7 @@ impl Dialect for CodeHostDialect {
 }
 
 /// What the body is decides, rather than what it is called: some hosts name no type, or plain text. A page of HTML is
-/// nobody's answer to this question.
+/// not an answer to this question.
 fn is_json(answer: &Answer<'_>) -> bool {
     let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();
     let may_be_json = answer.body.is_some() && answer.first_byte().is_none_or(|byte| b"{[".contains(&byte));
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// The message decides whether there is nothing or nothing was shown: a list is no message.
+    /// The message decides whether there is nothing or nothing was shown: a list is not a message.
     #[test]
     fn the_words_of_a_refusal_are_an_object_s() {
         let dialect = CodeHostDialect::new(&Token::new("made-up").unwrap()).unwrap();

@@ -121,7 +121,7 @@ pub(super) fn protection_refused(target: RepositoryName<'_>, branch: &str, refus
         RefusalMeaning::NotFound | RefusalMeaning::Empty => {
             // The host hides protection from everybody but administrators behind the same words.
             let detail =
-                format!("branch protection: {} (the host shows it to administrators only)", refused.text());
+                format!("branch protection: {} (the host shows it only to administrators)", refused.text());
             let mut look = Look::new(Seen::Denied { reason: &reason::PERMISSION_DENIED, detail });
             look.exists = false;
             return look;
@@ -177,7 +177,7 @@ pub(super) fn file_shown(target: RepositoryName<'_>, place: &str, file: &File, m
     let mut look = codeowners_artifact(target, place, Some(file), decoded, meta);
     if let Some(size) = said {
         // The answer was whole, or it would be no JSON: what was read is judged, and the difference is told.
-        let text = format!("{place}: {length} bytes came where the host said {size}");
+        let text = format!("{place}: received {length} bytes, but the host reported {size}");
         look.warnings.push(target.warning("codeowners_size_differs", text));
     }
     Some(look)
@@ -205,7 +205,7 @@ pub(super) fn codeowners_artifact(
     if let Some(first) = invalid.first() {
         let count = u64::try_from(invalid.len()).unwrap_or(u64::MAX);
         let lines = counted(count, "invalid line", "invalid lines");
-        let text = format!("{place}: the host skips {lines}, the first is line {}", first.line);
+        let text = format!("{place}: the host ignores {lines}, the first is line {}", first.line);
         warnings.push(target.warning("codeowners_invalid_lines", text));
     }
     let name = target.artifact_name(artifact::CODEOWNERS.name);
@@ -215,7 +215,7 @@ pub(super) fn codeowners_artifact(
 
 pub(super) fn too_large(place: &str, size: Option<u64>) -> Look {
     let size = size.map_or_else(|| "more than 3 MB".to_string(), |size| format!("{size} bytes"));
-    let detail = format!("{place}: {size}, and the host loads no CODEOWNERS file over 3 MB");
+    let detail = format!("{place}: {size}, but the host ignores CODEOWNERS files over 3 MB");
     Look::new(Seen::Nothing { reason: &rules::default_owners::CODEOWNERS_TOO_LARGE, detail })
 }
 
@@ -260,7 +260,7 @@ pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
 pub(super) fn repository_not_found(what: &str) -> Failed {
     Failed {
         reason: &reason::NOT_FOUND,
-        message: format!("{what}: Not Found: there is no such repository, or the token cannot see it"),
+        message: format!("{what}: Not Found: the repository does not exist, or the token cannot see it"),
         status: Some(404),
         request_id: None,
     }
@@ -285,7 +285,7 @@ pub(super) fn foreign(target: RepositoryName<'_>, meta: &Meta, url: Option<&str>
         return None;
     }
     let owner = crate::http::single_line(owner);
-    let text = format!("the repository was transferred to {owner} and is not collected");
+    let text = format!("the repository was transferred to {owner} and was not collected");
     let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.clone() });
     look.warnings.push(target.warning("repository_transferred", text));
     Some(look)
@@ -293,7 +293,8 @@ pub(super) fn foreign(target: RepositoryName<'_>, meta: &Meta, url: Option<&str>
 
 /// An answer from another place that does not say whose repository it is about: nothing follows from it.
 pub(super) fn elsewhere(target: RepositoryName<'_>, meta: &Meta) -> Look {
-    let text = "the host answers from another repository: it was renamed or transferred; name it as it is called now";
+    let text = "the host answers for another repository: this one was renamed or transferred; configure its current \
+                name";
     let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.to_string() });
     look.warnings = moved(target, meta);
     look

@@ -60,8 +60,8 @@ fn name(what: &str, text: &str) -> Result<(), Complaint> {
         return Err(Complaint::new(format!("the name of the {what} has more than {MAX_NAME} characters")));
     }
     if text == "." || text == ".." || !text.chars().all(allowed) {
-        return Err(Complaint::new(format!("{} cannot be the name of the {what}", quote(text)))
-            .help("names have letters, digits, `-`, `_` and `.`"));
+        return Err(Complaint::new(format!("{} is not a valid name for the {what}", quote(text)))
+            .help("use only letters, digits, `-`, `_` and `.`"));
     }
     Ok(())
 }
@@ -69,8 +69,8 @@ fn name(what: &str, text: &str) -> Result<(), Complaint> {
 /// The two names in `org/repo`.
 pub(super) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
     if text == "*" {
-        return Err(Complaint::new("`*` cannot be one entry among others")
-            .help("for every repository of the organization write `repos: \"*\"`, without a list"));
+        return Err(Complaint::new("`*` cannot be an entry in a list")
+            .help("write `repos: \"*\"`, without a list, for all repositories"));
     }
     if text.contains("://") {
         return Err(Complaint::new(format!("{} is a URL, not `org/repo`", quote(text)))
@@ -86,7 +86,7 @@ pub(super) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
     }
     if repository.contains('*') {
         return Err(Complaint::new(format!("{}: patterns are not supported", quote(text)))
-            .help("list the repositories, or write `repos: \"*\"` for every one of the organization"));
+            .help("list the repositories, or write `repos: \"*\"` for all of them"));
     }
     name("organization", organization)?;
     name("repository", repository)?;
@@ -95,8 +95,8 @@ pub(super) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
 
 fn branch(text: &str) -> Result<(), Complaint> {
     let refuse = |why: &str| {
-        Complaint::new(format!("{} cannot be a branch: {why}", quote(text)))
-            .help("write the branch as `git branch` shows it")
+        Complaint::new(format!("{} is not a valid branch name: {why}", quote(text)))
+            .help("write the branch name exactly as `git branch` shows it")
     };
     if text.len() > MAX_BRANCH {
         return Err(Complaint::new(format!("the name of the branch has more than {MAX_BRANCH} bytes")));

@@ -107,16 +107,16 @@ impl CodeHostSession {
         }
         if listing.partial {
             let text =
-                "the host left repositories out of the list: the token is not authorized for single sign-on";
+                "the host omitted repositories from the list: the token is not authorized for single sign-on";
             found.push(CollectionItem::Warned(self.warning("partial_listing", text.to_string())));
         }
         if listing.problems.is_empty()
             && let Some((text, unlisted)) = self.unlisted(discovered)
         {
-            let text = format!("{text}: {unlisted} are not in this bundle");
+            let text = format!("{text}: {unlisted} missing from this bundle");
             if repeated > 0 {
                 // Where some come twice, others did not come: that is no matter of what the token may see.
-                let message = format!("repository discovery: {repeated} came twice, and {text}");
+                let message = format!("repository discovery: {repeated} listed twice, and {text}");
                 let problem = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
                 self.undiscovered(&mut found, &problem);
             } else {
@@ -131,7 +131,7 @@ impl CodeHostSession {
         let (public, private) = (self.counts.public_repos, self.counts.total_private_repos);
         let told = public.unwrap_or(0).saturating_add(private.unwrap_or(0));
         let unlisted = told.checked_sub(listed).filter(|unlisted| *unlisted > 0)?;
-        let text = format!("the token lists {listed} repositories and the organization says it has {told}");
+        let text = format!("the token lists {listed} repositories, but the organization reports {told}");
         Some((text, unlisted))
     }
 
@@ -153,15 +153,13 @@ impl CodeHostSession {
         let shown = crate::http::single_line(full_name);
         let valid = full_name.split_once('/').filter(|(_, name)| is_repository_name(name));
         let Some((owner, name)) = valid else {
-            return Err(problem(format!(
-                "the host listed a repository with a name that cannot be one: {shown}"
-            )));
+            return Err(problem(format!("the host listed a repository with an invalid name: {shown}")));
         };
         if !owner.eq_ignore_ascii_case(&self.config.org) {
             return Err(problem(format!("the host listed {shown}, which belongs to another organization")));
         }
         if !names.insert(name.to_ascii_lowercase()) {
-            return Err(problem(format!("the host listed {shown} twice under different ids")));
+            return Err(problem(format!("the host listed {shown} twice with different ids")));
         }
         Ok(name.into())
     }

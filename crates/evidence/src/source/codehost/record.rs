@@ -64,7 +64,7 @@ pub struct RequiredReviews {
     pub required_approving_review_count: Field<u64>,
 }
 
-/// `dismissal_restrictions`, reduced to names: the host sends whole profiles of people, which are nobody's evidence.
+/// `dismissal_restrictions`, reduced to names: the host sends whole profiles of people, which are not evidence.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DismissalRestrictions {
     /// Users.

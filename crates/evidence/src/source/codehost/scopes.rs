@@ -1,6 +1,6 @@
 //! What a token may do, as far as the host says.
 //!
-//! A classic token's scopes come with every answer. A fine-grained or app token's permissions are not told by any
+//! A classic token's scopes come with every answer. A fine-grained or app token's permissions are not in any
 //! answer, so that nothing is concluded about them, neither "harmless" nor "forbidden".
 
 use crate::http::Meta;
@@ -36,7 +36,7 @@ pub(super) enum Scopes {
     Classic(Vec<String>),
     /// A classic token without any scope: it reads public data.
     None,
-    /// No header: a fine-grained or app token, whose permissions no answer tells.
+    /// No header: a fine-grained or app token, whose permissions no answer has.
     NotReported,
 }
 
@@ -66,7 +66,7 @@ impl Scopes {
         }
     }
 
-    /// Whether the token can read the organization as a member; `None` if the host does not tell.
+    /// Whether the token can read the organization as a member; `None` if the host does not report it.
     pub(super) fn reads_organization(&self) -> Option<bool> {
         match self {
             Scopes::Classic(names) => Some(names.iter().any(|name| IMPLY_READ_ORG.contains(&name.as_str()))),

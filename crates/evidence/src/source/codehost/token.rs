@@ -22,7 +22,9 @@ impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             TokenError::Empty => "it is empty",
-            TokenError::NotOneWord => "it holds spaces, line breaks or other characters that no token has",
+            TokenError::NotOneWord => {
+                "it has spaces, line breaks or other characters that tokens never contain"
+            }
         })
     }
 }
@@ -33,7 +35,7 @@ impl Token {
     ///
     /// # Errors
     ///
-    /// If nothing is left, or something is left that cannot stand in a header.
+    /// If nothing is left, or something is left that is not a valid header value.
     pub(super) fn new(value: &str) -> Result<Token, TokenError> {
         let value = value.trim();
         if value.is_empty() {

@@ -1,6 +1,6 @@
 //! The code host's answers as they come over the wire, reduced to the fields that are used.
 //!
-//! Tolerant: a field that is missing or unknown is no error, since the host's own examples break its own schema here
+//! Tolerant: a field that is missing or unknown is not an error, since the host's own examples break its own schema here
 //! and there. A field of another type than documented is one: guessing what it means would invent evidence.
 //!
 //! What is `reduced` is what is kept of an answer between runs: the fields that are used, in the host's own form.
@@ -25,7 +25,7 @@ pub(super) struct Organization {
     pub(super) counts: RepositoryCounts,
 }
 
-/// How many repositories the organization has, as far as this token is told.
+/// How many repositories the organization has, as far as this token shows.
 #[derive(Debug, Clone, Default, Deserialize, Serialize)]
 pub(super) struct RepositoryCounts {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,13 +99,13 @@ pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
     if is_rule {
         Ok(protection)
     } else {
-        Err(ParseError::Shape("no part of a branch protection".to_string()))
+        Err(ParseError::Shape("no field of a branch protection".to_string()))
     }
 }
 
 pub(super) fn reduced_protection(protection: &BranchProtection) -> Vec<u8> {
     let mut kept = map(protection);
-    // The newer form of the list is no field of the artifact, and is judged.
+    // The newer form of the list is not a field of the artifact, and is judged.
     if let Field::Value(required) = &protection.required_status_checks
         && let Some(section) = kept.get_mut("required_status_checks").and_then(Value::as_object_mut)
     {
@@ -179,7 +179,7 @@ fn there<S: Serializer>(_: &Option<IgnoredAny>, serializer: S) -> Result<S::Ok, 
     serializer.serialize_bool(true)
 }
 
-/// An entry of a directory, of which nothing is used. A list of anything else is no directory.
+/// An entry of a directory, of which nothing is used. A list of anything else is not a directory.
 #[derive(Deserialize)]
 struct Entry {}
 

@@ -15,7 +15,7 @@ pub static ADMINISTRATORS: Rule = Rule {
     code: "administrators",
     expected: "no suspended or archived user has an administrator role, and there are 2 to 4 super administrators",
     permission: "Delegate the scopes admin.directory.rolemanagement.readonly and admin.directory.user.readonly to the \
-                 service account's client id, and let admin_email be somebody who may read administrator roles and \
+                 service account's client id, and set admin_email to a user who can read administrator roles and \
                  users.",
     improvement: None,
     reasons: &[
@@ -34,7 +34,7 @@ pub static INACTIVE_ADMINISTRATOR: Reason = Reason {
         severity: High,
         category: Misconfigured,
         title: "a suspended or archived user has an administrator role",
-        remediation: "In the admin console, under Account, Admin roles, take the role away from the user.",
+        remediation: "In the admin console, under Account, Admin roles, remove the role from the user.",
     }),
 };
 
@@ -45,7 +45,8 @@ pub static TOO_FEW_SUPER_ADMINISTRATORS: Reason = Reason {
         severity: Medium,
         category: Misconfigured,
         title: "there are fewer than 2 super administrators",
-        remediation: "Make a second person super administrator, so that the loss of one account locks nobody out.",
+        remediation: "Make a second person a super administrator, so that losing one account does not lock the \
+                      organization out.",
     }),
 };
 
@@ -56,8 +57,7 @@ pub static TOO_MANY_SUPER_ADMINISTRATORS: Reason = Reason {
         severity: High,
         category: Misconfigured,
         title: "there are more than 4 super administrators",
-        remediation: "Give administrators the narrower role that their work needs, and keep 2 to 4 super \
-                      administrators.",
+        remediation: "Give administrators narrower roles that fit their work, and keep 2 to 4 super administrators.",
     }),
 };
 
@@ -68,7 +68,7 @@ pub static GROUP_MEMBERS_NOT_READ: Reason = Reason {
         severity: Medium,
         category: Partial,
         title: "an administrator role is assigned to a group",
-        remediation: "This version does not read the members of groups: check by hand that none of them is suspended \
+        remediation: "This version does not read the members of groups: check by hand that no member is suspended \
                       or archived, or assign the role to users.",
     }),
 };
@@ -79,7 +79,7 @@ pub static ASSIGNEE_NOT_READ: Reason = Reason {
     advice: Some(Advice {
         severity: Medium,
         category: Partial,
-        title: "an administrator is not among the users that were read",
+        title: "an administrator is missing from the list of users",
         remediation: "Leave `domains` empty, so that the users of the whole customer are read, or check by hand.",
     }),
 };
@@ -102,9 +102,9 @@ struct Holders<'a> {
     groups: BTreeSet<&'a str>,
     /// A group has the super administrator's role.
     super_group: bool,
-    /// Users with a role whose number is not told. Some may be in `all` by their number, so they are not counted.
+    /// Users with a role whose number is not reported. Some may be in `all` by their number, so they are not counted.
     unnumbered: Vec<&'a Administrator>,
-    /// Somebody has a role of which it is not told whether it is the super administrator's, or has no number and may
+    /// A user has a role for which the answer omits whether it is the super administrator's, or has no number and may
     /// be a super administrator.
     untold: bool,
 }
@@ -156,7 +156,7 @@ impl<'a> Holders<'a> {
         }
         for user in &record.administrators_from_users_list {
             let Some(id) = number(&user.id) else {
-                // An address is no second key: whoever has it may be counted by number already.
+                // An address is not a second key: its user may already be counted by id.
                 holders.untold |= user.is_admin.value() != Some(&false);
                 holders.unnumbered.push(user);
                 continue;
@@ -209,7 +209,7 @@ impl<'a> Holders<'a> {
         let reason = if self.untold || untold_state || (self.supers.is_empty() && !self.super_group) {
             &reason::NO_EVIDENCE
         } else if strangers > 0 && (!whole_customer || (known_supers < FEWEST && !self.super_group)) {
-            // Whoever is no user of the whole customer is no suspended user of it, but no second administrator either.
+            // An account outside the customer is not a suspended user of it, nor a second administrator.
             &ASSIGNEE_NOT_READ
         } else if !self.groups.is_empty() {
             &GROUP_MEMBERS_NOT_READ
@@ -222,7 +222,7 @@ impl<'a> Holders<'a> {
     fn words(&self) -> String {
         let who = |id: &&str| match self.all.get(id) {
             Some(Some(user)) => user.primary_email.clone(),
-            _ => Field::Value(format!("number {id}")),
+            _ => Field::Value(format!("id {id}")),
         };
         let supers: Vec<Field<String>> = self.supers.iter().map(who).collect();
         let mut text = counted(supers.len(), "super administrator", "super administrators");
@@ -235,22 +235,22 @@ impl<'a> Holders<'a> {
         }
         let strangers = self.all.values().filter(|user| user.is_none()).count();
         if strangers > 0 {
-            text.push_str(&format!("; {strangers} not among the users that were read"));
+            text.push_str(&format!("; {strangers} missing from the list of users"));
         }
         if !self.unnumbered.is_empty() {
             let unnumbered = counted(self.unnumbered.len(), "administrator", "administrators");
-            text.push_str(&format!("; {unnumbered} without a number, not counted"));
+            text.push_str(&format!("; {unnumbered} without an id, not counted"));
         }
         text
     }
 }
 
-/// A number that is told.
+/// A number that is reported.
 fn number(field: &Field<String>) -> Option<&str> {
     field.value().map(String::as_str).filter(|number| !number.is_empty())
 }
 
-/// Whether each role is the super administrator's; `None` if that is not told.
+/// Whether each role is the super administrator's; `None` if it is not reported.
 ///
 /// The provider leaves the field out where it does not hold. That is an answer only if it is there where it does: a
 /// list on which no role is the super administrator's does not show the field, since every customer has that role.

@@ -7,7 +7,7 @@ use crate::source::altcloud::record::UserLifecycle;
 /// What happened to accounts is on record.
 pub static USER_LIFECYCLE_LOG: Rule = Rule {
     code: "user-lifecycle-log",
-    expected: "the log of accounts that were made, suspended, deleted or given a role can be read",
+    expected: "the log of accounts created, suspended, deleted or given a role can be read",
     permission: "Delegate the scope admin.reports.audit.readonly to the service account's client id, and let \
                  admin_email have the privilege Reports.",
     improvement: None,
@@ -15,7 +15,7 @@ pub static USER_LIFECYCLE_LOG: Rule = Rule {
 };
 
 /// Passes when every kind of event was read to its end. How often each happened is for people to judge: nothing
-/// having happened is no fault. `None` where a part was not read: that has an observation of its own.
+/// having happened is not a fault. `None` where a part was not read: that has an observation of its own.
 pub(in super::super) fn judge(record: &UserLifecycle) -> Option<Verdict> {
     if !record.event_names.iter().all(|listing| listing.read.is_complete()) {
         return None;

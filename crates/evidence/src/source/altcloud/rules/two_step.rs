@@ -26,18 +26,18 @@ pub static TWO_STEP_NOT_ENFORCED: Reason = Reason {
         category: Misconfigured,
         title: "two-step verification is not enforced for every active user",
         remediation: "In the admin console, under Security, Authentication, 2-step verification, turn enforcement on \
-                      for every organizational unit, and suspend accounts that nobody uses.",
+                      for every organizational unit, and suspend unused accounts.",
     }),
 };
 
-/// The provider did not tell for everybody.
+/// The provider did not report it for every user.
 pub static TWO_STEP_NOT_VISIBLE: Reason = Reason {
     code: "two_step_not_visible",
     advice: Some(Advice {
         severity: High,
         category: Partial,
-        title: "the state of two-step verification is not shown for every user",
-        remediation: "Collect with an admin_email that may read all users, such as a super administrator.",
+        title: "two-step verification is not reported for every user",
+        remediation: "Set admin_email to a user who can read all users, such as a super administrator.",
     }),
 };
 
@@ -50,7 +50,7 @@ pub(in super::super) struct TwoStepFacts {
     failing: usize,
     failing_enrolled: usize,
     failing_names: Vec<Field<String>>,
-    /// Whether the criterion holds for them was not told.
+    /// Whether the criterion holds for them was not reported.
     untold: usize,
     untold_names: Vec<Field<String>>,
 }
@@ -98,7 +98,7 @@ impl TwoStepFacts {
             let names = named(self.failing, self.failing_names.iter());
             let enrolled = self.failing_enrolled;
             let text = format!(
-                "two-step verification is not enforced for {} of {active} ({enrolled} enrolled without being made to): \
+                "two-step verification is not enforced for {} of {active} ({enrolled} enrolled voluntarily): \
                  {names}",
                 self.failing
             );
@@ -107,9 +107,7 @@ impl TwoStepFacts {
         if self.untold > 0 {
             let names = named(self.untold, self.untold_names.iter());
             let users = counted(self.untold, "user", "users");
-            let text = format!(
-                "whether it is enforced, or whether the account is active, is not told for {users}: {names}"
-            );
+            let text = format!("the host does not report enforcement or account status for {users}: {names}");
             return Verdict::unknown(&TWO_STEP_NOT_VISIBLE, text);
         }
         let inactive = format!("{} suspended or archived", self.inactive);
@@ -225,7 +223,7 @@ mod tests {
         let untold = user(Some(Some(false)), Some(Some(false)), None);
         let actual = said(&vec![untold; 7]);
         assert!(
-            actual.contains("not told for 7 users: a@acme.example, ") && actual.ends_with("and 2 more"),
+            actual.contains("account status for 7 users: a@acme.example, ") && actual.ends_with("and 2 more"),
             "{actual}"
         );
     }

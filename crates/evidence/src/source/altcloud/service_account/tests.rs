@@ -64,25 +64,25 @@ fn every_way_to_be_wrong_is_said_and_nothing_is_quoted() {
         (with("type", json!(["SECRET"])), "has no `type`"),
         (json!({"installed": {"client_secret": "SECRET"}}), "the file of an OAuth client"),
         (json!({}), "has no `type`"),
-        (json!(["SECRET"]), "is JSON, but no object"),
+        (json!(["SECRET"]), "is JSON, but not an object"),
         (with("client_email", Value::Null), "has no client_email"),
         (with("client_email", json!("")), "an empty client_email"),
-        (with("client_email", json!("SECRET")), "a client_email that is no e-mail address"),
-        (with("client_email", json!("SECRET\u{1b}@x")), "a client_email that is no e-mail address"),
-        (with("client_email", json!(["SECRET"])), "a client_email that is no text"),
+        (with("client_email", json!("SECRET")), "a client_email that is not an e-mail address"),
+        (with("client_email", json!("SECRET\u{1b}@x")), "a client_email that is not an e-mail address"),
+        (with("client_email", json!(["SECRET"])), "a client_email that is not text"),
         (with("private_key_id", Value::Null), "has no private_key_id"),
-        (with("private_key_id", json!("two words")), "a private_key_id that cannot be one"),
+        (with("private_key_id", json!("two words")), "an invalid private_key_id"),
         (with("private_key", Value::Null), "has no private_key"),
         (with("private_key", json!("SECRET")), "not in PEM form"),
         (with("private_key", json!(KEY.replace('\n', "\\n"))), "escaped twice"),
         (with("private_key", json!(pkcs1)), "in PKCS#1 form"),
-        (with("private_key", json!(public)), "no private key in PKCS#8 form"),
-        (with("private_key", json!(not_rsa)), "no usable RSA key"),
-        (with("token_uri", json!("SECRET")), "a token_uri that is no address"),
+        (with("private_key", json!(public)), "not in PKCS#8 form"),
+        (with("private_key", json!(not_rsa)), "not a usable RSA key"),
+        (with("token_uri", json!("SECRET")), "a token_uri that is not a URL"),
         (with("token_uri", json!("http://oauth2.example/token")), "is not https"),
         (with("token_uri", json!("file:///etc/passwd")), "names no host"),
         (with("token_uri", json!("https://user:SECRET@oauth2.example/token")), "has a user"),
-        (with("token_uri", json!(7)), "a token_uri that is no text"),
+        (with("token_uri", json!(7)), "a token_uri that is not text"),
     ];
     for (file, expected) in table {
         let trouble = parsed(&file).unwrap_err();
@@ -115,7 +115,7 @@ fn a_path_is_asked_for_and_a_variable_that_holds_more_is_not_shown() {
     let long = format!("/{}", "x.".repeat(300));
     for value in [file().to_string().as_str(), KEY, &long] {
         let trouble = load(VARIABLE, Some(value)).unwrap_err();
-        assert!(trouble.message.contains("something else than a path"), "{trouble:?}");
+        assert!(trouble.message.contains("does not hold a path"), "{trouble:?}");
         assert!(trouble.message.contains("not its content"), "{trouble:?}");
         assert!(trouble.message.len() < 250 && !format!("{trouble:?}").contains("MII"), "{trouble:?}");
     }
@@ -194,7 +194,7 @@ fn others_who_can_read_the_file_are_warned_of() {
     fs::write(&path, file().to_string()).unwrap();
     for (mode, warned) in [(0o600, false), (0o400, false), (0o640, true), (0o604, true)] {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        // A line break after the path, as from `$(cat file)`, is no part of it.
+        // A line break after the path, as from `$(cat file)`, is not a part of it.
         let value = format!("{}\n", path.display());
         let warning = load(VARIABLE, Some(&value)).unwrap().warning;
         assert_eq!(warning.is_some(), warned, "{mode:o}: {warning:?}");

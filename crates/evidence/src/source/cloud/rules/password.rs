@@ -50,7 +50,7 @@ pub static PASSWORD_CHARACTERS_NOT_REQUIRED: Reason = Reason {
     advice: Some(Advice {
         severity: Medium,
         category: Misconfigured,
-        title: "passwords need not have all four kinds of characters",
+        title: "passwords need not contain all four kinds of characters",
         remediation: "Require upper case letters, lower case letters, numbers and symbols in the account's password \
                       policy.",
     }),
@@ -63,7 +63,7 @@ const RECOMMENDED_LENGTH: u64 = 14;
 
 /// Passes when passwords have at least 8 characters and need all four kinds of them.
 ///
-/// If several criteria do not hold the reason is the length; `actual` tells all. What the answer leaves out was not
+/// If several criteria do not hold the reason is the length; `actual` describes all. What the answer leaves out was not
 /// read: with nothing that fails, the check is not verifiable.
 pub(in super::super) fn judge(policy: &PasswordPolicy) -> Verdict {
     let length = policy.minimum_password_length.value().copied();
@@ -80,10 +80,10 @@ pub(in super::super) fn judge(policy: &PasswordPolicy) -> Verdict {
     let (missing, untold) = (named(Some(false)), named(None));
     let mut words = vec![match length {
         Some(length) => format!("at least {length} characters"),
-        None => "the minimum length is not told".to_string(),
+        None => "minimum length not reported".to_string(),
     }];
     for (names, what) in
-        [(&named(Some(true)), "required"), (&missing, "not required"), (&untold, "not told whether required")]
+        [(&named(Some(true)), "required"), (&missing, "not required"), (&untold, "not reported")]
     {
         if !names.is_empty() {
             words.push(format!("{} {what}", names.join(", ")));
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(
             judge(&policy).actual.unwrap(),
             "at least 6 characters; upper case letters, lower case letters required; numbers not required; symbols \
-             not told whether required"
+             not reported"
         );
     }
 }

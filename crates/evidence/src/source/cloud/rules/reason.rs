@@ -15,7 +15,7 @@ pub static REGION_NOT_ENABLED: Reason = Reason {
         severity: Medium,
         category: Partial,
         title: "the region does not accept the credentials",
-        remediation: "The region may not be enabled for the account: enable it, or take it out of `regions`. It may \
-                      also have been enabled only minutes ago.",
+        remediation: "Enable the region for the account, or remove it from `regions`. If it was enabled minutes \
+                      ago, collect again later.",
     }),
 };

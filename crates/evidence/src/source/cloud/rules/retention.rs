@@ -31,7 +31,7 @@ pub static LOG_RETENTION_TOO_SHORT: Reason = Reason {
         category: Misconfigured,
         title: "log groups keep their events for less than 90 days",
         remediation: "Set the retention of the log groups that `actual` names to at least 90 days (365 recommended); \
-                      if they hold nothing that is evidence, name the others in `log_groups`.",
+                      or, if they hold no evidence, list only the others in `log_groups`.",
     }),
 };
 
@@ -109,7 +109,7 @@ impl Retention {
             return Verdict::fail(&LOG_RETENTION_TOO_SHORT, actual);
         }
         if self.untold > 0 {
-            let actual = format!("the retention of {} of {all} is not told", self.untold);
+            let actual = format!("the provider does not report the retention of {} of {all}", self.untold);
             return Verdict::unknown(&reason::NO_EVIDENCE, actual);
         }
         let verdict = Verdict::pass(match self.shortest {

@@ -23,7 +23,8 @@ pub static AUDIT_TRAIL_MISSING: Reason = Reason {
         severity: Critical,
         category: Missing,
         title: "there is no audit trail",
-        remediation: "Create a trail that applies to all regions and delivers to a bucket that few can write to.",
+        remediation: "Create a trail that applies to all regions and delivers to a bucket with restricted write \
+                      access.",
     }),
 };
 
@@ -38,15 +39,14 @@ pub static AUDIT_TRAIL_NOT_LOGGING: Reason = Reason {
     }),
 };
 
-/// What is logging covers one region only.
+/// Every trail that is logging covers only one region.
 pub static AUDIT_TRAIL_NOT_MULTI_REGION: Reason = Reason {
     code: "audit_trail_not_multi_region",
     advice: Some(Advice {
         severity: High,
         category: Misconfigured,
         title: "no audit trail that covers all regions is logging",
-        remediation: "Let a trail that is logging apply to all regions: what is done in another region is not \
-                      recorded otherwise.",
+        remediation: "Apply a logging trail to all regions; otherwise activity in other regions is not recorded.",
     }),
 };
 
@@ -66,7 +66,7 @@ pub(in super::super) struct AuditTrail {
 #[derive(Debug, Clone)]
 pub(in super::super) struct TrailFacts {
     pub(in super::super) name: String,
-    /// Whether it covers all regions; `None` if the provider did not tell.
+    /// Whether it covers all regions; `None` if the provider did not report it.
     pub(in super::super) multi_region: Option<bool>,
     pub(in super::super) logging: Logging,
     /// Why the latest delivery failed, if it did.
@@ -147,7 +147,7 @@ impl AuditTrail {
             words.push(format!("status not read: {}", names(&statuses)));
         }
         if !silent.is_empty() {
-            words.push(format!("not told enough: {}", names(&silent)));
+            words.push(format!("incomplete answer: {}", names(&silent)));
         }
         let reason = self.unread.iter().map(|(_, reason)| *reason).next();
         let reason = reason.or_else(|| self.trails.iter().find_map(unread));
@@ -252,7 +252,7 @@ mod tests {
         let facts = AuditTrail { trails: vec![trail(None, denied)], unread };
         assert_eq!(
             facts.judge().actual.unwrap(),
-            "not read: the trails of us-west-2, the trails of us-east-2; status not read: main; not told enough: main"
+            "not read: the trails of us-west-2, the trails of us-east-2; status not read: main; incomplete answer: main"
         );
     }
 }

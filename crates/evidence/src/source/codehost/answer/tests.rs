@@ -86,7 +86,8 @@ fn the_texts_of_refusals() {
         ("something new", denied(Permission)),
         ("Upgrade to a paid plan or make this repository public to enable this feature.", denied(PlanLimit)),
         (
-            "Resource protected by organization SAML enforcement. You must grant your Personal Access token access to this organization.",
+            "Resource protected by organization SAML enforcement. You must grant your Personal Access token access \
+             to this organization.",
             denied(SsoRequired),
         ),
         (
@@ -94,15 +95,18 @@ fn the_texts_of_refusals() {
             denied(OrganizationPolicy),
         ),
         (
-            "The 'org' organization forbids access via a fine-grained personal access tokens if the token's lifetime is greater than 90 days.",
+            "The 'org' organization forbids access via a fine-grained personal access tokens if the token's \
+             lifetime is greater than 90 days.",
             denied(OrganizationPolicy),
         ),
         (
-            "Although you appear to have the correct authorization credentials, the `org` organization has an IP allow list enabled, and your IP address is not permitted to access this resource.",
+            "Although you appear to have the correct authorization credentials, the `org` organization has an IP \
+             allow list enabled, and your IP address is not permitted to access this resource.",
             denied(OrganizationPolicy),
         ),
         (
-            "Although you appear to have the correct authorization credentials, the `org` organization has enabled OAuth App access restrictions, meaning that data access to third-parties is limited.",
+            "Although you appear to have the correct authorization credentials, the `org` organization has enabled \
+             OAuth App access restrictions, meaning that data access to third-parties is limited.",
             denied(OrganizationPolicy),
         ),
         ("Sorry. Your account was suspended", denied(OrganizationPolicy)),
@@ -145,7 +149,8 @@ fn single_sign_on_is_known_by_its_header() {
 fn the_texts_of_limits() {
     let reset = Some(DATE + 1_800);
     let primary = [
-        "API rate limit exceeded for user ID 1234. If you reach out to support for help, please include the request ID.",
+        "API rate limit exceeded for user ID 1234. If you reach out to support for help, please include the request \
+         ID.",
         "API rate limit exceeded for installation ID 5.",
         "API Rate Limit Exceeded for 1.2.3.4",
         "  api rate limit exceeded",
@@ -153,7 +158,8 @@ fn the_texts_of_limits() {
     let secondary = [
         "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
         "You have triggered an abuse detection mechanism. Please wait a few minutes before you try again.",
-        "You have triggered an abuse detection mechanism and have been temporarily blocked from content creation. Please retry your request again later.",
+        "You have triggered an abuse detection mechanism and have been temporarily blocked from content creation. \
+         Please retry your request again later.",
         "YOU HAVE EXCEEDED A SECONDARY RATE LIMIT",
     ];
     for status in [403, 429] {
@@ -187,7 +193,7 @@ fn the_texts_of_limits() {
             assert_eq!(classify(&answer), SECONDARY, "{url}");
         }
     }
-    // A text about limits in general is no limit.
+    // A text about limits in general is not a limit.
     for text in ["see our rate limit documentation", "the api rate limit exceeded page has moved"] {
         assert_eq!(classify(&refused(text)), Class::Forbidden(RefusalCause::Permission), "{text}");
     }

@@ -11,8 +11,9 @@ use crate::source::codehost::record::BranchProtection;
 pub static BRANCH_PROTECTION: Rule = Rule {
     code: "branch-protection",
     expected: "at least 1 approving review, at least one required status check, enforced for administrators",
-    permission: "Branch protection is shown to repository administrators only: give a fine-grained token \
-                 `Administration: read` on this repository, and let its user be an administrator of it.",
+    permission: "Give a fine-grained token \
+                 `Administration: read` on this repository, and make its user an administrator of it: the host \
+                 shows branch protection only to administrators.",
     improvement: Some(Advice {
         severity: Info,
         category: Improvement,
@@ -35,9 +36,10 @@ pub static BRANCH_UNPROTECTED: Reason = Reason {
         severity: High,
         category: Missing,
         title: "the branch has no protection rule",
-        remediation: "Add a branch protection rule that requires a pull request with at least one approving review, required \
-             status checks, and no bypass for administrators. Rulesets are not read by this version: a branch that \
-             only a ruleset protects is reported here too.",
+        remediation: "Add a branch protection rule that requires a pull request with at least one approving review, \
+                      required \
+             status checks, and no bypass for administrators. This version does not read rulesets: a branch that \
+             only a ruleset protects is also reported here.",
     }),
 };
 
@@ -48,8 +50,8 @@ pub static BRANCH_MISSING: Reason = Reason {
         severity: Medium,
         category: Misconfigured,
         title: "the branch does not exist",
-        remediation: "Set `branch` in the configuration to the branch that is released from, or collect this repository with a \
-             configuration of its own.",
+        remediation: "Set `branch` in the configuration to the release branch, or collect this repository with a \
+                      separate configuration.",
     }),
 };
 
@@ -81,7 +83,7 @@ pub static ADMINS_NOT_ENFORCED: Reason = Reason {
     advice: Some(Advice {
         severity: Medium,
         category: Misconfigured,
-        title: "administrators may bypass the branch protection rule",
+        title: "administrators can bypass the branch protection rule",
         remediation: "In the branch protection rule, turn on \"Do not allow bypassing the above settings\".",
     }),
 };
@@ -121,7 +123,7 @@ fn reviews(protection: &BranchProtection) -> (Criterion, Option<u64>) {
         Field::Absent | Field::Null => Some(0),
     };
     let words = match count {
-        None => "the number of approving reviews is not told".to_string(),
+        None => "number of approving reviews not reported".to_string(),
         Some(0) => "no approving review".to_string(),
         Some(1) => "1 approving review".to_string(),
         Some(count) => format!("{count} approving reviews"),
@@ -155,7 +157,7 @@ fn administrators(protection: &BranchProtection) -> Criterion {
     let words = match enabled {
         Some(true) => "enforced for administrators",
         Some(false) => "not enforced for administrators",
-        None => "whether it is enforced for administrators is not told",
+        None => "enforcement for administrators not reported",
     };
     Criterion { holds: enabled, reason: &ADMINS_NOT_ENFORCED, words: words.to_string() }
 }

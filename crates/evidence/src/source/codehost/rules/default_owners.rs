@@ -28,18 +28,19 @@ pub static CODEOWNERS_MISSING: Reason = Reason {
         severity: Medium,
         category: Missing,
         title: "there is no CODEOWNERS file",
-        remediation: "Add .github/CODEOWNERS with a line `* @organization/team`. A file in docs/ is not counted.",
+        remediation: "Add .github/CODEOWNERS with a line `* @organization/team`. A file in docs/ does not count.",
     }),
 };
 
-/// The CODEOWNERS file assigns nobody.
+/// The CODEOWNERS file assigns no owner.
 pub static CODEOWNERS_NO_OWNER: Reason = Reason {
     code: "codeowners_no_owner",
     advice: Some(Advice {
         severity: Medium,
         category: Misconfigured,
-        title: "the CODEOWNERS file assigns nobody",
-        remediation: "Add at least one line with a user or team, beginning with a default rule: `* @organization/team`.",
+        title: "the CODEOWNERS file assigns no owner",
+        remediation: "Add at least one line with a user or team, beginning with a default rule: `* \
+                      @organization/team`.",
     }),
 };
 
@@ -61,7 +62,7 @@ pub static CODEOWNERS_NOT_A_FILE: Reason = Reason {
         severity: Medium,
         category: Misconfigured,
         title: "CODEOWNERS is not a file",
-        remediation: "Replace it with a plain file, at .github/CODEOWNERS.",
+        remediation: "Replace it with a regular file at .github/CODEOWNERS.",
     }),
 };
 
@@ -88,7 +89,7 @@ pub fn judge(path: &str, owners: &CodeOwners) -> Verdict {
         }
         DefaultRule::CancelledBy { line, by } => Verdict::fail(
             &CODEOWNERS_NO_DEFAULT_RULE,
-            format!("{path} line {line}: default rule, cancelled by line {by}, which names no owner"),
+            format!("{path} line {line}: default rule, overridden by line {by}, which names no owner"),
         ),
         DefaultRule::Missing => {
             Verdict::fail(&CODEOWNERS_NO_DEFAULT_RULE, format!("{path} has no default rule"))
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
     use crate::rule::{Status, reason as shared};
 
-    /// Each form that the judgement tells apart, with what is told of it.
+    /// Each form that the judgement distinguishes, with its description.
     #[test]
     fn every_form_of_a_file() {
         let (ok, no_owner, no_default) = (&shared::OK, &CODEOWNERS_NO_OWNER, &CODEOWNERS_NO_DEFAULT_RULE);
@@ -120,7 +121,7 @@ mod tests {
                 "* @acme/all\n*\n",
                 Status::Fail,
                 no_default,
-                "CODEOWNERS line 1: default rule, cancelled by line 2, which names no owner",
+                "CODEOWNERS line 1: default rule, overridden by line 2, which names no owner",
             ),
         ] {
             let verdict = judge("CODEOWNERS", &CodeOwners::parse(text.as_bytes()));

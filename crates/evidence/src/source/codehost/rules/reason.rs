@@ -15,7 +15,7 @@ pub static PLAN_LIMIT: Reason = Reason {
         severity: Medium,
         category: Partial,
         title: "the organization's plan does not offer branch protection here",
-        remediation: "Upgrade the plan or make the repository public; until then nothing protects the branch.",
+        remediation: "Upgrade the plan or make the repository public; until then the branch is unprotected.",
     }),
 };
 

@@ -11,7 +11,7 @@ use crate::source::codehost::record::OrganizationSettings;
 pub static TWO_FACTOR_REQUIRED: Rule = Rule {
     code: "two-factor-required",
     expected: "two-factor authentication is required of every member",
-    permission: "Collect with a token whose user is an organization owner.",
+    permission: "Use a token whose user is an organization owner.",
     improvement: None,
     reasons: &[&TWO_FACTOR_DISABLED, &TWO_FACTOR_NOT_VISIBLE],
 };
@@ -23,7 +23,8 @@ pub static TWO_FACTOR_DISABLED: Reason = Reason {
         severity: Critical,
         category: Misconfigured,
         title: "two-factor authentication is not required",
-        remediation: "In the organization's settings, under Authentication security, require two-factor authentication for \
+        remediation: "In the organization's settings, under Authentication security, require two-factor \
+                      authentication for \
              everyone in the organization.",
     }),
 };
@@ -35,7 +36,7 @@ pub static TWO_FACTOR_NOT_VISIBLE: Reason = Reason {
         severity: High,
         category: Partial,
         title: "the two-factor setting is not visible to this token",
-        remediation: "The host shows it to organization owners only: collect with a token whose user is an organization owner \
+        remediation: "Use a token whose user is an organization owner \
              and, for a fine-grained token, whose resource owner is this organization.",
     }),
 };

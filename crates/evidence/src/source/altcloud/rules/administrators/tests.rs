@@ -281,7 +281,7 @@ fn a_stranger_is_no_second_super_administrator() {
     assert_eq!(outcome(&record), fail(&TOO_MANY_SUPER_ADMINISTRATORS), "but one too many");
 }
 
-/// Users whose number is not told are not added to those who are counted by number.
+/// Users whose number is not reported are not added to those who are counted by number.
 #[test]
 fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
     let yes = || Field::Value(true);
@@ -342,7 +342,7 @@ fn a_user_without_a_number_makes_the_count_uncertain_and_is_no_second_one() {
     record.administrators_from_users_list.extend([numbered, suspended(no())]);
     let actual = judge(&record).unwrap().actual.unwrap();
     assert!(actual.starts_with("1 suspended or archived: a@acme.example; "), "told once: {actual}");
-    assert!(actual.ends_with("; 1 administrator without a number, not counted"), "{actual}");
+    assert!(actual.ends_with("; 1 administrator without an id, not counted"), "{actual}");
 }
 
 /// What was found is told, and what there is none of is not mentioned.
@@ -361,7 +361,7 @@ fn only_what_was_found_is_told() {
     );
     assert_eq!(
         said(|w| w.role_assignments.push(assigned(OTHER, "s", "user", None))),
-        format!("{supers}, 3 administrators in all; 1 not among the users that were read")
+        format!("{supers}, 3 administrators in all; 1 missing from the list of users")
     );
     let none = judge(&workspace(0)).unwrap().actual.unwrap();
     assert_eq!(none, "0 super administrators, 0 administrators in all");
