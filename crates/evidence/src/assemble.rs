@@ -142,7 +142,7 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
     })
 }
 
-/// What `run.json` tells beside the sources.
+/// What `run.json` has besides the sources.
 pub struct RunContext {
     /// When the run began.
     pub started: Timestamp,

@@ -27,11 +27,11 @@ pub enum Command {
     Collect(CollectArgs),
     /// Check a bundle, strictly and offline.
     Verify(VerifyArgs),
-    /// Hand a bundle over to an evidence platform, and have it verified there.
+    /// Upload a bundle to an evidence platform, which verifies it.
     Upload(UploadArgs),
-    /// Write a commented evidence.yaml, and a key pair if wanted; never overwrites.
+    /// Write a commented evidence.yaml, and a key pair with --generate-keys; never overwrites.
     Init(InitArgs),
-    /// Make a key pair to sign bundles with; never overwrites.
+    /// Generate a key pair to sign bundles; never overwrites.
     Keygen(KeygenArgs),
     /// Print the JSON Schema of the configuration or of a document, for editors and validators.
     Schema(SchemaArgs),
@@ -56,7 +56,7 @@ pub struct CollectArgs {
     /// Validate and test connections without collecting.
     #[arg(short, long)]
     pub dry_run: bool,
-    /// Go on where a killed run of the last 24 hours ended. Needs `revalidate: true`.
+    /// Resume a run interrupted in the last 24 hours. Needs `revalidate: true`.
     #[arg(long)]
     pub resume: bool,
     /// Show every request, and every artifact with its size.
@@ -69,11 +69,12 @@ pub struct CollectArgs {
 
 /// `evidence verify`
 #[derive(Debug, Args)]
-#[command(after_help = "Trust comes from the first of these that you name; they do not mix: --public-key, \
+#[command(after_help = "The first of these that is given supplies the trusted keys; they are not combined: \
+                        --public-key, \
                         --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS (files, separated by \
                         colons); bundle.signing.trusted_keys of the configuration in --config, or else its signing \
-                        key. ./evidence.yaml does not count unless you name it. The key inside a bundle is never \
-                        trusted.")]
+                        key. ./evidence.yaml is read only if you name it with --config. The key inside a bundle is \
+                        never trusted.")]
 pub struct VerifyArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
@@ -87,19 +88,19 @@ pub struct VerifyArgs {
     /// The fingerprint of a key to trust: sha256:HEX, or OpenSSH's SHA256:BASE64.
     #[arg(long, value_name = "FINGERPRINT", conflicts_with_all = ["public_key", "allowed_signers"])]
     pub fingerprint: Vec<String>,
-    /// The organization the bundle must be about.
+    /// The organization that the bundle must describe.
     #[arg(long, value_name = "ORGANIZATION")]
     pub expect_org: Option<String>,
-    /// The greatest age of the bundle: 36h, 7d, 90m.
+    /// The maximum age of the bundle: 36h, 7d, 90m.
     #[arg(long, value_name = "DURATION")]
     pub max_age: Option<String>,
-    /// Configuration file to take trusted keys from; none is read unless you name it.
+    /// Configuration file with the trusted keys; no configuration is read without this option.
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     pub json: bool,
-    /// Print nothing: the exit code tells.
+    /// Print nothing; the result is the exit code.
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Show every warning, exclusion and error of the bundle.
@@ -110,17 +111,18 @@ pub struct VerifyArgs {
 /// `evidence upload`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The API key is read from the environment variable EVIDENCE_API_KEY, or the one that upload.api_key_env \
-                  names. The bundle is verified on this machine first, with the keys that `evidence verify` would trust: \
-                  those of EVIDENCE_TRUSTED_KEYS or of the configuration in --config. It stays where it is, \
-                  unless upload.delete_after_upload is set and the platform has verified it. To upload it again is safe: \
-                  the same bytes keep the same id."
+    after_help = "The API key is read from the environment variable EVIDENCE_API_KEY, or the one that \
+                  upload.api_key_env \
+                  names. The bundle is verified on this machine first, with the keys that `evidence verify` would \
+                  trust: those of EVIDENCE_TRUSTED_KEYS or of the configuration in --config. The local file is \
+                  kept, unless upload.delete_after_upload is set and the platform has verified the bundle. \
+                  Uploading again is safe: the same bytes keep the same id."
 )]
 pub struct UploadArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
     pub bundle: PathBuf,
-    /// Configuration file. Without it, the section `upload` of ./evidence.yaml counts, its keys do not.
+    /// Configuration file. Without it, only the section `upload` of ./evidence.yaml is used; its keys are not trusted.
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Address of the platform, in place of upload.api_url.
@@ -129,10 +131,10 @@ pub struct UploadArgs {
     /// The organization on the platform that the key must belong to, in place of upload.organization_id.
     #[arg(long, value_name = "ORGANIZATION")]
     pub organization: Option<String>,
-    /// A label for the bundle on the platform; adds to upload.tags, or replaces the one of that name.
+    /// A tag for the bundle on the platform; added to upload.tags, replaces a tag of the same name.
     #[arg(long, value_name = "NAME=TEXT")]
     pub tag: Vec<String>,
-    /// Print the address of the uploaded bundle and nothing else.
+    /// Print only the address of the uploaded bundle.
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -146,10 +148,10 @@ pub struct InitArgs {
     /// The organization on the code host.
     #[arg(long, value_name = "ORGANIZATION", default_value = "your-organization")]
     pub org: String,
-    /// Make a key pair as well.
+    /// Generate a key pair as well.
     #[arg(long)]
     pub generate_keys: bool,
-    /// Where the private key is, or is to be written.
+    /// The private key file; --generate-keys writes it.
     #[arg(long, value_name = "FILE", default_value = "./evidence-signing-key.pem")]
     pub key: PathBuf,
 }
@@ -157,7 +159,7 @@ pub struct InitArgs {
 /// `evidence keygen`
 #[derive(Debug, Args)]
 pub struct KeygenArgs {
-    /// The private key; the public key goes beside it with the ending .pub.pem.
+    /// The private key file; the public key is written next to it, with the ending .pub.pem.
     #[arg(short, long, value_name = "FILE", default_value = "./evidence-signing-key.pem")]
     pub output: PathBuf,
 }
@@ -165,7 +167,7 @@ pub struct KeygenArgs {
 /// `evidence schema`
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// Of what.
+    /// Which document to describe.
     #[arg(value_enum, default_value_t = SchemaOf::Config)]
     pub of: SchemaOf,
 }

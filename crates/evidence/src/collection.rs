@@ -224,7 +224,7 @@ impl<'a> Gathering<'a> {
         });
         if let Some((answers, began)) = account.taken_over.filter(|(answers, _)| *answers > 0) {
             let message = format!(
-                "{} taken over from the run that began at {} and did not come to its end: they are as of then, and \
+                "{} resumed from the interrupted run that began at {}: each describes the state at that time, and \
                  `collected_at` says of each artifact when it was read",
                 counted(answers, "answer was", "answers were"),
                 self.env.stamp_of(began)

@@ -38,7 +38,7 @@ pub enum Error {
     #[error("{0}")]
     Proxy(ProxyError),
     /// `--upload` without an upload configuration.
-    #[error("--upload needs an upload configuration")]
+    #[error("--upload needs an `upload` section in the configuration")]
     UploadNotConfigured {
         /// The configuration file.
         config: PathBuf,
@@ -63,8 +63,8 @@ pub enum Error {
         /// What to do.
         help: &'static str,
     },
-    /// A bundle that is to be uploaded is not what a trusted key signed.
-    #[error("{} is not what a trusted key signed", bundle.display())]
+    /// A bundle that is to be uploaded was not signed by a trusted key.
+    #[error("{} was not signed by a trusted key, or was changed", bundle.display())]
     Tampered {
         /// The bundle.
         bundle: PathBuf,
@@ -91,7 +91,7 @@ pub enum Error {
         source: io::Error,
     },
     /// Spooling: the disk.
-    #[error("cannot write to the disk of {}", directory.display())]
+    #[error("cannot write to the disk that holds {}", directory.display())]
     Spool {
         /// The directory.
         directory: PathBuf,
@@ -99,7 +99,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The system did not give what a run needs: a thread, a signal handler.
-    #[error("the system refuses what a run needs")]
+    #[error("cannot start: the operating system refused a resource")]
     System(#[source] io::Error),
     /// Writing the bundle.
     #[error("cannot create the bundle")]
@@ -131,7 +131,7 @@ pub enum Error {
     #[error("the bundle could not be judged")]
     CannotJudge,
     /// `verify` refused the bundle; already printed.
-    #[error("the bundle is not what a trusted key signed")]
+    #[error("the bundle was not signed by a trusted key, or was changed")]
     NotVerified,
     /// The upload. The local bundle stays.
     #[error("{failure}")]
@@ -207,44 +207,50 @@ impl Error {
             Error::Signing(error) => error.help(),
             Error::Proxy(ProxyError { variable }) => vec![
                 format!("set {variable} to http://proxy:port or https://proxy:port, or unset it"),
-                "name hosts that are reached directly in NO_PROXY".to_string(),
+                "list hosts that need no proxy in NO_PROXY".to_string(),
             ],
             Error::UploadNotConfigured { config } => vec![format!(
-                "add an `upload:` section with `api_url` to {}, or leave --upload out",
+                "add an `upload:` section with `api_url` to {}, or omit --upload",
                 config.display()
             )],
             Error::ApiKey { variable, collecting: true, .. } => {
-                vec![format!("export {variable}=<key>, or leave --upload out; nothing was collected")]
+                vec![format!("export {variable}=<key>, or omit --upload; nothing was collected")]
             }
             Error::ApiKey { variable, collecting: false, .. } => {
                 vec![format!("export {variable}=<key>; nothing was sent")]
             }
             Error::Tampered { .. } => {
-                vec!["do not rely on this bundle; nothing was sent. `evidence verify` says more".to_string()]
+                vec![
+                    "do not rely on this bundle; nothing was sent. Run `evidence verify` for details"
+                        .to_string(),
+                ]
             }
             Error::Upload { failure, bundle, again } => {
-                let stays = format!("the bundle stays: {}", bundle.display());
+                let stays = format!("the bundle is kept: {}", bundle.display());
                 let again =
-                    format!("try again with `{again}`: the same bytes keep the same id on the platform");
+                    format!("try again with `{again}`: the platform gives the same bytes the same id");
                 failure.help().into_iter().chain([stays]).chain(failure.may_pass().then_some(again)).collect()
             }
             Error::Connect(errors) => errors.iter().flat_map(|error| error.help.clone()).collect(),
             Error::NothingCollected { .. } => {
-                vec!["no bundle was written: there is nothing it could show".to_string()]
+                vec!["no bundle was written: there was no evidence to put in it".to_string()]
             }
             Error::Output { .. } => vec!["choose another directory with --output".to_string()],
             Error::Spool { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                vec!["choose a directory that you may write to with --output".to_string()]
+                vec!["choose a writable directory with --output".to_string()]
             }
             Error::Spool { .. } => {
-                vec!["make room there, or choose another directory with --output; nothing half-written is left".into()]
+                vec![
+                    "free some space, or choose another directory with --output; no partial file was left"
+                        .into(),
+                ]
             }
             Error::TooLarge { .. } => {
                 vec!["raise bundle.max_size_mb, or collect fewer repositories per configuration".to_string()]
             }
-            Error::Bundle(_) => vec!["nothing half-written is left".to_string()],
+            Error::Bundle(_) => vec!["no partial file was left".to_string()],
             Error::SelfVerification(_) => {
-                vec!["nothing was kept; this is a defect of evidence: please report it".to_string()]
+                vec!["no bundle was kept; this is a bug in evidence: please report it".to_string()]
             }
             Error::Write { help, .. } => help.iter().cloned().collect(),
         }
@@ -257,7 +263,7 @@ fn each_connection(errors: &[ConnectError], f: &mut fmt::Formatter<'_>) -> fmt::
 }
 
 fn each_reason(reasons: &[String], _: &Exit, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    f.write_str("nothing could be collected")?;
+    f.write_str("no evidence could be collected")?;
     reasons.iter().try_for_each(|reason| write!(f, "\n  {reason}"))
 }
 
@@ -269,8 +275,8 @@ fn largest_files(
 ) -> fmt::Result {
     write!(
         f,
-        "cannot create the bundle: it has {} bytes ({}), more than the limit of {} bytes ({}); its largest files, before \
-         compression:",
+        "cannot create the bundle: its size of {} bytes ({}) exceeds the limit of {} bytes ({}); its largest files, \
+         before compression:",
         thousands(*actual),
         bytes(*actual),
         thousands(*limit),
@@ -366,6 +372,10 @@ mod tests {
         let error = Error::Signing(SigningError::Unreadable { path: path(), source: denied() });
         assert_eq!(error.failures()[0].0, "cannot read the signing key somewhere: permission denied");
         let error = Error::Tampered { bundle: path(), source: refused() };
-        assert_eq!(error.failures()[0].0, "somewhere is not what a trusted key signed: gzip: it is damaged");
+        assert_eq!(
+            error.failures()[0].0,
+            "somewhere was not signed by a trusted key, or was changed: gzip: it is \
+                                           damaged"
+        );
     }
 }

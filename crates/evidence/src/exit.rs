@@ -17,7 +17,7 @@ pub enum Exit {
     Bundle,
     /// The upload failed.
     Upload,
-    /// `verify`: the bundle is not what a trusted key signed.
+    /// `verify`: the bundle was not signed by a trusted key, or was changed.
     NotVerified,
     /// Ctrl-C.
     Interrupted,

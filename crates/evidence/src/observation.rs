@@ -262,7 +262,7 @@ impl Artifact {
 /// Why a record cannot become an artifact.
 #[derive(Debug)]
 pub enum ArtifactError {
-    /// Its name cannot stand in a bundle.
+    /// Its name is not allowed in a bundle.
     Name(PathError),
     /// It cannot be written as JSON.
     Serialise(io::Error),
@@ -271,7 +271,9 @@ pub enum ArtifactError {
 impl fmt::Display for ArtifactError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ArtifactError::Name(error) => write!(f, "the artifact's name cannot stand in a bundle: {error}"),
+            ArtifactError::Name(error) => {
+                write!(f, "the artifact's name is not allowed in a bundle: {error}")
+            }
             ArtifactError::Serialise(error) => write!(f, "the artifact cannot be written as JSON: {error}"),
         }
     }

@@ -132,10 +132,9 @@ impl<'a> Upload<'a> {
         reporter: &Arc<dyn Reporter>,
     ) -> Result<Upload<'a>, UploadError> {
         let attempts = target.config.retry_attempts.saturating_add(1);
-        let authorization = target
-            .key
-            .header()
-            .ok_or_else(|| UploadError::Client("the API key cannot stand in a header".to_string()))?;
+        let authorization = target.key.header().ok_or_else(|| {
+            UploadError::Client("the API key has characters that a header cannot hold".to_string())
+        })?;
         let settings = ClientSettings {
             timeout: target.config.timeout,
             attempts,
@@ -217,12 +216,12 @@ impl<'a> Upload<'a> {
         let strange = |text: String| Err(UploadError::Strange { step: UploadStep::Upload, text });
         if status != "stored" {
             return strange(format!(
-                "the platform says `{}` of the bundle, not `stored`",
+                "the platform reports the bundle as `{}`, not `stored`",
                 self.clean(&status)
             ));
         }
         if !is_id(&bundle_id) {
-            return strange("the platform gave the bundle an id that cannot be one".to_string());
+            return strange("the platform sent an invalid bundle id".to_string());
         }
         Ok((bundle_id, meta.status == 200))
     }
@@ -303,7 +302,11 @@ impl<'a> Upload<'a> {
             (None, FailureKind::Obstacle(obstacle, text)) => no_answer(text, false, Some(obstacle)),
             (None, FailureKind::TooLarge { .. }) => {
                 let status = status.unwrap_or_default();
-                no_answer(format!("HTTP {status} with more than an answer of the platform has"), true, None)
+                no_answer(
+                    format!("HTTP {status} with an answer larger than the platform ever sends"),
+                    true,
+                    None,
+                )
             }
             (None, kind @ FailureKind::UnexpectedShape(_)) => {
                 UploadError::Strange { step, text: self.clean(&plain(kind)) }

@@ -42,7 +42,7 @@ pub enum SigningError {
         source: std::io::Error,
     },
     /// Another user could put another key in its place.
-    #[error("others could replace the signing key {}", path.display())]
+    #[error("other users could replace the signing key {}", path.display())]
     Replaceable {
         /// The key, as it is configured.
         path: PathBuf,
@@ -51,13 +51,13 @@ pub enum SigningError {
         weakness: Weakness,
     },
     /// The file is larger than a key can be.
-    #[error("the signing key {} is larger than any key", .0.display())]
+    #[error("the signing key file {} is too large to be a key", .0.display())]
     TooLarge(PathBuf),
     /// The variable that should hold the key is not set.
-    #[error("the environment variable {0} is not set: it must hold the signing key")]
+    #[error("the signing key is missing: the environment variable {0} is not set")]
     VariableUnset(String),
     /// The variable that should hold the passphrase is not set.
-    #[error("the environment variable {0} is not set: it must hold the signing key's passphrase")]
+    #[error("the signing key's passphrase is missing: the environment variable {0} is not set")]
     PassphraseUnset(String),
     /// What was found is not a usable key.
     #[error("cannot use the signing key in {place}")]
@@ -78,19 +78,19 @@ impl SigningError {
             }
             SigningError::Unreadable { .. } => {
                 vec![
-                    "make a key pair with `evidence keygen`, or correct bundle.signing.private_key_path"
+                    "generate a key pair with `evidence keygen`, or correct bundle.signing.private_key_path"
                         .into(),
                 ]
             }
             SigningError::Replaceable { weakness, .. } => weakness.help(),
             SigningError::TooLarge(_) => {
-                vec!["bundle.signing.private_key_path must name a private key in PEM form".into()]
+                vec!["set bundle.signing.private_key_path to a private key in PEM form".into()]
             }
             SigningError::VariableUnset(name) => {
                 vec![format!("export {name} with the private key in PEM form, or base64 of it")]
             }
             SigningError::PassphraseUnset(name) => vec![format!("export {name} with the key's passphrase")],
-            SigningError::Key { .. } => vec!["make a key pair with `evidence keygen`".into()],
+            SigningError::Key { .. } => vec!["generate a key pair with `evidence keygen`".into()],
         }
     }
 }
@@ -99,7 +99,7 @@ impl SigningError {
 ///
 /// # Errors
 ///
-/// If it cannot be read, is no Ed25519 key, or others could have put it there.
+/// If it cannot be read, is not an Ed25519 key, or others could have put it there.
 pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError> {
     let (bytes, place, warning) = match &config.key {
         KeySource::File(path) => {
@@ -155,7 +155,10 @@ fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<String>), Signin
     }
     let mode = metadata.mode() & 0o777;
     let warning = (mode & 0o044 != 0).then(|| {
-        format!("the signing key {} can be read by others (mode {mode:o}): chmod 600", path.display())
+        format!(
+            "the signing key {} can be read by other users (mode {mode:o}): run chmod 600",
+            path.display()
+        )
     });
     Ok((bytes, warning))
 }

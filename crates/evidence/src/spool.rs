@@ -41,7 +41,7 @@ pub struct Item {
     row: Option<NonZeroU32>,
 }
 
-/// A text in the spool that is no file of the bundle: what a check found, in words.
+/// A text in the spool that is not a file of the bundle: what a check found, in words.
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
     offset: u64,
@@ -117,7 +117,7 @@ impl Spool {
         Ok(number)
     }
 
-    /// Adds a text that is no file of the bundle.
+    /// Adds a text that is not a file of the bundle.
     ///
     /// # Errors
     ///

@@ -35,10 +35,10 @@ pub fn create(directory: &Path) -> io::Result<NamedTempFile> {
             Err(TryLockError::Error(_)) => return Ok(file),
         }
     }
-    Err(io::Error::other("other runs take away every temporary file"))
+    Err(io::Error::other("other runs delete every temporary file"))
 }
 
-/// Removes what killed runs left in this directory. What cannot be removed is left: it is no reason not to collect.
+/// Removes what killed runs left in this directory. Files that cannot be removed are left; the run still collects.
 pub fn sweep(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {

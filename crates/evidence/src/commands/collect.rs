@@ -25,7 +25,7 @@ use crate::signing;
 use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
 
-/// How many reasons are named when nothing could be collected.
+/// How many reasons are named when no evidence could be collected.
 const REASONS_SHOWN: usize = 5;
 
 /// Runs the command.
@@ -184,7 +184,7 @@ async fn interruptible<T>(
 }
 
 /// Connects every source, side by side. One that fails does not stop the others, unless it is a matter of the
-/// configuration, or none is left; all the failures are told, not only the first.
+/// configuration, or none is left; all the failures are reported, not only the first.
 async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, Error> {
     let attempts =
         config.sources.iter().map(|source| async move { (source.scope(), source.connect(run).await) });
@@ -259,7 +259,7 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     Ok(if whole { Exit::Success } else { Exit::Connection })
 }
 
-/// The credentials in use. Those that are missing or wrong are told by the connection test.
+/// The credentials in use. Those that are missing or wrong are reported by the connection test.
 fn credentials(config: &Config, env: &Env) -> impl Iterator<Item = String> {
     config.sources.iter().filter_map(|source| source.credentials(env).ok()).flatten()
 }
@@ -271,17 +271,19 @@ fn check_resume(args: &CollectArgs, config: &Config, env: &Env) -> Result<(), Er
     }
     if env.source_date_epoch().is_some() {
         return Err(Error::Usage {
-            message: "--resume: SOURCE_DATE_EPOCH is set, and what is taken over is told by its own time"
-                .to_string(),
-            help: "unset it, or collect without --resume".to_string(),
+            message:
+                "--resume cannot be combined with SOURCE_DATE_EPOCH: resumed answers carry their original \
+                      timestamps"
+                    .to_string(),
+            help: "unset SOURCE_DATE_EPOCH, or collect without --resume".to_string(),
         });
     }
     if config.sources.iter().any(|source| source.keeps_records()) {
         return Ok(());
     }
     Err(Error::Usage {
-        message: "--resume: no source of the configuration keeps what it has read".to_string(),
-        help: "set sources.codehost.revalidate: true; it works from the next run on".to_string(),
+        message: "--resume needs a source that stores its answers, and none is configured to".to_string(),
+        help: "set sources.codehost.revalidate: true; --resume then works from the next run on".to_string(),
     })
 }
 

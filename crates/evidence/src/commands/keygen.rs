@@ -33,7 +33,7 @@ impl KeyPair {
     /// Where the keys are and how they are recognised.
     pub(super) fn describe(&self) -> String {
         format!(
-            "private key  {}  (keep it; anybody who has it can sign as you)\n\
+            "private key  {}  (keep it secret; anyone who has it can sign as you)\n\
              public key   {}  (give it to your auditor, through a separate channel)\n\
              key id       {}\n\
              fingerprint  {}\n",
@@ -47,8 +47,9 @@ impl KeyPair {
     /// Says on standard error that `collect` will refuse the key where it is, if it will.
     pub(super) fn warn(&self) {
         let Ok(Some(weakness)) = signing::weakness(&self.private) else { return };
-        let mut text =
-            format!("note: others could replace this key, and `evidence collect` refuses it: {weakness}\n");
+        let mut text = format!(
+            "note: other users could replace this key, so `evidence collect` will refuse it: {weakness}\n"
+        );
         weakness.help().iter().for_each(|line| text.push_str(&format!("  help: {line}\n")));
         let _ = anstream::stderr().write_all(text.as_bytes());
     }
@@ -91,7 +92,7 @@ pub(super) fn public_path(private: &Path) -> PathBuf {
 
 /// The error for a file that is there already; the standard one speaks of an "entity".
 pub(super) fn taken() -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, "it exists already")
+    io::Error::new(io::ErrorKind::AlreadyExists, "it already exists")
 }
 
 /// Writes a file that must not be there yet.

@@ -148,10 +148,9 @@ fn deliver(
     context: &UploadContext<'_>,
 ) -> Result<Uploaded, UploadError> {
     let upload = Upload::new(target, context.env, context.screen, context.reporter)?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| UploadError::Client(format!("the system refuses what an upload needs: {error}")))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+        UploadError::Client(format!("cannot start: the operating system refused a resource: {error}"))
+    })?;
     let outcome = runtime.block_on(async {
         tokio::select! {
             outcome = upload.run(&looked.parcel, looked.signer()) => outcome,
@@ -169,8 +168,8 @@ fn deliver(
     }));
     if target.config.delete_after_upload {
         let text = match delete(bundle, &looked.file) {
-            Ok(()) => "the local bundle is deleted (upload.delete_after_upload)".to_string(),
-            Err(error) => format!("the local bundle is not deleted: {error}"),
+            Ok(()) => "the local bundle was deleted (upload.delete_after_upload)".to_string(),
+            Err(error) => format!("the local bundle was not deleted: {error}"),
         };
         context.reporter.event(Event::Upload(Uploading::Note(&text)));
     }
@@ -181,7 +180,7 @@ fn deliver(
 fn delete(bundle: &Path, sent: &File) -> io::Result<()> {
     let (named, sent) = (bundle.symlink_metadata()?, sent.metadata()?);
     if (named.dev(), named.ino()) != (sent.dev(), sent.ino()) {
-        return Err(io::Error::other("its name means something else now, or is a link"));
+        return Err(io::Error::other("the path now names another file, or a link"));
     }
     fs::remove_file(bundle)
 }
@@ -226,12 +225,12 @@ fn configuration(args: &UploadArgs, env: &Env) -> Result<UploadConfig, Error> {
 fn no_platform(config: Option<&Path>) -> Error {
     let help = match config {
         Some(path) => format!(
-            "name it with --endpoint, or add an `upload:` section with `api_url` to {}",
+            "set --endpoint, or add an `upload:` section with `api_url` to {}",
             Printable(&path.to_string_lossy())
         ),
-        None => "name it with --endpoint, or a configuration with --config".to_string(),
+        None => "set --endpoint, or name a configuration with --config".to_string(),
     };
-    Error::Usage { message: "there is no evidence platform to upload to".to_string(), help }
+    Error::Usage { message: "no evidence platform is configured".to_string(), help }
 }
 
 fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<UploadTarget, Error> {
@@ -308,10 +307,10 @@ fn unsent(failure: Failure, bundle: &Path) -> Error {
     let help = match failure {
         Failure::NotWhatWasSigned(source) => return Error::Tampered { bundle, source },
         Failure::NewerVersion(_) => {
-            "install a newer evidence, or upload with the one that made it; nothing was sent"
+            "install a newer version of evidence, or upload with the version that wrote the bundle; nothing was sent"
         }
         Failure::IntactNotAuthenticated(_) | Failure::CannotJudge(_) => {
-            "name a bundle that `evidence collect` has written; nothing was sent"
+            "name a bundle written by `evidence collect`; nothing was sent"
         }
     };
     Error::NotJudged { bundle, source: failure, help }

@@ -129,7 +129,7 @@ fn prepare(args: &VerifyArgs, env: &Env) -> Result<(TrustRoot, Option<Duration>)
     Ok((trust, max_age))
 }
 
-/// A closed pipe is the reader's business: the exit code tells as well.
+/// A closed pipe is the reader's business: the exit code has the result as well.
 fn put(text: &[u8]) {
     let _ = io::stdout().lock().write_all(text);
 }
@@ -168,20 +168,18 @@ fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
         safe(&bundle.controls.join(" ")),
     );
     if let Some(epoch) = bundle.source_date_epoch {
-        text.push_str(&format!("  time        SOURCE_DATE_EPOCH={epoch} took the place of the clock\n"));
+        text.push_str(&format!("  time        SOURCE_DATE_EPOCH={epoch} replaced the clock\n"));
     }
     if bundle.warnings_total > 0 {
         text.push_str(&format!("  warnings    {}\n", thousands(bundle.warnings_total)));
     }
     if bundle.excluded_total > 0 {
         let artifacts = counted(bundle.excluded_total, "artifact", "artifacts");
-        text.push_str(&format!("  excluded    {artifacts} left out as forbidden data\n"));
+        text.push_str(&format!("  excluded    {artifacts} left out: forbidden data\n"));
     }
     if bundle.errors_total > 0 {
         let errors = counted(bundle.errors_total, "error", "errors");
-        text.push_str(&format!(
-            "  missing     {errors} in the collection: not everything asked for is here\n"
-        ));
+        text.push_str(&format!("  missing     {errors} during collection: the bundle is incomplete\n"));
     }
     if args.verbose {
         for warning in &bundle.warnings {
@@ -247,7 +245,7 @@ fn failed_report(error: &VerifyError) -> Vec<u8> {
 
 fn intact_text(args: &VerifyArgs, intact: &Intact) -> String {
     format!(
-        "{}\n{YELLOW}INTACT, NOT AUTHENTICATED{YELLOW:#}: signed by {}, and you named no key to trust\n  \
+        "{}\n{YELLOW}INTACT, NOT AUTHENTICATED{YELLOW:#}: signed by {}; no trusted key was given\n  \
          Anyone can make such a bundle. Get the signer's public key through a separate channel and run\n  \
          evidence verify --public-key <file> {}\n  \
          For a bundle of your own, `--config <file>` names the configuration it was collected with.\n",
@@ -271,7 +269,7 @@ fn intact_report(intact: &Intact) -> Vec<u8> {
 fn newer_text(args: &VerifyArgs, newer: &NewerBundle) -> String {
     let trust = match &newer.trusted_by {
         Some(label) => format!("trusted by {}", Printable(label)),
-        None => "and you named no key to trust".to_string(),
+        None => "no trusted key was given".to_string(),
     };
     format!(
         "{}\n{YELLOW}NOT JUDGED{YELLOW:#}: {newer}\n  \
@@ -364,17 +362,17 @@ fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     let shown = path.to_string_lossy();
     input::read(path, KEY_FILE_LIMIT).map(|(bytes, _)| bytes).map_err(|error| Error::Usage {
         message: match error.kind() {
-            io::ErrorKind::FileTooLarge => format!("the key file {shown} is larger than any file of keys"),
+            io::ErrorKind::FileTooLarge => format!("the key file {shown} is too large"),
             _ => format!("cannot read the key file {shown}: {error}"),
         },
-        help: "name the signer's public key, in PEM or OpenSSH form".to_string(),
+        help: "give the signer's public key, in PEM or OpenSSH form".to_string(),
     })
 }
 
 fn trust_error(error: TrustError) -> Error {
     Error::Usage {
         message: format!("cannot trust this key: {}", Chain(&error)),
-        help: "a bundle is signed with Ed25519; name the signer's public key, in PEM or OpenSSH form"
+        help: "a bundle is signed with Ed25519; give the signer's public key, in PEM or OpenSSH form"
             .to_string(),
     }
 }

@@ -15,7 +15,7 @@ use jiff::SignedDuration;
 /// The window of the hourly limit in milliseconds.
 const WINDOW: u64 = 3_600_000;
 
-/// How long after the end of a window the run goes on, in milliseconds (see `http::quota`).
+/// How long after the end of a window the run continues, in milliseconds (see `http::quota`).
 const AFTER_RESET: u64 = 1_000;
 
 const MINUTE: u64 = 60_000;
@@ -141,7 +141,7 @@ impl Phase {
         share(self.requests, most, self.counted)
     }
 
-    /// Takes so many requests out of it, and tells how many of them are counted.
+    /// Takes so many requests out of it, and returns how many of them are counted.
     fn take(&mut self, requests: u64) -> u64 {
         let counted = share(self.counted, requests, self.requests);
         self.requests -= requests.min(self.requests);

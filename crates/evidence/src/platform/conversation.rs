@@ -32,11 +32,11 @@ pub(super) struct Conversation {
 pub(super) struct RequestLog {
     /// How often it was asked.
     pub(super) attempts: u32,
-    /// Its last answer, if that is no good one.
+    /// Its last answer, if that is not a success.
     pub(super) refusal: Option<BadAnswer>,
 }
 
-/// An answer that is no good one.
+/// An answer that is not a success.
 #[derive(Debug)]
 pub(super) enum BadAnswer {
     /// The platform refuses, in its own words.
@@ -107,7 +107,7 @@ pub(super) fn plain(kind: FailureKind) -> String {
     RequestFailure::local(kind).to_string()
 }
 
-/// What an answer means, and what the platform says with it if it is no good one: each text passed through `clean`.
+/// What an answer means, and what the platform says with it if it is not a success: each text passed through `clean`.
 fn understand(answer: &Answer<'_>, clean: &dyn Fn(&str) -> String) -> (Class, Option<BadAnswer>) {
     let status = answer.status;
     let content_type = answer.header("content-type").unwrap_or_default().to_ascii_lowercase();

@@ -60,12 +60,13 @@ impl PlatformRefusal {
         let text = match (self.problem.status, self.step) {
             (401, _) => {
                 let variable = &self.api_key_env;
-                format!("{variable} must hold a key of this platform that has not been revoked")
+                format!("set {variable} to a key of this platform that has not been revoked")
             }
             (403, UploadStep::Authenticate) => {
-                "the platform knows the key and lets it do nothing: ask its administrator".to_string()
+                "the platform knows the key but grants it no permission: ask the platform's administrator"
+                    .to_string()
             }
-            (403, _) => "the key must have the role `upload`: make one on the platform".to_string(),
+            (403, _) => "create a key with the role `upload` on the platform".to_string(),
             (404, UploadStep::Authenticate) => ADDRESS.to_string(),
             (413, _) => {
                 "have the platform's administrator raise its limit, or collect fewer repositories per \
@@ -79,9 +80,9 @@ impl PlatformRefusal {
     }
 }
 
-/// What to do if this is no platform.
-const ADDRESS: &str = "is this the address of an evidence platform? upload.api_url (or --endpoint) is what stands before \
-                       /api/v1";
+/// What to do if this is not a platform.
+const ADDRESS: &str = "check that this is the address of an evidence platform: upload.api_url (or --endpoint) is \
+                       the part before /api/v1";
 
 /// What to do about a bundle that is not what a key signed that the platform trusts. What is wrong with it decides: a code
 /// of the bundle format, or of the platform's store.
@@ -90,15 +91,15 @@ fn not_trusted(reason: Option<&str>) -> String {
         None | Some("signature-invalid" | "key-outside-validity" | "no-trusted-key") => TRUST.to_string(),
         Some(NewerBundle::CODE) => UPDATE.to_string(),
         Some("blob-missing" | "digest-mismatch") => {
-            "the platform has lost or changed what it was given: tell its administrator".to_string()
+            "the platform lost or changed the bundle: report this to its administrator".to_string()
         }
-        Some(_) => "this is no bundle, or a damaged one: look at it with `evidence verify`".to_string(),
+        Some(_) => "the file is damaged or not a bundle: check it with `evidence verify`".to_string(),
     }
 }
 
 /// What to do if the platform does not trust the signer.
-const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public key; \
-                     `evidence verify` shows its id";
+const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public \
+                     key; `evidence verify` shows its id";
 
 /// What to do if the platform is older than the bundle.
 const UPDATE: &str = "have the platform's administrator update it, then upload the bundle again";
@@ -122,7 +123,7 @@ pub enum UploadError {
         text: String,
         /// How often it was asked.
         attempts: u32,
-        /// Something answered that is no platform.
+        /// Something answered that is not a platform.
         foreign: bool,
         /// What stays in the way, if it stays.
         obstacle: Option<Box<Obstacle>>,
@@ -200,22 +201,24 @@ impl UploadError {
             UploadError::NotVerified { reason, .. } => not_trusted(reason.as_deref()),
             UploadError::NoAnswer { foreign: true, .. } => ADDRESS.to_string(),
             UploadError::NoAnswer { step: UploadStep::Upload, .. } => {
-                "check the proxy and the network; one that takes no bundle of this size may also just hang up"
+                "check the proxy and the network; a proxy that limits the size of requests may also close the \
+                 connection"
                     .to_string()
             }
             UploadError::NoAnswer { .. } => "check upload.api_url, the proxy and the network".to_string(),
             UploadError::OtherOrganization { .. } => {
-                "use a key of that organization, or correct upload.organization_id (or --organization); nothing was sent"
+                "use a key of that organization, or correct upload.organization_id (or --organization); nothing was \
+                 sent"
                     .to_string()
             }
             UploadError::Changed | UploadError::Local(_) => {
-                "something else writes to this file; look at it with `evidence verify` before you send it".to_string()
+                "another program writes to this file; check it with `evidence verify` before you upload it".to_string()
             }
             UploadError::OtherDigest { .. } | UploadError::OtherKey { .. } => {
-                "do not rely on this upload; tell the platform's administrator".to_string()
+                "do not rely on this upload; report it to the platform's administrator".to_string()
             }
             UploadError::Strange { .. } => {
-                "platform and evidence may be of versions that do not fit: tell the platform's administrator".to_string()
+                "this platform and this version of evidence may be incompatible: ask the platform's administrator".to_string()
             }
             UploadError::Client(_)
             | UploadError::Unreadable(_)
@@ -232,7 +235,7 @@ impl fmt::Display for UploadError {
             more => write!(f, " (after {more} attempts)"),
         };
         match self {
-            UploadError::Local(text) => write!(f, "the bundle is not uploaded: {text}"),
+            UploadError::Local(text) => write!(f, "the bundle was not uploaded: {text}"),
             UploadError::Client(text) => f.write_str(text),
             UploadError::Refused(refusal) => {
                 let PlatformRefusal { step, api_url, problem, attempts, .. } = &**refusal;
@@ -251,19 +254,19 @@ impl fmt::Display for UploadError {
             UploadError::Changed => {
                 f.write_str("the bundle changed while it was uploaded; the platform does not have it")
             }
-            UploadError::Unreadable(text) => write!(f, "the bundle cannot be read to its end: {text}"),
+            UploadError::Unreadable(text) => write!(f, "cannot read the whole bundle: {text}"),
             UploadError::OtherOrganization { expected, actual } => {
                 write!(f, "the API key belongs to the organization {actual}, not to {expected}")
             }
             UploadError::OtherDigest { sent, kept } => {
-                write!(f, "the platform says it keeps other bytes than were sent: sha256 {kept}, not {sent}")
+                write!(f, "the platform stored other bytes than were sent: sha256 {kept}, not {sent}")
             }
             UploadError::NotVerified { reason, words } => {
-                f.write_str("the platform has the bundle and could not verify it")?;
+                f.write_str("the platform stored the bundle but could not verify it")?;
                 joined(reason.as_deref(), words.as_deref()).iter().try_for_each(|text| write!(f, ": {text}"))
             }
             UploadError::OtherKey { local, platform } => {
-                write!(f, "the platform says the bundle was signed by {platform}; it was signed by {local}")
+                write!(f, "the platform reports the signing key {platform}; the bundle was signed by {local}")
             }
             UploadError::Interrupted(_) => f.write_str("interrupted: the upload is not complete"),
         }

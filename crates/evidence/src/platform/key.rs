@@ -13,7 +13,7 @@ pub struct ApiKey(SecretString);
 
 impl ApiKey {
     /// A key from a variable's value. White space around it is dropped, since a key read from a file brings a line break
-    /// along. `None` if what is left cannot stand in a header, or is so weak that the screen does not look for it.
+    /// along. `None` if what is left is not a valid header value, or is so weak that the screen does not look for it.
     pub fn new(value: &str) -> Option<ApiKey> {
         let value = value.trim();
         let usable = value.bytes().all(|byte| byte.is_ascii_graphic()) && is_sought(value.as_bytes());
@@ -47,7 +47,7 @@ pub enum ApiKeyError {
     Unset,
     /// What it holds cannot be a key.
     #[error(
-        "its value is shorter than any key, or has spaces, line breaks or other characters that no key has"
+        "its value is too short for a key, or has spaces, line breaks or other characters that keys never contain"
     )]
     Unusable,
 }

@@ -40,8 +40,8 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
 
 /// How many were not asked, and why.
 pub fn given_up(GivenUp { kind, failed, last, not_asked }: &GivenUp) -> String {
-    let looks = counted(*not_asked, "look was", "looks were");
-    format!("{kind}: {looks} not asked: {failed} requests in a row failed: {last}")
+    let looks = counted(*not_asked, "request was", "requests were");
+    format!("{kind}: {looks} skipped after {failed} consecutive failures: {last}")
 }
 
 /// `45 s`, `12 min 05 s`, `1 h 02 min`.

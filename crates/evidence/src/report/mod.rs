@@ -1,4 +1,4 @@
-//! What a run tells while it goes on. Stages send events; only a reporter prints.
+//! What a run reports while it is running. Stages send events; only a reporter prints.
 //!
 //! Progress, warnings and errors go to stderr, what a program could use to stdout. Every line passes the screen
 //! first, so that a secret in a name or message is not printed either, at any verbosity.
@@ -69,7 +69,7 @@ pub enum Event<'a> {
         source: SourceName,
         /// Looks that will follow.
         expected: u64,
-        /// The same in words; empty if there is nothing to tell.
+        /// The same in words; empty if there is nothing to report.
         text: &'a str,
     },
     /// One look is over.
@@ -124,7 +124,7 @@ pub enum Event<'a> {
         requests: u64,
         /// Answers among theirs that only said that nothing has changed.
         revalidated: u64,
-        /// The limit as last told.
+        /// The limit as last reported.
         rate_limit: Option<&'a RateLimitRecord>,
     },
     /// The run ends before the collection does.
@@ -161,7 +161,7 @@ pub enum Event<'a> {
         /// The time now.
         now: Timestamp,
     },
-    /// An upload goes on.
+    /// An upload makes progress.
     Upload(Uploading<'a>),
 }
 

@@ -59,12 +59,15 @@ pub(super) fn text(
                 plan.requests_maximum.saturating_sub(plan.requests_free),
             );
             let free = thousands(plan.requests_free);
-            let line = format!("  {:<9} {:<14} {free} if nothing has changed: {counted} count\n", "", "free");
+            let line = format!(
+                "  {:<9} {:<14} {free} if nothing has changed; {counted} count towards the limit\n",
+                "", "free"
+            );
             text.push_str(&line);
         }
         if plan.taken_over > 0 {
             let answers = counted(plan.taken_over, "answer", "answers");
-            let line = format!("  {:<9} {:<14} {answers} of the run that was killed\n", "", "taken over");
+            let line = format!("  {:<9} {:<14} {answers} of the interrupted run\n", "", "resumed");
             text.push_str(&line);
         }
         text.push_str(&format!("  {:<9} {:<14} {}\n", "", "time", finish_text(plan, now)));
@@ -102,7 +105,7 @@ fn not_planned(
     };
     let missing: Vec<String> = rules.iter().map(named).collect();
     if !missing.is_empty() {
-        let line = format!("  {:<9} {:<14} {}, all not_verifiable\n", "", "missing", missing.join(", "));
+        let line = format!("  {:<9} {:<14} {}, all not verifiable\n", "", "missing", missing.join(", "));
         text.push_str(&line);
     }
     text

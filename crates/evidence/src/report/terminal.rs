@@ -50,9 +50,9 @@ pub(super) struct State {
     collecting: Vec<Progress>,
     /// How often each kind of warning of each source occurred.
     kinds: BTreeMap<(String, String), u64>,
-    /// The wait of each source that was told last: until when, and how many minutes were left.
+    /// The wait of each source that was printed last: until when, and how many minutes were left.
     waits: BTreeMap<SourceName, (Timestamp, i64)>,
-    /// An upload follows: what comes next is told after it.
+    /// An upload follows: the next steps are printed after it.
     pub(super) upload_intended: bool,
     /// What comes next: the command that verifies, and the one that uploads.
     pub(super) next: Option<(String, String)>,
@@ -98,7 +98,7 @@ impl Terminal {
 
     pub(super) fn line(&self, state: &State, line: &str) {
         let write = || {
-            // Nobody reads a closed pipe; the run goes on.
+            // Nobody reads a closed pipe; the run continues.
             let _ = writeln!(anstream::stderr(), "{line}");
         };
         match (&state.bars, &state.sending) {
@@ -282,7 +282,7 @@ impl Terminal {
         }
     }
 
-    /// Tells what was held back: nobody else will.
+    /// Prints what was held back; nothing else does.
     fn stopped(&self) {
         let mut state = self.state();
         state.collecting.iter_mut().for_each(|progress| progress.done = true);
@@ -304,7 +304,7 @@ impl Terminal {
     ) {
         let mut state = self.state();
         if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
-            // It stays until what came of the source is told.
+            // It stays until the result of the source is printed.
             bar.set_message("done");
         }
         self.suppressed(&mut state, source.id());
@@ -393,19 +393,19 @@ impl Terminal {
     }
 }
 
-/// Rounded up: "0 s" is no wait.
+/// Rounded up: "0 s" is not a wait.
 fn whole_seconds(left: SignedDuration) -> SignedDuration {
     SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0))
 }
 
-/// `waiting 12 min 05 s until 14:30:00Z: the host asked for a rest`
+/// `waiting 12 min 05 s until 14:30:00Z: the host asked for a pause`
 pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDuration) -> String {
     let what = match reason {
         WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
-        WaitReason::SecondaryLimit => "the host asked for a rest",
-        WaitReason::HostFault => "the host is down and asked for the time",
+        WaitReason::SecondaryLimit => "the host asked for a pause",
+        WaitReason::HostFault => "the host is down and said when to retry",
         WaitReason::Throttled => "the host asks for fewer requests",
-        WaitReason::Pace => "this minute has had as many requests as the host tolerates",
+        WaitReason::Pace => "this minute's requests are used up",
     };
     format!("waiting {} until {}: {what}", duration(whole_seconds(left)), until.strftime("%H:%M:%SZ"))
 }
@@ -440,7 +440,7 @@ impl Progress {
         let bar = bars.map(|bars| {
             let bar = bars.add(ProgressBar::new(0));
             // Without a bar until it is known how much there is: nothing of nothing looks like all of it.
-            let style = ProgressStyle::with_template("  {prefix:<9} asking what there is  {msg}");
+            let style = ProgressStyle::with_template("  {prefix:<9} listing resources  {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_prefix(source.id());
             bar
@@ -504,7 +504,7 @@ impl Reporter for Terminal {
             Event::WaitOver(source) => self.wait_over(source),
             Event::GivenUp { source, given_up: GivenUp { kind, failed, last, .. } } => {
                 let text =
-                    format!("{kind}: {failed} requests in a row failed, the rest are not asked: {last}");
+                    format!("{kind}: {failed} consecutive requests failed, the rest are skipped: {last}");
                 self.item(&mut self.state(), source.id(), YELLOW, "stop", &self.safe(&text));
             }
             Event::Collected { source, tally, requests, revalidated, rate_limit } => {

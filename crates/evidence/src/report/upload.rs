@@ -125,14 +125,14 @@ impl Terminal {
             Uploading::Again { text, attempt, of, wait } => {
                 self.section(&mut state, "Platform");
                 let wait = SignedDuration::try_from(*wait).unwrap_or(SignedDuration::MAX);
-                // Rounded up: "0 s" is no wait.
+                // Rounded up: "0 s" is not a wait.
                 let wait = SignedDuration::from_secs(wait.as_secs() + i64::from(wait.subsec_nanos() > 0));
                 let text =
-                    format!("{}; attempt {attempt} of {of}, again in {}", self.safe(text), duration(wait));
+                    format!("{}; attempt {attempt} of {of}, retry in {}", self.safe(text), duration(wait));
                 self.item(&mut state, "platform", YELLOW, "wait", &text);
             }
             Uploading::Done { url, bundle_id, organization, already } => {
-                let already = if *already { ", was there already" } else { "" };
+                let already = if *already { ", already stored" } else { "" };
                 let line = self.safe(&format!("{organization}, bundle id {bundle_id}{already}"));
                 let url = self.safe(url);
                 // Behind a bundle's lines on stdout, or behind nothing there.
@@ -166,11 +166,11 @@ impl Terminal {
         let name = self.safe(&Printable(&name).to_string());
         let (style, word, text) = match found {
             LocalResult::Verified { trusted_by, complete } => {
-                let missing = if complete { "" } else { "; incomplete, as it says itself" };
+                let missing = if complete { "" } else { "; marked incomplete" };
                 (GREEN, "ok", format!("verified, trusted by {}{missing}", self.safe(trusted_by)))
             }
             LocalResult::NotAuthenticated => {
-                (YELLOW, "warn", "intact, not authenticated: you named no key to trust".to_string())
+                (YELLOW, "warn", "intact, not authenticated: no trusted key was given".to_string())
             }
             LocalResult::NotVerified => {
                 (YELLOW, "warn", "not verified here (upload.verify_before_upload)".to_string())

@@ -1,4 +1,4 @@
-//! What the client of a source tells, as events of the run.
+//! What the client of a source reports, as events of the run.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Event, Reporter};
 use crate::http::{Exchanged, GivenUp, WaitReason, Watch};
 use crate::observation::SourceName;
 
-/// Hands on what the client of this source tells.
+/// Hands on what the client of this source reports.
 pub struct SourceWatch {
     source: SourceName,
     reporter: Arc<dyn Reporter>,

@@ -60,7 +60,7 @@ impl Weakness {
                 };
                 format!("chmod {who}-w {path}")
             }
-            (PathFault::Owner(uid), _) => format!("run as user {uid}, or make {path} your own with chown"),
+            (PathFault::Owner(uid), _) => format!("run as user {uid}, or make {path} yours with chown"),
         };
         vec![
             first,

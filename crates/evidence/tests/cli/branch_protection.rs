@@ -310,7 +310,7 @@ fn an_answer_of_another_shape() {
         // The connection test is an answer too, but with one control there is nothing else.
         let run = lab.collect(&[]).exits(3);
         assert_eq!(lab.requested().iter().filter(|path| path.ends_with("/protection")).count(), 1, "{body}");
-        assert!(run.stderr.contains("not of the documented form"), "{body}: {}", run.stderr);
+        assert!(run.stderr.contains("not have the documented form"), "{body}: {}", run.stderr);
     }
 }
 
@@ -320,7 +320,7 @@ fn settings_that_the_host_leaves_out() {
     // A rule always has its own address: an object with nothing in it is something else, not a rule that requires
     // nothing.
     let lab = protected(Protection::new().body(json!({})));
-    lab.collect(&[]).exits(3).says("no part of a branch protection");
+    lab.collect(&[]).exits(3).says("no field of a branch protection");
     let lab = protected(Protection::new().body(json!({
         "required_pull_request_reviews": {},
         "required_status_checks": { "strict": false, "contexts": ["ci"] },

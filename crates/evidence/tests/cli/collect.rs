@@ -60,9 +60,9 @@ fn dry_run_of_many_pages_reads_only_the_first_and_the_last() {
 fn dry_run_says_what_is_not_listed() {
     let lab = Lab::new(sandbox::demo_organization()).env("CODEHOST_TOKEN", sandbox::DEMO_MEMBER_TOKEN);
     let run = lab.collect(&["--dry-run"]).exits(0);
-    let said = "not listed     the token lists 6 repositories and the organization says it has 14";
+    let said = "not listed     the token lists 6 repositories, but the organization reports 14";
     assert!(run.stdout.contains(said), "{}", run.stdout);
-    lab.collect(&[]).says("it has 14: 8 are not in this bundle");
+    lab.collect(&[]).says("reports 14: 8 missing from this bundle");
 }
 
 /// 1,201 requests at least and 500 left: the plan says when the limit would let it finish.

@@ -195,7 +195,7 @@ fn a_certificate_of_the_configured_authority_is_trusted() {
 fn certificates_that_no_retry_makes_better() {
     let good = Certificate::good;
     for (certificate, says) in [
-        (Certificate { issuer: &STRANGE, ..good() }, ["issuer", "sources.codehost.ca_file"]),
+        (Certificate { issuer: &STRANGE, ..good() }, ["untrusted authority", "sources.codehost.ca_file"]),
         (Certificate { name: "code.example", ..good() }, ["code.example", "sources.codehost.api_url"]),
         (Certificate { years: (2020, 2021), ..good() }, ["expired at 2021-01-01", "renew"]),
         (Certificate { years: (2090, 2100), ..good() }, ["not valid before 2090-01-01", "clock"]),
@@ -330,12 +330,16 @@ fn an_upload_fails_once_too() {
     let bundle = format!("evidence-bundles/{}", lab.output()[0]);
     let upload =
         |lab: &Lab, url: &str| lab.run(&["upload", &bundle, "--config", "evidence.yaml", "--endpoint", url]);
-    let run = upload(&lab, &tls.url()).exits(6).says("issuer").says("SSL_CERT_FILE").says_not("attempts");
+    let run = upload(&lab, &tls.url())
+        .exits(6)
+        .says("untrusted authority")
+        .says("SSL_CERT_FILE")
+        .says_not("attempts");
     assert_eq!(tls.connections(), 1, "{}", run.stderr);
     // The machine's own store, replaced.
     lab.write("other.pem", STRANGE.pem());
     let trusting = lab.env("SSL_CERT_FILE", "other.pem");
-    upload(&trusting, &tls.url()).exits(6).says_not("issuer");
+    upload(&trusting, &tls.url()).exits(6).says_not("untrusted authority");
     let lab = through(&proxy, trusting);
     upload(&lab, "https://localhost:9").exits(6).says("407").says("HTTPS_PROXY").says_not(PROXY_PASSWORD);
     assert_eq!(proxy.connections(), 1);
@@ -370,10 +374,10 @@ fn what_is_not_asked_is_one_line() {
     let fault = Fault::on("*/protection").kind(FaultKind::Status(502, Body::Json));
     let lab = Lab::new(large_organization(300).fault(fault)).env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN);
     let run = lab.collect(&[]).exits(3);
-    let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains("not asked")).collect();
+    let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains("skipped")).collect();
     assert!(run.stderr.lines().count() < 60, "{}", run.stderr);
     assert_eq!(lines.len(), 2, "{}", run.stderr);
-    assert!(lines[0].contains("20 requests in a row"), "{}", lines[0]);
+    assert!(lines[0].contains("20 consecutive requests"), "{}", lines[0]);
     let last = lines[1];
-    assert!(last.contains("branch protection") && last.contains("looks were not asked"), "{last}");
+    assert!(last.contains("branch protection") && last.contains("requests were skipped"), "{last}");
 }

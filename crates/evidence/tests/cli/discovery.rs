@@ -82,7 +82,7 @@ fn a_repository_on_two_pages_is_one() {
     assert_eq!(found.len(), 249 + 1, "and what is unknown");
     let errors = bundle.errors();
     let shifted = |(code, subject, message): &(String, String, String)| {
-        code == "host_error" && subject == "acme" && message.contains("1 came twice")
+        code == "host_error" && subject == "acme" && message.contains("1 listed twice")
     };
     assert!(!errors.is_empty() && errors.iter().all(shifted), "{errors:?}");
 }
@@ -105,7 +105,7 @@ fn links_that_never_end_end() {
         let host = sandbox::large_organization(20);
         let endless = matches!(bad, BadLink::Endless);
         let lab = lab(host.fault(Fault::on("/orgs/acme/repos*").kind(FaultKind::BadLink(bad))));
-        let run = lab.collect(&[]).exits(3).says("do not come to an end");
+        let run = lab.collect(&[]).exits(3).says("too many pages");
         assert_eq!(subjects(&run.bundle()).len(), 21, "twenty repositories, and what is unknown");
         let read = pages(&lab).len();
         assert!(if endless { read <= 1_000 } else { read <= 3 }, "{read} pages were read");

@@ -27,7 +27,7 @@ fn a_bundle_over_the_limit_is_5_and_tells_the_largest() {
     let run = lab.collect(&[]).exits(5).says("max_size_mb").leaves_nothing();
     insta::assert_snapshot!("too_large", run.shown());
     // Sizes are redacted there.
-    let run = run.says("more than the limit of 1,000,000 bytes (1.0 MB)").says("bytes (2.1 MB)");
+    let run = run.says("exceeds the limit of 1,000,000 bytes (1.0 MB)").says("bytes (2.1 MB)");
     for name in ["big-0", "big-1", "big-2"] {
         assert!(run.stderr.contains(&format!("repo_acme_{name}_codeowners.json")), "{}", run.stderr);
     }

@@ -154,7 +154,7 @@ fn an_unreadable_signing_key_is_1() {
 fn a_signing_key_readable_by_others_is_a_warning() {
     let lab = one_sound();
     lab.set_mode("key.pem", 0o644);
-    let run = lab.collect(&[]).exits(0).says("can be read by others");
+    let run = lab.collect(&[]).exits(0).says("can be read by other users");
     let warnings = run.bundle().manifest()["warnings"].to_string();
     assert!(warnings.contains("signing_key_readable"), "{warnings}");
 }
@@ -365,7 +365,7 @@ fn collection_errors_outweigh_excluded_artifacts() {
 fn nothing_collected_is_3_without_a_bundle() {
     let lab = Lab::new(acme())
         .with(|config| config.controls("[CC6.6, CC7.2]").source("repos", "[acme/nowhere, acme/elsewhere]"));
-    lab.collect(&[]).exits(3).says("nothing could be collected").says("Not Found").leaves_nothing();
+    lab.collect(&[]).exits(3).says("no evidence could be collected").says("Not Found").leaves_nothing();
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn a_killed_run_is_continued() {
     }
     assert!(names(&lab.path("evidence-bundles")).iter().all(|name| name.starts_with('.')));
     lab.server.clear_log();
-    let resumed = lab.collect(&["--resume"]).exits(0).says("taken over");
+    let resumed = lab.collect(&["--resume"]).exits(0).says("resumed from the interrupted run");
     let asked = lab.requested().iter().filter(|path| path.starts_with("/repos/")).count();
     // A few were on their way when it was killed.
     assert!(asked <= looks - 2 * (looks / 4) + 8, "{asked} of {looks} were asked for again");
@@ -114,5 +114,5 @@ fn a_killed_run_is_continued() {
     assert!(artifacts.iter().all(|artifact| artifact["collected_at"].is_string()));
     assert!(bundle.manifest()["warnings"].to_string().contains("resumed"));
     lab.server.clear_log();
-    lab.collect(&["--resume"]).exits(0).says_not("taken over");
+    lab.collect(&["--resume"]).exits(0).says_not("resumed");
 }

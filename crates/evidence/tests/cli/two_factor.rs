@@ -82,7 +82,7 @@ fn another_type_is_no_answer() {
     let body = json!({ "login": "acme", "id": 7, "two_factor_requirement_enabled": "true" });
     let fault = Fault::on("/orgs/acme").kind(FaultKind::Json(200, Vec::new(), body));
     let lab = Lab::new(acme().fault(fault)).with(|config| config.controls("[CC6.1]"));
-    lab.collect(&[]).exits(2).says("not of the documented form").leaves_nothing();
+    lab.collect(&[]).exits(2).says("not have the documented form").leaves_nothing();
 }
 
 /// The four identities of a token, as the connection line, `run.json` and the manifest tell them.

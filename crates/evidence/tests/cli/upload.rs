@@ -166,7 +166,7 @@ fn a_bundle_is_handed_over_and_verified() {
 
     // The same again: the same id.
     let run = desk.upload(&[]).exits(0);
-    assert!(run.stdout.contains("was there already, verified"), "{}", run.stdout);
+    assert!(run.stdout.contains("already stored, verified"), "{}", run.stdout);
     assert!(run.stdout.contains(&stored[0].id), "{}", run.stdout);
     assert_eq!(desk.stored().len(), 1);
 }
@@ -270,9 +270,9 @@ fn what_is_not_what_a_trusted_key_signed_is_7_and_not_sent() {
     let middle = tampered.len() / 2;
     tampered[middle] ^= 1;
     desk.lab.write("bundle.tar.gz", &tampered);
-    desk.upload(&[]).exits(6).says("bundle.tar.gz is not what a trusted key signed");
+    desk.upload(&[]).exits(6).says("bundle.tar.gz was not signed by a trusted key");
     desk.lab.write("bundle.tar.gz", &BUNDLE[..middle]);
-    desk.upload(&["--quiet"]).exits(6).says("not what a trusted key signed");
+    desk.upload(&["--quiet"]).exits(6).says("not signed by a trusted key");
     desk.lab.write("bundle.tar.gz", "no bundle at all");
     desk.upload(&[]).exits(6);
     // Sound, and signed by somebody else.
@@ -296,7 +296,7 @@ fn what_cannot_be_judged_is_1_and_not_sent() {
     desk.run(&["upload", "newer.tar.gz"])
         .exits(1)
         .says("cannot upload newer.tar.gz: made by a newer evidence")
-        .says("install a newer evidence");
+        .says("install a newer version of evidence");
     // A configuration whose keys cannot be had is a fault to repair.
     fs::remove_file(desk.lab.path("key.pem")).unwrap();
     desk.upload(&[]).exits(1).says("key.pem");
@@ -374,7 +374,7 @@ fn what_heals_is_asked_again() {
         for (name, fault) in faults {
             scope.spawn(move || {
                 let desk = Desk::new(platform().fault(fault));
-                let run = desk.upload(&[]).exits(0).says("attempt 1 of 4, again in").says_not("<html");
+                let run = desk.upload(&[]).exits(0).says("attempt 1 of 4, retry in").says_not("<html");
                 assert!(run.stdout.contains("verified"), "{name}: {}", run.all());
                 assert_eq!(desk.platform.requests().len(), 4, "{name}: {:?}", desk.asked());
                 let stored = desk.stored();
@@ -512,7 +512,7 @@ fn the_platform_cannot_make_the_tool_show_the_key() {
     let refused = platform().verification(refused(KEY, Some(&format!("no: {KEY}"))));
     Desk::new(refused).upload(&[]).exits(6).says("[redacted: own-credential]");
     let desk = Desk::configured(echoing(BUNDLES, 503), "  retry_attempts: 1\n");
-    desk.upload(&[]).exits(6).says("again in");
+    desk.upload(&[]).exits(6).says("retry in");
     // Where the user put it by mistake.
     Desk::new(platform()).upload(&["--tag", &format!("key={KEY}"), "--organization", KEY]).exits(6);
 }
@@ -543,7 +543,7 @@ fn the_local_bundle_is_deleted_only_if_that_is_wanted_and_the_platform_has_verif
     // A link is not the bundle.
     desk.lab.write("real.tar.gz", &*BUNDLE);
     std::os::unix::fs::symlink(desk.lab.path("real.tar.gz"), desk.lab.path("bundle.tar.gz")).unwrap();
-    desk.upload(&[]).exits(0).says("is not deleted");
+    desk.upload(&[]).exits(0).says("was not deleted");
     desk.bundle_stays();
     fs::remove_file(desk.lab.path("bundle.tar.gz")).unwrap();
     assert_eq!(fs::read(desk.lab.path("real.tar.gz")).unwrap(), *BUNDLE);
@@ -626,7 +626,7 @@ fn a_signal_ends_an_upload_and_the_bundle_stays() {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{stderr}");
         assert!(stderr.contains("interrupted: the upload is not complete"), "{stderr}");
-        assert!(stderr.contains("the bundle stays: bundle.tar.gz"), "{stderr}");
+        assert!(stderr.contains("the bundle is kept: bundle.tar.gz"), "{stderr}");
         desk.bundle_stays();
     }
 }
@@ -699,7 +699,7 @@ fn a_collection_whose_upload_fails_is_6_and_stays() {
 #[test]
 fn a_collection_can_be_deleted_once_it_is_uploaded() {
     let desk = Desk::configured(platform(), "  delete_after_upload: true\n");
-    let run = desk.run(&["collect", "--upload"]).exits(0).says("is deleted");
+    let run = desk.run(&["collect", "--upload"]).exits(0).says("was deleted");
     assert!(desk.lab.output().is_empty());
     assert_eq!(desk.stored().len(), 1);
     assert!(!run.stdout.contains("evidence verify"), "{}", run.stdout);

@@ -104,7 +104,7 @@ fn an_endpoint_that_hangs_is_given_up() {
     assert_eq!(ran.errors.len(), repositories as usize);
     // Each of the first nineteen that fail makes room for another.
     assert!(spared.len() as u64 >= u64::from(repositories) - CONCURRENCY - 19, "{}", spared.len());
-    let why = "not asked: 20 requests in a row failed: no answer within";
+    let why = "not asked: 20 consecutive requests failed: no answer within";
     assert!(spared.iter().all(|message| message.contains(why)), "{}", spared[0]);
     assert!(ran.warnings.contains("endpoint_given_up"), "{:?}", ran.warnings);
 }
