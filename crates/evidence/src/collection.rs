@@ -20,9 +20,9 @@ use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
 use crate::report::format::{counted, given_up as given_up_text};
 use crate::report::{Event, Outcome, Reporter, Tally};
 use crate::rule::{Verdict, reason};
-use crate::screen::{Confidence, Screen};
 use crate::source::{CollectionItem, ConnectError, Scope, Session};
 use crate::spool::{Spool, Text};
+use evidence_screen::{Confidence, Screen};
 
 /// What was collected, beside the spool.
 #[derive(Debug, Default)]

@@ -11,11 +11,11 @@ use evidence_bundle::write::WriteError;
 
 use crate::config::ConfigError;
 use crate::exit::Exit;
-use crate::http::proxy::ProxyError;
 use crate::platform::{ApiKeyError, UploadError};
 use crate::report::format::{bytes, thousands};
 use crate::signing::SigningError;
 use crate::source::{ConnectError, ConnectErrorKind};
+use evidence_http::proxy::ProxyError;
 
 /// Why a command ended early.
 #[derive(Debug, thiserror::Error)]

@@ -159,8 +159,8 @@ fn index(status: Status) -> usize {
 mod tests {
     use super::*;
     use crate::framework::Mapping;
-    use crate::http::Meta;
     use crate::observation::{ArtifactKind, Failed};
+    use evidence_http::Meta;
 
     const SOURCE: SourceName = SourceName::new("made-up");
     static ARCHIVED: Reason = Reason { code: "archived", advice: None };

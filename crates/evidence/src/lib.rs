@@ -18,7 +18,6 @@ pub mod field;
 pub mod forecast;
 pub mod framework;
 pub mod hint;
-pub mod http;
 pub mod interrupt;
 pub mod json;
 pub mod observation;
@@ -29,6 +28,3 @@ pub mod signing;
 pub mod source;
 pub mod spool;
 pub mod temporary;
-
-pub use evidence_http::cache;
-pub use evidence_screen as screen;

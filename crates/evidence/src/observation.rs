@@ -13,8 +13,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use crate::field::Field;
-use crate::http::{FailureKind, Meta, RequestFailure};
 use crate::rule::{Reason, Rule, Verdict, reason};
+use evidence_http::{FailureKind, Meta, RequestFailure};
 
 /// The name of a source: in the configuration, in documents and as a directory of the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

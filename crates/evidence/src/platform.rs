@@ -24,12 +24,12 @@ pub use self::key::{ApiKey, ApiKeyError};
 pub use self::problem::ProblemDetails;
 use crate::config::UploadConfig;
 use crate::env::Env;
-use crate::http::{
+use crate::report::{Event, Reporter, Uploading};
+use evidence_http::{
     Answered, Client, ClientSettings, FailureKind, Parcel, ParseError, Proxy, RequestFailure, Spoilt, Uplink,
     UplinkRequest,
 };
-use crate::report::{Event, Reporter, Uploading};
-use crate::screen::Screen;
+use evidence_screen::Screen;
 
 /// The longest id of a bundle, in bytes.
 const LONGEST_ID: usize = 128;

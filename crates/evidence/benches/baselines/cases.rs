@@ -6,16 +6,16 @@ use std::hint::black_box;
 use std::path::Path;
 
 use evidence::evaluate::{Evidence, checks};
-use evidence::http::ParseError;
-use evidence::http::link;
-use evidence::http::retry::decide;
-use evidence::screen::Screen;
 use evidence::source::codehost::answer::{AnswerParts, classify};
 use evidence::source::codehost::codeowners::CodeOwners;
 use evidence::source::{CollectionItem, KINDS};
 use evidence_bundle::{
     Expectations, Limits, SignedBundle, SigningKey, TrustRoot, UnsignedBundle, UntrustedBundle,
 };
+use evidence_http::ParseError;
+use evidence_http::link;
+use evidence_http::retry::decide;
+use evidence_screen::Screen;
 
 use crate::form::repeat;
 use crate::sample::{self, File};

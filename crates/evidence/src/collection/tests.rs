@@ -9,11 +9,11 @@ use futures_util::stream::BoxStream;
 
 use super::*;
 use crate::framework::{Control, Mapping};
-use crate::http::Meta;
 use crate::observation::ArtifactKind;
 use crate::report::Quiet;
 use crate::rule::{Rule, Verdict};
 use crate::source::{ConnectErrorKind, Plan, SessionSummary};
+use evidence_http::Meta;
 
 const TORTOISE: SourceName = SourceName::new("tortoise");
 const HARE: SourceName = SourceName::new("hare");

@@ -16,14 +16,14 @@ use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::http::Proxy;
 use crate::interrupt::Interrupt;
 use crate::platform::UploadTarget;
 use crate::report::{Event, Quiet, Reporter, Terminal};
-use crate::screen::{self, Screen};
 use crate::signing;
 use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
+use evidence_http::Proxy;
+use evidence_screen::{self, Screen};
 
 /// How many reasons are named when no evidence could be collected.
 const REASONS_SHOWN: usize = 5;
@@ -50,7 +50,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let hosts: Vec<Url> = config.sources.iter().flat_map(|source| source.hosts(env)).collect();
     Proxy::from_env(env).check(&hosts).map_err(Error::Proxy)?;
     let organization = organization(&config);
-    let screen = Arc::new(screen::shared().clone());
+    let screen = Arc::new(evidence_screen::shared().clone());
     screen.learn(credentials(&config, env));
     screen.learn(&signing.secrets);
     // Wanted or not, the key to the platform is in the environment.

@@ -14,7 +14,6 @@ use crate::cli::{Cli, Command};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::screen;
 
 /// Runs the command, says what went wrong, and returns the exit code.
 pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
@@ -58,7 +57,7 @@ fn print_error(error: &Error) {
         }
     } else {
         // It may quote a host, and a host may quote a secret.
-        let clean = |text: &str| screen::shared().redact(text).into_owned();
+        let clean = |text: &str| evidence_screen::shared().redact(text).into_owned();
         for (message, help) in error.failures() {
             text.push_str(&format!("{red}error{red:#}: {}\n", clean(&message)));
             for line in help {

@@ -24,12 +24,12 @@ use crate::config::{Complaint, Config, UploadConfig};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::http::{Parcel, Proxy};
 use crate::interrupt::Interrupt;
 use crate::platform::{Upload, UploadError, UploadTarget, Uploaded};
 use crate::report::format::{shell_path, shell_word};
 use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
-use crate::screen::{self, Screen};
+use evidence_http::{Parcel, Proxy};
+use evidence_screen::{self, Screen};
 
 /// The configuration whose platform counts if none is named. The keys in it do not: see [`verify::trust_root`].
 const DEFAULT_CONFIG: &str = "./evidence.yaml";
@@ -62,7 +62,7 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
 
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(false)) };
-    let screen = Arc::new(screen::shared().clone());
+    let screen = Arc::new(evidence_screen::shared().clone());
     target.register_secret(&screen);
     reporter.screen(&screen);
     let interrupt = Interrupt::watch().map_err(Error::System)?;

@@ -5,7 +5,7 @@
 //!
 //! How a run goes under all three at once:
 //! - Answers take `latency`, and `in_flight` of them are on their way at a time: requests start in rounds.
-//! - A request counts until a minute after its answer (see `http::pace`). So `per_minute` go in rounds, and the next one
+//! - A request counts until a minute after its answer (see `evidence_http::pace`). So `per_minute` go in rounds, and the next one
 //!   starts a minute after the first one's answer: each block of them begins a minute and a latency after the one before.
 //! - When the hourly limit is used up, nothing goes until its window is over. What is not counted (an answer that
 //!   nothing has changed) waits with the rest: nobody knows beforehand that it will not be counted.
@@ -15,7 +15,7 @@ use jiff::SignedDuration;
 /// The window of the hourly limit in milliseconds.
 const WINDOW: u64 = 3_600_000;
 
-/// How long after the end of a window the run continues, in milliseconds (see `http::quota`).
+/// How long after the end of a window the run continues, in milliseconds (see `evidence_http::quota`).
 const AFTER_RESET: u64 = 1_000;
 
 const MINUTE: u64 = 60_000;

@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 
 use super::problem::ProblemDetails;
-use crate::http::quota::QuotaReading;
-use crate::http::retry::{Class, RefusalCause, http_date, retry_after_seconds};
-use crate::http::{Answer, Dialect, FailureKind, Meaning, Request, RequestFailure, Watch, single_line};
 use crate::report::{Event, Reporter, Uploading};
-use crate::screen::Screen;
+use evidence_http::quota::QuotaReading;
+use evidence_http::retry::{Class, RefusalCause, http_date, retry_after_seconds};
+use evidence_http::{Answer, Dialect, FailureKind, Meaning, Request, RequestFailure, Watch, single_line};
+use evidence_screen::Screen;
 
 /// What is said to one platform.
 pub(super) struct Conversation {
@@ -153,7 +153,7 @@ mod tests {
     use reqwest::header::{CONTENT_TYPE, HeaderMap};
 
     use super::*;
-    use crate::http::retry::{RetryDecision, decide};
+    use evidence_http::retry::{RetryDecision, decide};
 
     #[test]
     fn every_status_means_something() {

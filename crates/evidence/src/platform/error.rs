@@ -7,7 +7,7 @@ use url::Url;
 
 use super::problem::{ProblemDetails, joined};
 use crate::exit::Exit;
-use crate::http::{HelpTarget, Obstacle};
+use evidence_http::{HelpTarget, Obstacle};
 
 /// What was being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::fmt;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::screen::{Screen, is_sought};
+use evidence_screen::{Screen, is_sought};
 
 /// The platform's API key. `Debug` shows that there is one, never what it is; there is no `Display`.
 #[derive(Clone)]

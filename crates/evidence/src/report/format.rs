@@ -5,7 +5,7 @@ use std::path::Path;
 use evidence_bundle::text::Printable;
 use jiff::SignedDuration;
 
-use crate::http::GivenUp;
+use evidence_http::GivenUp;
 
 /// `53596623` as `53,596,623`.
 pub fn thousands(number: u64) -> String {

@@ -24,11 +24,11 @@ pub use watch::SourceWatch;
 
 use crate::evaluate::ControlResult;
 use crate::framework::{Control, Framework};
-use crate::http::GivenUp;
-pub use crate::http::WaitReason;
 use crate::observation::SourceName;
-use crate::screen::Screen;
 use crate::source::{ConnectError, Plan, Scope};
+use evidence_http::GivenUp;
+pub use evidence_http::WaitReason;
+use evidence_screen::Screen;
 
 /// Something worth telling.
 #[derive(Debug)]

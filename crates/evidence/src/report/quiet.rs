@@ -13,7 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::terminal::{wait_line, wait_text};
 use super::{Event, Reporter, WaitReason};
 use crate::observation::SourceName;
-use crate::screen::Screen;
+use evidence_screen::Screen;
 
 /// Prints the path of the bundle.
 #[derive(Debug, Default)]

@@ -19,10 +19,10 @@ use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use super::{Event, Outcome, Reporter, Tally, WaitReason};
 use crate::evaluate::ControlResult;
 use crate::framework::Control;
-use crate::http::GivenUp;
 use crate::observation::SourceName;
-use crate::screen::Screen;
 use crate::source::ConnectError;
+use evidence_http::GivenUp;
+use evidence_screen::Screen;
 
 /// How often a warning of one kind is shown; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;

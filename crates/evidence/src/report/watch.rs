@@ -5,8 +5,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Event, Reporter};
-use crate::http::{Exchanged, GivenUp, WaitReason, Watch};
 use crate::observation::SourceName;
+use evidence_http::{Exchanged, GivenUp, WaitReason, Watch};
 
 /// Hands on what the client of this source reports.
 pub struct SourceWatch {

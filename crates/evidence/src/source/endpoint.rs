@@ -1,7 +1,7 @@
 //! The calls of a source as documents and the fuzzer see them: one list, whatever each answer is.
 
 use super::CollectionItem;
-use crate::http::ParseError;
+use evidence_http::ParseError;
 
 /// A call of a source.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ pub struct Endpoint {
     pub read: fn(&[u8]) -> Result<Vec<CollectionItem>, ParseError>,
 }
 
-/// The endpoint of a [`Call`](crate::http::Call), and what its answer comes to by itself.
+/// The endpoint of a [`Call`](evidence_http::Call), and what its answer comes to by itself.
 macro_rules! endpoint {
     ($call:expr, $offline:expr) => {
         $crate::source::Endpoint {

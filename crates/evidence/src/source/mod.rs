@@ -32,11 +32,11 @@ use url::Url;
 
 use crate::env::Env;
 use crate::framework::Control;
-use crate::http::GivenUp;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::report::Reporter;
 use crate::rule::{Reason, Rule, reason};
-use crate::screen::Screen;
+use evidence_http::GivenUp;
+use evidence_screen::Screen;
 use evidence_settings::declare::Key;
 use evidence_settings::decode::{Decoder, Fields};
 

@@ -17,13 +17,13 @@ use evidence::env::{Clock, Env};
 use evidence::exit::Exit;
 use evidence::report::{Event, Reporter};
 use evidence::rule::Status;
-use evidence::screen::Screen;
 use evidence::source::{ConnectError, Surroundings};
 use evidence::spool::Spool;
 use evidence_bundle::SigningKey;
 use evidence_bundle::document::{Document, Manifest, Normalized, RunRecord};
 use evidence_bundle::read::{Expectations, Limits, UntrustedBundle};
 use evidence_bundle::trust::TrustRoot;
+use evidence_screen::Screen;
 use sandbox::Server;
 use sha2::Digest as _;
 

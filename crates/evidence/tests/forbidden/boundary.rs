@@ -1,7 +1,7 @@
 //! At the library's boundary, where artifacts are written: every kind in every form in every text of every artifact,
 //! also where no host would let a stranger write it.
 
-use evidence::screen::{Confidence, Screen};
+use evidence_screen::{Confidence, Screen};
 use fastrand::Rng;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use evidence::screen::Screen;
+use evidence_screen::Screen;
 use fastrand::Rng;
 use sandbox::codehost::{File, Protection};
 use serde_json::{Value, json};
@@ -192,7 +192,7 @@ fn ten_thousand_clean_artifacts() {
         for text in texts {
             size += text.len();
             let findings = screen.check(&text);
-            if findings.iter().any(|finding| finding.confidence == evidence::screen::Confidence::High) {
+            if findings.iter().any(|finding| finding.confidence == evidence_screen::Confidence::High) {
                 left_out.push(format!("{findings:?} in {}", String::from_utf8_lossy(&text)));
             }
         }

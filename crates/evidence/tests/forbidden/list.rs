@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use evidence::screen::{Confidence, PATTERNS, Pattern, Screen};
+use evidence_screen::{Confidence, PATTERNS, Pattern, Screen};
 use sandbox::codehost::File;
 
 use crate::common::{repository, strong};

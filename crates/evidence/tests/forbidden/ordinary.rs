@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use evidence::screen::{Confidence, Screen};
+use evidence_screen::{Confidence, Screen};
 use sandbox::codehost::{File, Protection};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence::screen::{Confidence, PATTERNS};
+use evidence_screen::{Confidence, PATTERNS};
 use fastrand::Rng;
 use serde_json::Value;
 

@@ -21,9 +21,9 @@ use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;
 use super::{NAME, wire};
 use crate::env::Clock;
-use crate::http::retry::{Class, http_date};
-use crate::http::{self, Answered, Call, Client, FailureKind, GivenUp, Refused, Request, RequestFailure};
-use crate::screen::Screen;
+use evidence_http::retry::{Class, http_date};
+use evidence_http::{self, Answered, Call, Client, FailureKind, GivenUp, Refused, Request, RequestFailure};
+use evidence_screen::Screen;
 
 /// The kind of exchange (RFC 7523), in the form of a form.
 const GRANT: &str = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=";
@@ -166,8 +166,8 @@ impl Access {
                 self.screen.learn([&answered.value.access_token]);
                 Ok(Ok(answered.value))
             }
-            Err(http::CallError::Refused(refused)) => Ok(Err(refused)),
-            Err(http::CallError::Failed(failure)) => Err(ListingError::Failed(failure)),
+            Err(evidence_http::CallError::Refused(refused)) => Ok(Err(refused)),
+            Err(evidence_http::CallError::Failed(failure)) => Err(ListingError::Failed(failure)),
         }
     }
 
@@ -223,7 +223,7 @@ impl Access {
         scope: OAuthScope,
         request: &Request,
         call: &Call<T>,
-    ) -> Result<Answered<T>, http::CallError> {
+    ) -> Result<Answered<T>, evidence_http::CallError> {
         let grant = self.current(scope).await?;
         let first = grant.send(scope, request, call).await;
         if rejected(&first).is_none() {
@@ -299,7 +299,7 @@ impl Grant {
         scope: OAuthScope,
         request: &Request,
         call: &Call<T>,
-    ) -> Result<Answered<T>, http::CallError> {
+    ) -> Result<Answered<T>, evidence_http::CallError> {
         match self.clients.iter().find(|(of, _)| *of == scope) {
             Some((_, client)) => client.ask(request, call).await,
             None => {
@@ -311,14 +311,15 @@ impl Grant {
 }
 
 /// The words with which a token was not accepted, for this request or for one before it.
-fn rejected<T>(answer: &Result<Answered<T>, http::CallError>) -> Option<String> {
+fn rejected<T>(answer: &Result<Answered<T>, evidence_http::CallError>) -> Option<String> {
     match answer {
-        Err(http::CallError::Refused(refused)) if refused.class == Class::Unauthorized => {
+        Err(evidence_http::CallError::Refused(refused)) if refused.class == Class::Unauthorized => {
             Some(refused.text())
         }
-        Err(http::CallError::Failed(RequestFailure { kind: FailureKind::Unauthorized(text), .. })) => {
-            Some(text.clone())
-        }
+        Err(evidence_http::CallError::Failed(RequestFailure {
+            kind: FailureKind::Unauthorized(text),
+            ..
+        })) => Some(text.clone()),
         _ => None,
     }
 }

@@ -8,9 +8,9 @@ use super::config::AltCloudConfig;
 use super::listing::ListingError;
 use super::scopes::{OAuthScope, joined};
 use super::service_account::ServiceAccount;
-use crate::http::retry::{Class, RefusalCause};
-use crate::http::{FailureKind, HelpTarget, RequestFailure};
 use crate::source::{ConnectError, ConnectErrorKind};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{FailureKind, HelpTarget, RequestFailure};
 
 /// Why there is no token.
 pub(super) fn exchange_error(

@@ -3,8 +3,8 @@
 //! A pure function of an answer's status, the reasons in it and whether it is JSON at all; a number or a word that happens
 //! to occur in a message decides nothing.
 
-use crate::http::Refused;
-use crate::http::retry::{Class, RefusalCause};
+use evidence_http::Refused;
+use evidence_http::retry::{Class, RefusalCause};
 
 /// Reasons of a 403 that mean "too fast", whatever its message says.
 const LIMITS: &[&str] = &[

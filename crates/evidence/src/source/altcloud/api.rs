@@ -9,8 +9,8 @@ use super::calls::{ACTIVITIES, ASSIGNMENTS, MIB, Paged, ROLES, USERS, USERS_OF_D
 use super::listing::{FirstPage, Listing, ListingError, Period, Whose};
 use super::record::{Assignment, Role, User};
 use super::wire::{Activity, Page};
-use crate::http::call::encoded;
-use crate::http::{FailureKind, Request, RequestFailure};
+use evidence_http::call::encoded;
+use evidence_http::{FailureKind, Request, RequestFailure};
 
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles. Logs have some.
 const EMPTY_PAGES: u64 = 25;

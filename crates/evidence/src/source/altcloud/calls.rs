@@ -8,9 +8,9 @@ use super::look::{self, Users};
 use super::record::{Assignment, Role, User};
 use super::scopes::OAuthScope;
 use super::wire::{self, Activity, Page, TokenAnswer};
-use crate::http::{Call, Meta};
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
+use evidence_http::{Call, Meta};
 
 /// A listing that comes in pages.
 pub(super) struct Paged<T: 'static> {

@@ -25,10 +25,10 @@ use super::service_account::{self, Loaded, ServiceAccount, ServiceAccountError};
 use super::wire::{Activity, TokenAnswer};
 use super::{AltCloudSession, NAME};
 use crate::env::Env;
-use crate::http::retry::{Class, RefusalCause};
-use crate::http::{Client, ClientSettings, Proxy};
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{Client, ClientSettings, Proxy};
 
 /// Requests in flight: the provider's limits are per minute and user, and more would not be faster for a few listings.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);

@@ -6,9 +6,9 @@ use reqwest::header::{AUTHORIZATION, HeaderValue};
 use serde_json::Value;
 
 use super::answer::{classify, classify_exchange, code};
-use crate::http::quota::QuotaReading;
-use crate::http::retry::{http_date, retry_after_seconds};
-use crate::http::{Answer, Dialect, Meaning, Request, single_line};
+use evidence_http::quota::QuotaReading;
+use evidence_http::retry::{http_date, retry_after_seconds};
+use evidence_http::{Answer, Dialect, Meaning, Request, single_line};
 
 /// Speaks to the API with one access token.
 pub(super) struct Bearer(HeaderValue);

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::record::Extent;
 use super::scopes::OAuthScope;
 use super::wire::Page;
-use crate::http::{self, Answered, Meta, Refused, RequestFailure};
+use evidence_http::{self, Answered, Meta, Refused, RequestFailure};
 
 /// Why something could not be read.
 #[derive(Debug, Clone)]
@@ -18,11 +18,11 @@ pub(super) enum ListingError {
     NotDelegated(OAuthScope, String),
 }
 
-impl From<http::CallError> for ListingError {
-    fn from(problem: http::CallError) -> ListingError {
+impl From<evidence_http::CallError> for ListingError {
+    fn from(problem: evidence_http::CallError) -> ListingError {
         match problem {
-            http::CallError::Refused(refused) => ListingError::Refused(refused),
-            http::CallError::Failed(failure) => ListingError::Failed(failure),
+            evidence_http::CallError::Refused(refused) => ListingError::Refused(refused),
+            evidence_http::CallError::Failed(failure) => ListingError::Failed(failure),
         }
     }
 }
@@ -95,7 +95,7 @@ impl<T> Listing<T> {
 mod tests {
     use super::super::record::User;
     use super::*;
-    use crate::http::FailureKind;
+    use evidence_http::FailureKind;
 
     #[test]
     fn how_much_was_read() {

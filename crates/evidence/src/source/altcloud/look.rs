@@ -19,11 +19,11 @@ use super::rules::lifecycle as lifecycle_log;
 use super::rules::two_step::TwoStepFacts;
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators};
 use super::wire::Activity;
-use crate::http::Refused;
-use crate::http::retry::{Class, RefusalCause};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::rule::reason;
 use crate::source::CollectionItem;
+use evidence_http::Refused;
+use evidence_http::retry::{Class, RefusalCause};
 
 /// What a listing of the roles is called.
 pub(super) const ROLES: &str = "administrator roles";

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::record::{Actor, Assignment, Role, User};
-use crate::http::ParseError;
-use crate::http::json::{Object, object, section, sections};
+use crate::json::{Object, object, section, sections};
 use crate::observation::Field;
+use evidence_http::ParseError;
 
 /// A page of a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]

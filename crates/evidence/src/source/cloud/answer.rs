@@ -4,8 +4,8 @@
 //! not from the service. The code decides what a refusal means; the message is for people. All of it is pure.
 
 use super::xml;
-use crate::http::retry::{Class, RefusalCause};
-use crate::http::{Refused, single_line};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{Refused, single_line};
 
 /// The longest code there is has under 50 characters.
 const MAXIMUM_CODE: usize = 100;

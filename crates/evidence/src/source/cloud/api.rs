@@ -21,9 +21,9 @@ use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
 use super::record::{PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::wire::{Caller, LogGroupPage};
-use crate::http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
 use crate::report::SourceWatch;
 use crate::source::Surroundings;
+use evidence_http::{Answered, CallError, Client, ClientSettings, GivenUp, Proxy};
 
 /// Requests in flight at one host. The provider's own limits are five to ten a second for these calls.
 const MAXIMUM_CONCURRENCY: usize = 5;

@@ -18,11 +18,11 @@ use super::rules::trail::{AuditTrail, Logging, TrailFacts};
 use super::sign::Credentials;
 use super::trails;
 use super::wire::{self, Caller, LogGroupPage};
-use crate::http::{Call, Meta};
 use crate::observation::{ArtifactKind, Inspection, Seen};
 use crate::rule::Verdict;
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
+use evidence_http::{Call, Meta};
 
 /// A call, and the service that answers it.
 pub(super) struct Action<T: 'static> {

@@ -21,11 +21,11 @@ use super::rules::trail::{AuditTrail, Logging, TrailFacts};
 use super::rules::{self, AUDIT_TRAIL};
 use super::trails::{self, Known};
 use super::{CloudSession, NAME};
-use crate::http::{Meta, single_line};
 use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::reason;
 use crate::source::CollectionItem;
+use evidence_http::{Meta, single_line};
 
 /// Everything but the status of the trails.
 struct Survey {

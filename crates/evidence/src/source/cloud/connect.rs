@@ -26,9 +26,9 @@ use super::sign::{CredentialError, Credentials};
 use super::wire::{Caller, LogGroupPage};
 use super::{CloudSession, NAME};
 use crate::env::Env;
-use crate::http::retry::{Class, RefusalCause};
-use crate::http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure};
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure};
 
 /// What the connection test has seen already.
 pub(super) struct FirstAnswers {

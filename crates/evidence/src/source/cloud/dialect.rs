@@ -12,9 +12,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::answer::{self, BodyForm, ErrorDocument};
 use super::endpoint::ServiceEndpoint;
 use super::sign::Credentials;
-use crate::http::quota::QuotaReading;
-use crate::http::retry::{Class, http_date, retry_after_seconds};
-use crate::http::{Answer, Dialect, Meaning, Request};
+use evidence_http::quota::QuotaReading;
+use evidence_http::retry::{Class, http_date, retry_after_seconds};
+use evidence_http::{Answer, Dialect, Meaning, Request};
 
 /// How far this machine's clock may be from the provider's, in seconds, before a refusal is put down to it. The
 /// provider allows five minutes, in some services fifteen.
@@ -75,7 +75,7 @@ impl Dialect for CloudDialect {
         let date = answer.header("date").and_then(http_date);
         let header_id = || {
             let id = answer.header("x-amzn-requestid").or_else(|| answer.header("x-amz-request-id"));
-            id.map(crate::http::single_line)
+            id.map(evidence_http::single_line)
         };
         let (class, ErrorDocument { code, message, request_id }) = if answer.status == 200 {
             // A page of a proxy says nothing of what was asked. Whatever else it is, who reads it will see.
@@ -113,8 +113,8 @@ impl Dialect for CloudDialect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::retry::RefusalCause;
     use crate::source::cloud::endpoint::{Region, Service};
+    use evidence_http::retry::RefusalCause;
     use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
     fn dialect() -> CloudDialect {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::NAME;
-use crate::http::single_line;
 use crate::observation::{ArtifactKind, Failed, Observation, Seen};
 use crate::rule::{Reason, reason};
 use crate::source::CollectionItem;
+use evidence_http::single_line;
 
 /// An observation of this source.
 pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observation {

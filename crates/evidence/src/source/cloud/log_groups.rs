@@ -20,10 +20,10 @@ use super::rules::LOG_RETENTION;
 use super::rules::retention::Retention;
 use super::wire::LogGroupPage;
 use super::{CloudSession, scope};
-use crate::http::Meta;
 use crate::observation::{Inspection, Seen};
 use crate::report::format::thousands;
 use crate::source::CollectionItem;
+use evidence_http::Meta;
 
 /// Pages of a region's log groups at most: what the most groups take, at the provider's 50 a page. Beyond, the listing
 /// is taken for one without an end.

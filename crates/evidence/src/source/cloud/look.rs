@@ -8,10 +8,10 @@ use super::calls::{Action, GET_ACCOUNT_PASSWORD_POLICY, GET_TRAIL_STATUS};
 use super::endpoint::Region;
 use super::record::PasswordPolicy;
 use super::rules::reason::REGION_NOT_ENABLED;
-use crate::http::retry::{Class, RefusalCause};
-use crate::http::{Answered, CallError, Meta, Refused};
 use crate::observation::{Failed, Seen};
 use crate::rule::{Reason, reason};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{Answered, CallError, Meta, Refused};
 
 /// What one call brought: the answer, or why there is none.
 pub(super) type ReadResult<T> = Result<(T, Meta), Unread>;
@@ -135,7 +135,7 @@ mod tests {
     use super::super::answer;
     use super::super::calls::DESCRIBE_TRAILS;
     use super::*;
-    use crate::http::{FailureKind, RequestFailure};
+    use evidence_http::{FailureKind, RequestFailure};
 
     fn refused(class: Class, code: Option<&str>) -> CallError {
         let meta = Meta { status: 403, request_id: Some("r".to_string()), ..Meta::default() };

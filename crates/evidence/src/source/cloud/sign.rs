@@ -13,7 +13,7 @@ use aws_sigv4::sign::v4::SigningParams;
 use reqwest::header::{HeaderName, HeaderValue};
 
 use super::endpoint::ServiceEndpoint;
-use crate::http::Request;
+use evidence_http::Request;
 
 /// The headers that the signature covers, beside `host` and those that it brings itself. `User-Agent` and what the
 /// client adds below are left out: something in between may change them.

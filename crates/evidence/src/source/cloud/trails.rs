@@ -10,7 +10,7 @@ use evidence_bundle::path::encode_component;
 use super::endpoint::Region;
 use super::record::Trail;
 use super::scope::{self, Arn};
-use crate::http::single_line;
+use evidence_http::single_line;
 
 /// A trail, and a region that showed it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use super::record::{LogGroup, PasswordPolicy, Trail, TrailStatus};
 use super::scope::{Arn, is_account};
 use super::sign::Credentials;
 use super::xml::{self, Element};
-use crate::http::ParseError;
-use crate::http::json::{Object, object};
+use crate::json::{Object, object};
 use crate::observation::Field;
+use evidence_http::ParseError;
 
 /// The provider's own bound for an ARN, in bytes.
 const MAXIMUM_ARN: usize = 2_048;
@@ -82,7 +82,7 @@ fn answer(bytes: &[u8], name: &str) -> Result<Element, ParseError> {
     if root.name == name {
         return Ok(root);
     }
-    Err(ParseError::Shape(format!("{} instead of {name}", crate::http::single_line(&root.name))))
+    Err(ParseError::Shape(format!("{} instead of {name}", evidence_http::single_line(&root.name))))
 }
 
 fn required<'a>(parent: &'a Element, name: &str) -> Result<&'a Element, ParseError> {

@@ -7,7 +7,7 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
-use crate::http::ParseError;
+use evidence_http::ParseError;
 
 /// The deepest an answer goes is 5: response, result, list, member, field.
 const MAXIMUM_DEPTH: usize = 16;
@@ -65,7 +65,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Element, ParseError> {
     let mut elements = 0;
     let mut root = None;
     loop {
-        match reader.read_event().map_err(|error| broken(&crate::http::single_line(&error.to_string())))? {
+        match reader.read_event().map_err(|error| broken(&evidence_http::single_line(&error.to_string())))? {
             Event::Start(start) => {
                 elements += 1;
                 if root.is_some() {

@@ -5,8 +5,8 @@
 //! so both are tested over their whole domain. A message is compared as a whole phrase or from its beginning and without
 //! regard to case; nothing is concluded from a number that happens to occur in a text.
 
-use crate::http::Refused;
-use crate::http::retry::{Class, RefusalCause, retry_after_seconds};
+use evidence_http::Refused;
+use evidence_http::retry::{Class, RefusalCause, retry_after_seconds};
 
 /// The parts of an answer that decide what it means.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,7 +19,7 @@ pub struct AnswerParts<'a> {
     pub remaining: Option<u64>,
     /// The number in `X-RateLimit-Reset`: seconds since 1970, by the host's clock.
     pub reset: Option<i64>,
-    /// The `Date` header in seconds since 1970 (see [`http_date`](crate::http::retry::http_date)).
+    /// The `Date` header in seconds since 1970 (see [`http_date`](evidence_http::retry::http_date)).
     pub date: Option<i64>,
     /// Whether `X-GitHub-SSO` begins with `required`.
     pub sso_required: bool,

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::calls::{PAGE_SIZE, REPOSITORIES};
 use super::wire;
-use crate::http::{Answered, Call, CallError, Client, FailureKind, Meta, RequestFailure, link};
+use evidence_http::{Answered, Call, CallError, Client, FailureKind, Meta, RequestFailure, link};
 
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles.
 const MAXIMUM_EMPTY_PAGES: u32 = 3;
@@ -168,7 +168,7 @@ impl Api<'_> {
     fn link(&self, meta: &Meta, rel: &str) -> Result<Option<Url>, RequestFailure> {
         let links = meta.headers.get_all("link").iter().filter_map(|value| value.to_str().ok());
         link::within(self.base, links, rel).map_err(|target| {
-            let target = crate::http::single_line(&target);
+            let target = evidence_http::single_line(&target);
             let text = format!("refused to follow a link to another origin or with credentials: {target}");
             failure(FailureKind::Redirect(text))
         })

@@ -5,7 +5,7 @@ use super::api::Api;
 use super::calls::{CodeownersLocation, PLACES, PROTECTION};
 use super::look::{self, Look, RepositoryName};
 use super::wire::{Contents, File, NotAFile};
-use crate::http::{Answered, CallError, FailureKind, Meta, RequestFailure};
+use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure};
 
 /// The branch protection.
 pub(super) async fn protection(api: &Api<'_>, target: RepositoryName<'_>, branch: &str) -> Look {

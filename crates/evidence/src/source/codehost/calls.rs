@@ -9,9 +9,9 @@ use super::artifact;
 use super::look::{self, RepositoryName};
 use super::record::BranchProtection;
 use super::wire::{self, Contents, Organization, Repository};
-use crate::http::{Call, Keeping, Meta, Reply};
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
+use evidence_http::{Call, Keeping, Meta, Reply};
 
 const MIB: usize = 1024 * 1024;
 const JSON: &str = "application/vnd.github+json";

@@ -11,11 +11,11 @@ use super::population::{Population, ScopedRepository, Witness};
 use super::rules;
 use super::topic::Topic;
 use super::{CodeHostSession, artifact, ask, calls};
-use crate::http::CallError;
-use crate::http::retry::Class;
 use crate::observation::{Inspection, Seen};
 use crate::report::format::counted;
 use crate::source::{CollectionItem, Configured as _};
+use evidence_http::CallError;
+use evidence_http::retry::Class;
 
 /// How many looks may be prepared per request in flight. One slow answer holds back the results behind it, not the
 /// requests: with a window as large as the limit of requests it would hold back both.

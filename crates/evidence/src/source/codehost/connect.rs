@@ -17,16 +17,16 @@ use super::scopes::Scopes;
 use super::token::Token;
 use super::topic::Topic;
 use super::{CodeHostSession, NAME, wire};
-use crate::cache::{self, Cache, CacheOwner, Purpose};
 use crate::env::Env;
-use crate::http::retry::{Class, RefusalCause};
-use crate::http::{
-    Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
-    RequestFailure, single_line,
-};
 use crate::observation::Field;
 use crate::report::SourceWatch;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
+use evidence_http::cache::{Cache, CacheOwner, Purpose};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{
+    Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
+    RequestFailure, single_line,
+};
 
 /// A token that expires within this many days is worth a warning: the nightly run will stop.
 const EXPIRY_WARNING_DAYS: i64 = 7;
@@ -91,7 +91,7 @@ fn cache(
         return Ok(None);
     }
     let env = &surroundings.env;
-    let directory = cache::directory(env).ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
+    let directory = evidence_http::cache::directory(env).ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
     let owner = CacheOwner {
         api_url: config.api_url.as_str(),
         organization: &config.org,

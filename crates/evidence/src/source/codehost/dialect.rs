@@ -8,10 +8,10 @@ use serde::Deserialize;
 
 use super::answer::{AnswerParts, asks_for_sso, classify};
 use super::token::Token;
-use crate::http::json::object;
-use crate::http::quota::QuotaReading;
-use crate::http::retry::http_date;
-use crate::http::{Answer, Dialect, Meaning, ParseError, Request, single_line};
+use crate::json::object;
+use evidence_http::quota::QuotaReading;
+use evidence_http::retry::http_date;
+use evidence_http::{Answer, Dialect, Meaning, ParseError, Request, single_line};
 
 /// The version of the API that is asked for: the one every server speaks, public and self-hosted.
 const API_VERSION: &str = "2022-11-28";

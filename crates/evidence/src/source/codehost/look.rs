@@ -15,11 +15,11 @@ use super::codeowners::{self, CodeOwners};
 use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
 use super::wire::{File, NotAFile};
 use super::{NAME, artifact, rules};
-use crate::http::retry::{Class, RefusalCause};
-use crate::http::{Meta, Refused, RequestFailure};
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::{Rule, Verdict, reason};
+use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{Meta, Refused, RequestFailure};
 
 /// What one look at a repository brought.
 #[derive(Debug, Clone)]
@@ -284,7 +284,7 @@ pub(super) fn foreign(target: RepositoryName<'_>, meta: &Meta, url: Option<&str>
     if owner.eq_ignore_ascii_case(target.owner) {
         return None;
     }
-    let owner = crate::http::single_line(owner);
+    let owner = evidence_http::single_line(owner);
     let text = format!("the repository was transferred to {owner} and was not collected");
     let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.clone() });
     look.warnings.push(target.warning("repository_transferred", text));

@@ -44,11 +44,11 @@ use self::topic::Topic;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
 };
-use crate::cache::Cache;
 use crate::env::Env;
-use crate::http::{Client, Meta};
 use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
 use crate::rule::Rule;
+use evidence_http::cache::Cache;
+use evidence_http::{Client, Meta};
 
 /// Its name.
 pub const NAME: SourceName = SourceName::new("codehost");

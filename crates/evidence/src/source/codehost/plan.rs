@@ -4,9 +4,9 @@ use super::artifact;
 use super::calls::{self, PAGE_SIZE};
 use super::config::Repositories;
 use super::{CodeHostSession, connect, wire};
-use crate::cache::Cache;
-use crate::http::Answered;
 use crate::source::{Configured as _, ConnectError, Plan, Session as _};
+use evidence_http::Answered;
+use evidence_http::cache::Cache;
 
 /// Typical bytes of one artifact and its rows in the documents, compressed: measured on generated organizations.
 const ESTIMATED_ARTIFACT_BYTES: u64 = 400;

@@ -9,10 +9,10 @@ use super::api::RepositoryListing;
 use super::config::Repositories;
 use super::look::{Look, RepositoryName};
 use super::{CodeHostSession, look};
-use crate::http::CallError;
 use crate::observation::{Failed, Seen};
 use crate::rule::reason;
 use crate::source::CollectionItem;
+use evidence_http::CallError;
 
 /// A repository in scope.
 #[derive(Debug, Clone)]
@@ -150,7 +150,7 @@ impl CodeHostSession {
         };
         let full_name =
             full_name.ok_or_else(|| problem("the host listed a repository without a name".into()))?;
-        let shown = crate::http::single_line(full_name);
+        let shown = evidence_http::single_line(full_name);
         let valid = full_name.split_once('/').filter(|(_, name)| is_repository_name(name));
         let Some((owner, name)) = valid else {
             return Err(problem(format!("the host listed a repository with an invalid name: {shown}")));

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::http::json::{section, sections};
+use crate::json::{section, sections};
 use crate::observation::Field;
 
 /// `org_settings.json`: exactly the specification's fields.

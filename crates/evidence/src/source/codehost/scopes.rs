@@ -3,7 +3,7 @@
 //! A classic token's scopes come with every answer. A fine-grained or app token's permissions are not in any
 //! answer, so that nothing is concluded about them, neither "harmless" nor "forbidden".
 
-use crate::http::Meta;
+use evidence_http::Meta;
 
 /// The scopes that cannot change anything, with the two that the specification names.
 ///

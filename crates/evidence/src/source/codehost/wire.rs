@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::record::{BranchProtection, OrganizationSettings};
-use crate::http::ParseError;
-use crate::http::json::{Object, object};
+use crate::json::{Object, object};
 use crate::observation::Field;
+use evidence_http::ParseError;
 
 /// `GET /orgs/{org}`
 #[derive(Debug, Clone)]

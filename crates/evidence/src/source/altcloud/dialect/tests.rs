@@ -1,7 +1,7 @@
 use reqwest::header::{HeaderMap, HeaderName};
 
 use super::*;
-use crate::http::retry::{Class, RefusalCause};
+use evidence_http::retry::{Class, RefusalCause};
 
 const HTML: &[u8] = b"<!DOCTYPE html><html><title>Error 403 (Forbidden)!!1</title>";
 

@@ -2,13 +2,13 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::evaluate::Evidence;
-use crate::http::Meta;
-use crate::http::{FailureKind, RequestFailure};
 use crate::observation::Field;
 use crate::rule::Status;
 use crate::source::altcloud::calls::EVENTS;
 use crate::source::altcloud::scopes::OAuthScope;
 use crate::source::altcloud::wire;
+use evidence_http::Meta;
+use evidence_http::{FailureKind, RequestFailure};
 
 /// Everything a listing can bring: items, and what happened to the page behind them.
 fn listing<T>(items: Vec<T>, pages: u64, problem: Option<ListingError>) -> Listing<T> {

@@ -206,7 +206,7 @@ fn others_who_can_read_the_file_are_warned_of() {
 fn the_key_is_found_however_it_is_written() {
     let secrets = parsed(&file()).unwrap().secrets();
     let borrowed: Vec<&str> = secrets.iter().map(String::as_str).collect();
-    let screen = crate::screen::Screen::new(&borrowed);
+    let screen = evidence_screen::Screen::new(&borrowed);
     let body: String = KEY.lines().filter(|line| !line.starts_with("---")).collect();
     let wrapped = |width: usize| -> String {
         body.as_bytes().chunks(width).map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect()
@@ -217,7 +217,7 @@ fn the_key_is_found_however_it_is_written() {
     texts.extend([48, 60, 64, 70, 72, 76, 80, 120].map(wrapped));
     for text in texts {
         let found = screen.check(format!("x {text} y").as_bytes());
-        assert!(found.iter().any(|finding| finding.rule == crate::screen::OWN_CREDENTIAL), "{text}");
+        assert!(found.iter().any(|finding| finding.rule == evidence_screen::OWN_CREDENTIAL), "{text}");
     }
     assert!(screen.check(b"reader@evidence.example 112233445566778899001").is_empty());
 }

@@ -4,10 +4,10 @@ use evidence_bundle::document::Category::{Improvement, Misconfigured};
 use evidence_bundle::document::Severity::{Info, Medium};
 
 use super::super::record::LogGroup;
-use crate::http::single_line;
 use crate::observation::Field;
 use crate::report::format::counted;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
+use evidence_http::single_line;
 
 /// Logs are kept.
 pub static LOG_RETENTION: Rule = Rule {

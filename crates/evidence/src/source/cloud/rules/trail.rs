@@ -4,8 +4,8 @@ use evidence_bundle::document::Category::{Misconfigured, Missing};
 use evidence_bundle::document::Severity::{Critical, High};
 
 use super::super::record::TrailStatus;
-use crate::http::single_line;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
+use evidence_http::single_line;
 
 /// What is done in the account is recorded.
 pub static AUDIT_TRAIL: Rule = Rule {

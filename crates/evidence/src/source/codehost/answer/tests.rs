@@ -1,6 +1,6 @@
 use super::*;
-use crate::http::Meta;
-use crate::http::retry::{RetryDecision, decide};
+use evidence_http::Meta;
+use evidence_http::retry::{RetryDecision, decide};
 use proptest::prelude::*;
 use reqwest::header::HeaderValue;
 
