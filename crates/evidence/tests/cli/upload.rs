@@ -122,7 +122,7 @@ fn section(platform: &Server<Platform>, lines: &str) -> String {
 
 fn without_ids(text: &str) -> String {
     static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-        [(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "[ID]"), (r"again in \d+ s", "again in [WAIT]")]
+        [(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "[ID]"), (r"retry in \d+ s", "retry in [WAIT]")]
             .map(|(pattern, with)| (Regex::new(pattern).unwrap(), with))
             .to_vec()
     });
