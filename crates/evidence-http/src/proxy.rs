@@ -37,16 +37,11 @@ pub trait Variables {
 }
 
 /// A proxy variable that cannot be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the environment variable {variable} is set but does not name an HTTP proxy")]
 pub struct ProxyError {
     /// Its name.
     pub variable: &'static str,
-}
-
-impl fmt::Display for ProxyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the environment variable {} is set but does not name an HTTP proxy", self.variable)
-    }
 }
 
 /// The value is left out: it may hold a password.

@@ -2,8 +2,6 @@
 //!
 //! These are the words in which sources hear of HTTP; nothing here sends.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 
@@ -73,11 +71,13 @@ impl Refused {
 pub type Reply<T> = Result<Answered<T>, Refused>;
 
 /// Why there is no good answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
 pub enum CallError {
     /// The host will not, and asking again would not change it.
+    #[error("{}", .0.text())]
     Refused(Refused),
     /// There is no answer.
+    #[error(transparent)]
     Failed(RequestFailure),
 }
 
@@ -94,7 +94,8 @@ impl From<RequestFailure> for CallError {
 }
 
 /// There is no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", describe(.kind, *status, *attempts))]
 pub struct RequestFailure {
     /// What went wrong.
     pub kind: FailureKind,
@@ -153,45 +154,58 @@ impl RequestFailure {
     }
 }
 
-impl fmt::Display for RequestFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            FailureKind::Transport(text) | FailureKind::Obstacle(_, text) => write!(f, "{text}")?,
-            FailureKind::HostFault(text) => write!(f, "{text}")?,
-            FailureKind::RateLimited { limit, reset } => {
-                f.write_str("API rate limit exceeded")?;
-                if let Some(status) = self.status {
-                    write!(f, " (HTTP {status})")?;
-                }
-                f.write_str(": 0")?;
-                if let Some(limit) = limit {
-                    write!(f, " of {limit}")?;
-                }
-                f.write_str(" requests remaining")?;
-                if let Some(reset) = reset.and_then(|reset| Timestamp::from_second(reset).ok()) {
-                    write!(f, ", resets at {reset}")?;
-                }
-            }
-            FailureKind::SecondaryLimit => f.write_str("the host's secondary rate limit was not lifted")?,
-            FailureKind::Throttled(text) => write!(f, "the host asks for fewer requests: {text}")?,
-            FailureKind::Unauthorized(text) => {
-                write!(f, "not asked: the host no longer accepts the credentials ({text})")?;
-            }
-            FailureKind::TooLarge { limit } => {
-                write!(f, "the answer exceeds the limit of {limit} bytes for this call")?;
-            }
-            FailureKind::UnexpectedShape(text) => {
-                write!(f, "the answer does not have the documented form: {text}")?
-            }
-            FailureKind::Redirect(text) => write!(f, "{text}")?,
-            FailureKind::GivenUp { failed, last } => {
-                let what = if self.attempts == 0 { "not asked" } else { "given up" };
-                write!(f, "{what}: {failed} consecutive requests failed: {last}")?;
+fn describe(kind: &FailureKind, status: Option<u16>, attempts: u32) -> String {
+    let text = match kind {
+        FailureKind::Transport(text)
+        | FailureKind::Obstacle(_, text)
+        | FailureKind::HostFault(text)
+        | FailureKind::Redirect(text) => text.clone(),
+        FailureKind::RateLimited { limit, reset } => {
+            let status = status.map_or_else(String::new, |status| format!(" (HTTP {status})"));
+            let limit = limit.map_or_else(String::new, |limit| format!(" of {limit}"));
+            let reset = reset.and_then(|reset| Timestamp::from_second(reset).ok());
+            let reset = reset.map_or_else(String::new, |reset| format!(", resets at {reset}"));
+            format!("API rate limit exceeded{status}: 0{limit} requests remaining{reset}")
+        }
+        FailureKind::SecondaryLimit => "the host's secondary rate limit was not lifted".to_string(),
+        FailureKind::Throttled(text) => format!("the host asks for fewer requests: {text}"),
+        FailureKind::Unauthorized(text) => {
+            format!("not asked: the host no longer accepts the credentials ({text})")
+        }
+        FailureKind::TooLarge { limit } => {
+            format!("the answer exceeds the limit of {limit} bytes for this call")
+        }
+        FailureKind::UnexpectedShape(text) => format!("the answer does not have the documented form: {text}"),
+        FailureKind::GivenUp { failed, last } => {
+            let what = if attempts == 0 { "not asked" } else { "given up" };
+            format!("{what}: {failed} consecutive requests failed: {last}")
+        }
+    };
+    if attempts > 1 { format!("{text} (after {attempts} attempts)") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+    use crate::proxy::ProxyError;
+
+    /// A text that has its cause in it would be said twice wherever the chain is shown.
+    #[test]
+    fn error_display_chain_doesnt_repeat() {
+        let failure = RequestFailure::local(FailureKind::Transport("connection refused".to_string()));
+        let errors: [Box<dyn Error>; 3] = [
+            Box::new(ProxyError { variable: "HTTPS_PROXY" }),
+            Box::new(failure.clone()),
+            Box::new(CallError::Failed(failure)),
+        ];
+        for error in &errors {
+            let mut wrapper: &dyn Error = error.as_ref();
+            while let Some(cause) = wrapper.source() {
+                assert!(!wrapper.to_string().contains(&cause.to_string()), "{wrapper:?} repeats {cause}");
+                wrapper = cause;
             }
         }
-        if self.attempts > 1 {
-            write!(f, " (after {} attempts)", self.attempts)?;
-        }
-        Ok(())
     }
 }

@@ -35,7 +35,7 @@ pub enum Error {
     #[error(transparent)]
     Signing(SigningError),
     /// The proxy that the run would need.
-    #[error("{0}")]
+    #[error(transparent)]
     Proxy(ProxyError),
     /// `--upload` without an upload configuration.
     #[error("--upload needs an `upload` section in the configuration")]
@@ -307,9 +307,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     use evidence_bundle::key::KeyError;
+    use evidence_bundle::path::PathError;
     use evidence_bundle::read::Reason;
 
     use super::*;
+    use crate::observation::ArtifactError;
 
     fn path() -> PathBuf {
         PathBuf::from("somewhere")
@@ -355,8 +357,9 @@ mod tests {
     #[test]
     fn error_display_chain_doesnt_repeat() {
         let errors = of_every_variant();
-        for error in &errors {
-            let mut wrapper: &dyn std::error::Error = error;
+        let artifact = ArtifactError::Name(PathError::Traversal);
+        let each = errors.iter().map(|error| error as &dyn std::error::Error).chain([&artifact as _]);
+        for mut wrapper in each {
             while let Some(cause) = wrapper.source() {
                 assert!(!wrapper.to_string().contains(&cause.to_string()), "{wrapper:?} repeats {cause}");
                 wrapper = cause;

@@ -3,12 +3,12 @@
 //! Nothing is invented here. An [`Artifact`] is serialised once, from a record that has room for the listed fields
 //! only, so that forbidden data has nowhere to land and what is judged is what is signed.
 
-use std::fmt;
 use std::io;
 use std::sync::Arc;
 
 use evidence_bundle::document::{RequestRecord, Warning, write_json};
 use evidence_bundle::path::{BundlePath, PathError};
+use evidence_bundle::text::Chain;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -160,7 +160,7 @@ impl Seen {
             },
             Err(error) => Seen::Failed(Failed {
                 reason: &reason::HOST_ERROR,
-                message: error.to_string(),
+                message: Chain(&error).to_string(),
                 status: Some(meta.status),
                 request_id: meta.request_id.clone(),
             }),
@@ -260,21 +260,12 @@ impl Artifact {
 }
 
 /// Why a record cannot become an artifact.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
     /// Its name is not allowed in a bundle.
-    Name(PathError),
+    #[error("the artifact's name is not allowed in a bundle")]
+    Name(#[source] PathError),
     /// It cannot be written as JSON.
-    Serialise(io::Error),
-}
-
-impl fmt::Display for ArtifactError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ArtifactError::Name(error) => {
-                write!(f, "the artifact's name is not allowed in a bundle: {error}")
-            }
-            ArtifactError::Serialise(error) => write!(f, "the artifact cannot be written as JSON: {error}"),
-        }
-    }
+    #[error("the artifact cannot be written as JSON")]
+    Serialise(#[source] io::Error),
 }

@@ -31,7 +31,14 @@ impl fmt::Display for UploadStep {
 }
 
 /// What the platform refuses, and how.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "cannot {step}: {api_url} answers HTTP {}{}{}{}",
+    .problem.status,
+    after_colon(.problem.text()),
+    in_brackets(.problem.request_id.as_deref()),
+    after_attempts(*attempts)
+)]
 pub struct PlatformRefusal {
     /// What was asked.
     pub step: UploadStep,
@@ -105,15 +112,23 @@ const TRUST: &str = "the platform must trust the key that signed the bundle: hav
 const UPDATE: &str = "have the platform's administrator update it, then upload the bundle again";
 
 /// Why a bundle is not on the platform, or is not verified there. Every text has passed the screen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UploadError {
     /// The bundle that was just written is no longer what it was.
+    #[error("the bundle was not uploaded: {0}")]
     Local(String),
     /// The client cannot be made.
+    #[error("{0}")]
     Client(String),
     /// The platform refuses.
+    #[error("{0}")]
     Refused(Box<PlatformRefusal>),
     /// There is no answer, or none of the platform's.
+    #[error(
+        "cannot {step}: {api_url}{} {text}{}",
+        if *foreign { " answers" } else { ":" },
+        after_attempts(*attempts)
+    )]
     NoAnswer {
         /// What was asked.
         step: UploadStep,
@@ -129,6 +144,7 @@ pub enum UploadError {
         obstacle: Option<Box<Obstacle>>,
     },
     /// The platform's answer says something else than documented, or than can be true.
+    #[error("cannot {step}: {text}")]
     Strange {
         /// What was asked.
         step: UploadStep,
@@ -136,10 +152,13 @@ pub enum UploadError {
         text: String,
     },
     /// The file changed while it was sent.
+    #[error("the bundle changed while it was uploaded; the platform does not have it")]
     Changed,
     /// The file could not be read to its end.
+    #[error("cannot read the whole bundle: {0}")]
     Unreadable(String),
     /// The key belongs to another organization.
+    #[error("the API key belongs to the organization {actual}, not to {expected}")]
     OtherOrganization {
         /// The one that was asked for.
         expected: String,
@@ -147,6 +166,7 @@ pub enum UploadError {
         actual: String,
     },
     /// The platform says it keeps other bytes than were sent.
+    #[error("the platform stored other bytes than were sent: sha256 {kept}, not {sent}")]
     OtherDigest {
         /// What was sent.
         sent: String,
@@ -154,6 +174,10 @@ pub enum UploadError {
         kept: String,
     },
     /// The platform could not verify the bundle.
+    #[error(
+        "the platform stored the bundle but could not verify it{}",
+        after_colon(joined(.reason.as_deref(), .words.as_deref()))
+    )]
     NotVerified {
         /// The code of its reason.
         reason: Option<String>,
@@ -161,6 +185,7 @@ pub enum UploadError {
         words: Option<String>,
     },
     /// The platform says another key signed than was found here.
+    #[error("the platform reports the signing key {platform}; the bundle was signed by {local}")]
     OtherKey {
         /// The key that was found here.
         local: String,
@@ -168,6 +193,7 @@ pub enum UploadError {
         platform: String,
     },
     /// A signal.
+    #[error("interrupted: the upload is not complete")]
     Interrupted(Exit),
 }
 
@@ -228,49 +254,14 @@ impl UploadError {
     }
 }
 
-impl fmt::Display for UploadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let times = |f: &mut fmt::Formatter<'_>, attempts: u32| match attempts {
-            0 | 1 => Ok(()),
-            more => write!(f, " (after {more} attempts)"),
-        };
-        match self {
-            UploadError::Local(text) => write!(f, "the bundle was not uploaded: {text}"),
-            UploadError::Client(text) => f.write_str(text),
-            UploadError::Refused(refusal) => {
-                let PlatformRefusal { step, api_url, problem, attempts, .. } = &**refusal;
-                write!(f, "cannot {step}: {api_url} answers HTTP {}", problem.status)?;
-                problem.text().iter().try_for_each(|words| write!(f, ": {words}"))?;
-                problem.request_id.iter().try_for_each(|id| write!(f, " [request {id}]"))?;
-                times(f, *attempts)
-            }
-            UploadError::NoAnswer { step, api_url, text, attempts, foreign, .. } => {
-                let answers = if *foreign { " answers" } else { "" };
-                let colon = if *foreign { "" } else { ":" };
-                write!(f, "cannot {step}: {api_url}{answers}{colon} {text}")?;
-                times(f, *attempts)
-            }
-            UploadError::Strange { step, text } => write!(f, "cannot {step}: {text}"),
-            UploadError::Changed => {
-                f.write_str("the bundle changed while it was uploaded; the platform does not have it")
-            }
-            UploadError::Unreadable(text) => write!(f, "cannot read the whole bundle: {text}"),
-            UploadError::OtherOrganization { expected, actual } => {
-                write!(f, "the API key belongs to the organization {actual}, not to {expected}")
-            }
-            UploadError::OtherDigest { sent, kept } => {
-                write!(f, "the platform stored other bytes than were sent: sha256 {kept}, not {sent}")
-            }
-            UploadError::NotVerified { reason, words } => {
-                f.write_str("the platform stored the bundle but could not verify it")?;
-                joined(reason.as_deref(), words.as_deref()).iter().try_for_each(|text| write!(f, ": {text}"))
-            }
-            UploadError::OtherKey { local, platform } => {
-                write!(f, "the platform reports the signing key {platform}; the bundle was signed by {local}")
-            }
-            UploadError::Interrupted(_) => f.write_str("interrupted: the upload is not complete"),
-        }
-    }
+fn after_colon(words: Option<String>) -> String {
+    words.map_or_else(String::new, |words| format!(": {words}"))
 }
 
-impl std::error::Error for UploadError {}
+fn in_brackets(request_id: Option<&str>) -> String {
+    request_id.map_or_else(String::new, |id| format!(" [request {id}]"))
+}
+
+fn after_attempts(attempts: u32) -> String {
+    if attempts > 1 { format!(" (after {attempts} attempts)") } else { String::new() }
+}

@@ -1,14 +1,13 @@
 //! Why a source cannot be connected.
 
-use std::fmt;
-
 use crate::observation::SourceName;
 
 /// Why a source cannot be connected.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", .r#source.id())]
 pub struct ConnectError {
-    /// The source.
-    pub source: SourceName,
+    /// The source of evidence; written as a raw name, since it is not the cause of the error.
+    pub r#source: SourceName,
     /// What kind of problem it is.
     pub kind: ConnectErrorKind,
     /// What failed.
@@ -45,10 +44,4 @@ pub enum ConnectErrorKind {
     Configuration,
     /// Everything else: credentials, authentication, network, limits.
     Connection,
-}
-
-impl fmt::Display for ConnectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.source.id(), self.message)
-    }
 }

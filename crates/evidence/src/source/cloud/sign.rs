@@ -26,26 +26,17 @@ pub(super) struct Credentials {
 }
 
 /// Why something cannot be an access key. Holds no part of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum CredentialError {
     /// The access key id.
+    #[error("an access key id has letters and digits only")]
     AccessKeyId,
     /// The secret access key.
+    #[error("a secret access key is one word without spaces or line breaks")]
     SecretAccessKey,
     /// The session token.
+    #[error("a session token is one word without spaces or line breaks")]
     SessionToken,
-}
-
-impl fmt::Display for CredentialError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            CredentialError::AccessKeyId => "an access key id has letters and digits only",
-            CredentialError::SecretAccessKey => {
-                "a secret access key is one word without spaces or line breaks"
-            }
-            CredentialError::SessionToken => "a session token is one word without spaces or line breaks",
-        })
-    }
 }
 
 impl Credentials {

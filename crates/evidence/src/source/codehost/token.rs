@@ -10,23 +10,14 @@ use secrecy::{ExposeSecret, SecretString};
 pub(super) struct Token(SecretString);
 
 /// Why a variable's value cannot be a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TokenError {
     /// Nothing but white space.
+    #[error("it is empty")]
     Empty,
     /// A space or control character inside: a broken paste or a file with more than the token in it.
+    #[error("it has spaces, line breaks or other characters that tokens never contain")]
     NotOneWord,
-}
-
-impl fmt::Display for TokenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            TokenError::Empty => "it is empty",
-            TokenError::NotOneWord => {
-                "it has spaces, line breaks or other characters that tokens never contain"
-            }
-        })
-    }
 }
 
 impl Token {

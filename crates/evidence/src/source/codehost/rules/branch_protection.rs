@@ -91,8 +91,8 @@ pub static ADMINS_NOT_ENFORCED: Reason = Reason {
 /// How many approving reviews are recommended; one is enough to pass.
 const RECOMMENDED_REVIEWS: u64 = 2;
 
-/// A criterion: does it hold, and how is that said?
-struct Criterion {
+/// A requirement: does it hold, and how is that said?
+struct Requirement {
     /// `None`: the host did not say.
     holds: Option<bool>,
     reason: &'static Reason,
@@ -106,18 +106,19 @@ struct Criterion {
 /// that is there without its number or switch is not.
 pub fn judge(protection: &BranchProtection) -> Verdict {
     let (reviews, count) = reviews(protection);
-    let criteria = [reviews, status_checks(protection), administrators(protection)];
-    let actual = criteria.iter().map(|criterion| criterion.words.as_str()).collect::<Vec<_>>().join(", ");
-    if let Some(missing) = criteria.iter().find(|criterion| criterion.holds == Some(false)) {
+    let requirements = [reviews, status_checks(protection), administrators(protection)];
+    let actual =
+        requirements.iter().map(|requirement| requirement.words.as_str()).collect::<Vec<_>>().join(", ");
+    if let Some(missing) = requirements.iter().find(|requirement| requirement.holds == Some(false)) {
         return Verdict::fail(missing.reason, actual);
     }
-    if criteria.iter().any(|criterion| criterion.holds.is_none()) {
+    if requirements.iter().any(|requirement| requirement.holds.is_none()) {
         return Verdict::unknown(&shared::NO_EVIDENCE, actual);
     }
     Verdict { improvable: count.is_some_and(|count| count < RECOMMENDED_REVIEWS), ..Verdict::pass(actual) }
 }
 
-fn reviews(protection: &BranchProtection) -> (Criterion, Option<u64>) {
+fn reviews(protection: &BranchProtection) -> (Requirement, Option<u64>) {
     let count = match &protection.required_pull_request_reviews {
         Field::Value(reviews) => reviews.required_approving_review_count.value().copied(),
         Field::Absent | Field::Null => Some(0),
@@ -128,38 +129,38 @@ fn reviews(protection: &BranchProtection) -> (Criterion, Option<u64>) {
         Some(1) => "1 approving review".to_string(),
         Some(count) => format!("{count} approving reviews"),
     };
-    (Criterion { holds: count.map(|count| count >= 1), reason: &REVIEWS_NOT_REQUIRED, words }, count)
+    (Requirement { holds: count.map(|count| count >= 1), reason: &REVIEWS_NOT_REQUIRED, words }, count)
 }
 
-fn status_checks(protection: &BranchProtection) -> Criterion {
+fn status_checks(protection: &BranchProtection) -> Requirement {
     let reason = &STATUS_CHECKS_NOT_CONFIGURED;
     let Some(section) = protection.required_status_checks.value() else {
-        return Criterion { holds: Some(false), reason, words: "no required status check".to_string() };
+        return Requirement { holds: Some(false), reason, words: "no required status check".to_string() };
     };
     let contexts = section.contexts.value();
     let named = contexts.map_or(0, Vec::len);
     if named > 0 {
         let words = format!("{} required status {}", named, plural(named));
-        return Criterion { holds: Some(true), reason, words };
+        return Requirement { holds: Some(true), reason, words };
     }
     // Newer hosts may name the checks in `checks` alone, which is not a field of the artifact: say what they are.
     if let Some(checks) = section.checks.value().filter(|checks| !checks.is_empty()) {
         let names = checks.iter().map(|check| check.context.as_str()).collect::<Vec<_>>().join(", ");
         let words = format!("{} required status {}: {names}", checks.len(), plural(checks.len()));
-        return Criterion { holds: Some(true), reason, words };
+        return Requirement { holds: Some(true), reason, words };
     }
     let words = "a status-check rule that names no check".to_string();
-    Criterion { holds: Some(false), reason, words }
+    Requirement { holds: Some(false), reason, words }
 }
 
-fn administrators(protection: &BranchProtection) -> Criterion {
+fn administrators(protection: &BranchProtection) -> Requirement {
     let enabled = protection.enforce_admins.value().and_then(|section| section.enabled.value()).copied();
     let words = match enabled {
         Some(true) => "enforced for administrators",
         Some(false) => "not enforced for administrators",
         None => "enforcement for administrators not reported",
     };
-    Criterion { holds: enabled, reason: &ADMINS_NOT_ENFORCED, words: words.to_string() }
+    Requirement { holds: enabled, reason: &ADMINS_NOT_ENFORCED, words: words.to_string() }
 }
 
 fn plural(count: usize) -> &'static str {
@@ -175,7 +176,7 @@ mod tests {
     /// specification's sentence written as a formula.
     #[test]
     fn the_whole_domain() {
-        // (JSON of the section, does the criterion hold)
+        // (JSON of the section, does the requirement hold)
         let reviews = [
             ("", Some(false)),
             (r#""required_pull_request_reviews": null,"#, Some(false)),
