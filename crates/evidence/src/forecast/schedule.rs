@@ -133,12 +133,15 @@ impl Going {
 }
 
 impl Phase {
-    /// How many of its requests go until so many have been counted.
+    /// How many of its requests go before one more than `most` would be counted. Rounded down, each window of the limit
+    /// would lose a request, and a long run a whole window.
     fn until_counted(self, most: u64) -> u64 {
         if self.counted <= most {
             return self.requests;
         }
-        share(self.requests, most, self.counted)
+        let beyond = u128::from(self.requests) * (u128::from(most) + 1);
+        let before = beyond.div_ceil(u128::from(self.counted)).saturating_sub(1);
+        u64::try_from(before).unwrap_or(u64::MAX)
     }
 
     /// Takes so many requests out of it, and returns how many of them are counted.
@@ -267,6 +270,16 @@ mod tests {
         // So few that a window ends before they use it up.
         let few = Phase { requests: 110_000, counted: 5_500 };
         assert_eq!(of(&[few], &terms), of(&[free], &terms));
+    }
+
+    /// As many as the windows allow go in them: 58.99 windows' worth of requests take no sixtieth window.
+    #[test]
+    fn no_request_is_lost_between_windows() {
+        let hourly = Hourly { now: 871, then: 4_900, ends: SignedDuration::from_secs(127) };
+        let terms = terms(3, 522, Some(hourly));
+        let waits = |requests| of(&[Phase { requests, counted: 289_925 }], &terms).1;
+        // More uncounted requests leave some of the first, short window unused, which is no wait.
+        assert_eq!((waits(363_729), waits(372_464)), (59, 58));
     }
 
     proptest! {
