@@ -122,7 +122,7 @@ def tour(visit, ids, checked=True):
     look("timeline")
 
     page.get_by_role("button", name="Compare selected").click()
-    expect(page.get_by_role("heading", name="Changes")).to_be_visible()
+    expect(page.get_by_role("heading", name="Changes", exact=True)).to_be_visible()
     expect(page).to_have_url(f"{BASE}/compare?to={ids[-1]}&from={ids[-2]}")
     look("compare")
 

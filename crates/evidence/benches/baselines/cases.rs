@@ -8,7 +8,7 @@ use std::path::Path;
 use evidence::evaluate::{Evidence, checks};
 use evidence::source::codehost::answer::{AnswerParts, classify};
 use evidence::source::codehost::codeowners::CodeOwners;
-use evidence::source::{CollectionItem, KINDS};
+use evidence::source::{self, CollectionItem, KINDS};
 use evidence_bundle::{
     Expectations, Limits, SignedBundle, SigningKey, TrustRoot, UnsignedBundle, UntrustedBundle,
 };
@@ -87,7 +87,6 @@ fn codeowners() -> Work {
 
 /// The judgement of every rule over the first of the fuzzer's seeds that it judges.
 fn judgements() -> Vec<Case> {
-    let calls: Vec<_> = KINDS.iter().flat_map(|kind| kind.calls).collect();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/answers");
     let mut seeds: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     seeds.sort();
@@ -96,7 +95,9 @@ fn judgements() -> Vec<Case> {
     for seed in seeds {
         let bytes = fs::read(seed).unwrap();
         let Some((call, bytes)) = bytes.split_first() else { continue };
-        let read = calls[usize::from(*call) % calls.len()].read;
+        // As the fuzz target picks them: the source in the upper three bits, the call in the others.
+        let calls = KINDS[usize::from(*call >> 5) % KINDS.len()].calls;
+        let read = calls[usize::from(*call & 0b1_1111) % calls.len()].read;
         for (index, found) in read(bytes).unwrap_or_default().into_iter().enumerate() {
             let CollectionItem::Inspected(inspection) = found else { continue };
             let Some(check) = checks(inspection, &Evidence::None).pop() else { continue };
@@ -109,6 +110,7 @@ fn judgements() -> Vec<Case> {
             }
         }
     }
+    assert_eq!(known.len(), source::rules().count(), "every rule is measured: {known:?}");
     cases
 }
 
