@@ -16,6 +16,7 @@ use futures_util::stream;
 use crate::env::Env;
 use crate::evaluate::{self, Check, Evidence};
 use crate::framework::Framework;
+use crate::number::saturating_u64;
 use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
 use crate::report::format::{counted, given_up as given_up_text};
 use crate::report::{Event, Outcome, Reporter, Tally};
@@ -267,7 +268,7 @@ impl<'a> Gathering<'a> {
             let (source, subject) = (self.source, Arc::clone(&subject));
             self.spool_check(Check { rule, source, subject, verdict, evidence: Evidence::None }, spool)?;
         }
-        let missing = u64::try_from(scope.rules.len()).unwrap_or(u64::MAX);
+        let missing = saturating_u64(scope.rules.len());
         self.part.unconnected = true;
         self.part.errors.push(ErrorRecord {
             code: reason::CONNECTION_FAILED.code.to_string(),
@@ -437,7 +438,7 @@ impl<'a> Gathering<'a> {
         let outcome = match &observation.seen {
             Seen::Artifact { artifact, .. } => {
                 self.tally.collected += 1;
-                Outcome::Written { path, bytes: u64::try_from(artifact.bytes().len()).unwrap_or(u64::MAX) }
+                Outcome::Written { path, bytes: saturating_u64(artifact.bytes().len()) }
             }
             Seen::Withheld { rule } => {
                 self.tally.collected += 1;

@@ -20,6 +20,7 @@ pub mod framework;
 pub mod hint;
 pub mod interrupt;
 pub mod json;
+mod number;
 pub mod observation;
 pub mod platform;
 pub mod report;

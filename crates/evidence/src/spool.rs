@@ -11,6 +11,7 @@ use std::num::NonZeroU32;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use crate::number::saturating_u64;
 use evidence_bundle::document::ArtifactRecord;
 use evidence_bundle::path::BundlePath;
 use evidence_bundle::write::Entry;
@@ -107,7 +108,7 @@ impl Spool {
     ) -> io::Result<u32> {
         let sha256: [u8; 32] = Sha256::digest(bytes).into();
         row.checksum = hex::encode(sha256);
-        row.size_bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        row.size_bytes = saturating_u64(bytes.len());
         let number = u32::try_from(self.items.len()).map_err(io::Error::other)?;
         let content = self.append(bytes)?;
         let row = self.append(&serde_json::to_vec(&row)?)?;
@@ -159,8 +160,7 @@ impl Spool {
 
     fn append(&mut self, bytes: &[u8]) -> io::Result<SpoolSpan> {
         use std::io::Seek as _;
-        let stretch =
-            SpoolSpan { offset: self.length, length: u64::try_from(bytes.len()).unwrap_or(u64::MAX) };
+        let stretch = SpoolSpan { offset: self.length, length: saturating_u64(bytes.len()) };
         if self.file.buffer().is_empty() {
             // Documents are written by position, which leaves the file's own position behind.
             self.file.get_mut().seek(io::SeekFrom::Start(self.length))?;
@@ -247,7 +247,7 @@ impl Read for SpanReader<'_> {
         let wanted = usize::try_from(self.stretch.length).unwrap_or(usize::MAX).min(buffer.len());
         let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };
         let read = self.file.read_at(part, self.stretch.offset)?;
-        let step = u64::try_from(read).unwrap_or(u64::MAX);
+        let step = saturating_u64(read);
         self.stretch.offset += step;
         self.stretch.length -= step;
         Ok(read)
@@ -263,7 +263,7 @@ struct Append<'a> {
 impl Write for Append<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.file.write_at(bytes, self.offset)?;
-        self.offset += u64::try_from(written).unwrap_or(u64::MAX);
+        self.offset += saturating_u64(written);
         Ok(written)
     }
 
@@ -283,7 +283,7 @@ impl<W: Write> Write for Hashing<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes)?;
         self.hash.update(bytes.get(..written).unwrap_or_default());
-        self.length += u64::try_from(written).unwrap_or(u64::MAX);
+        self.length += saturating_u64(written);
         Ok(written)
     }
 

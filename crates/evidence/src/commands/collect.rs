@@ -17,6 +17,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::number::saturating_u64;
 use crate::platform::UploadTarget;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing;
@@ -135,7 +136,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     reporter.event(Event::Delivered {
         path: &delivered.path,
         bytes: delivered.bytes,
-        artifacts: u64::try_from(artifacts).unwrap_or(u64::MAX),
+        artifacts: saturating_u64(artifacts),
         controls: &controls,
         complete: collection.is_complete(),
         verify: &next.verify,

@@ -25,6 +25,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
+use crate::number::saturating_u64;
 use crate::platform::{Upload, UploadError, UploadTarget, Uploaded};
 use crate::report::format::{shell_path, shell_word};
 use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
@@ -363,7 +364,7 @@ impl Read for Digesting<'_> {
         }
         let read = self.file.read(buffer)?;
         self.hasher.update(buffer.get(..read).unwrap_or_default());
-        self.bytes += u64::try_from(read).unwrap_or(u64::MAX);
+        self.bytes += saturating_u64(read);
         Ok(read)
     }
 }

@@ -32,6 +32,7 @@ use url::Url;
 
 use crate::env::Env;
 use crate::framework::Control;
+use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::report::Reporter;
 use crate::rule::{Reason, Rule, reason};
@@ -199,9 +200,7 @@ impl CollectionItem {
     /// How many things were looked at.
     pub fn looks(&self) -> u64 {
         match self {
-            CollectionItem::Inspected(inspection) => {
-                u64::try_from(inspection.observations.len()).unwrap_or(u64::MAX)
-            }
+            CollectionItem::Inspected(inspection) => saturating_u64(inspection.observations.len()),
             CollectionItem::Population { .. } | CollectionItem::Warned(_) => 0,
         }
     }
@@ -213,7 +212,7 @@ impl CollectionItem {
             Seen::Artifact { artifact, .. } => artifact.weight(),
             Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } | Seen::Failed(_) => 0,
         };
-        u64::try_from(inspection.observations.iter().map(weight).sum::<usize>()).unwrap_or(u64::MAX)
+        saturating_u64(inspection.observations.iter().map(weight).sum::<usize>())
     }
 }
 

@@ -11,6 +11,7 @@ use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use super::scopes::OAuthScope;
 use super::wire::Activity;
 use super::{AltCloudSession, connect};
+use crate::number::saturating_u64;
 use crate::report::format::counted;
 use crate::source::{CollectionItem, Configured};
 
@@ -115,7 +116,7 @@ impl AltCloudSession {
         if let Some(events) = events {
             found.extend(look::lifecycle(organization, self.period, events));
         }
-        let count = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
+        let count = saturating_u64(users.all().len());
         let whose = match self.config.domains.len() {
             0 => organization.to_string(),
             1 => self.config.domains.concat(),

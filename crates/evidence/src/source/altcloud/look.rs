@@ -19,6 +19,7 @@ use super::rules::lifecycle as lifecycle_log;
 use super::rules::two_step::TwoStepFacts;
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG, administrators};
 use super::wire::Activity;
+use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::rule::reason;
 use crate::source::CollectionItem;
@@ -134,7 +135,7 @@ impl Users {
                 Whose::Customer { id, .. } => (Some(id.clone()), None),
                 Whose::Domain(name) => (None, Some(name.clone())),
             };
-            let users = u64::try_from(distinct_users(&listing.items).len()).unwrap_or(u64::MAX);
+            let users = saturating_u64(distinct_users(&listing.items).len());
             UserListing { customer, domain, read: listing.extent(), users }
         };
         self.parts.iter().map(listing).collect()
@@ -272,7 +273,7 @@ fn lifecycle_record(period: Period, parts: Vec<(&'static str, Listing<Activity>)
         });
         let of_name: Vec<AdminEvent> =
             activities.into_iter().flat_map(|activity| of(name, activity)).collect();
-        let count = u64::try_from(of_name.len()).unwrap_or(u64::MAX);
+        let count = saturating_u64(of_name.len());
         event_names.push(EventListing { name, read, events: count });
         events.extend(of_name);
     }

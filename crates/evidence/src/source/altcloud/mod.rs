@@ -44,6 +44,7 @@ use super::{
     CollectionItem, Configured, ConnectError, Plan, Session, SessionSummary, SourceKind, Surroundings,
 };
 use crate::env::Env;
+use crate::number::saturating_u64;
 use crate::observation::SourceName;
 use crate::rule::Rule;
 
@@ -159,14 +160,14 @@ impl Session for AltCloudSession {
             let goes_on = |(_, first): &&(_, FirstPage<Activity>)| {
                 first.as_ref().is_ok_and(|page| page.value.next.is_some())
             };
-            let longer = u64::try_from(firsts.iter().filter(goes_on).count()).unwrap_or(u64::MAX);
+            let longer = saturating_u64(firsts.iter().filter(goes_on).count());
             // A collection makes the same requests again, and those for the rest of the log.
             let (requests, retries) = self.access.requests();
             let made = requests.saturating_sub(retries);
             plan.requests_minimum = made.saturating_add(longer);
             plan.requests_maximum =
                 made.saturating_add(longer.saturating_mul(ACTIVITIES.pages.saturating_sub(1)));
-            let users = u64::try_from(users.all().len()).unwrap_or(u64::MAX);
+            let users = saturating_u64(users.all().len());
             plan.estimated_bytes =
                 ESTIMATED_FIXED_BYTES.saturating_add(users.saturating_mul(ESTIMATED_USER_BYTES));
             Ok(plan)

@@ -31,8 +31,3 @@ pub(super) fn not_found(message: String) -> Failed {
 fn failed(reason: &'static Reason, message: String) -> Failed {
     Failed { reason, message: single_line(&message), status: None, request_id: None }
 }
-
-/// A count for a document.
-pub(super) fn saturating_u64(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
-}

@@ -40,13 +40,13 @@ use self::api::Hosts;
 use self::config::CloudConfig;
 use self::connect::FirstAnswers;
 use self::endpoint::{Service, ServiceEndpoint};
-use self::found::saturating_u64;
 use self::look::{Policy, ReadResult, Unread};
 use self::wire::Caller;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
 };
 use crate::env::Env;
+use crate::number::saturating_u64;
 use crate::observation::SourceName;
 use crate::rule::Rule;
 

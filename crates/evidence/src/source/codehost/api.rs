@@ -6,6 +6,7 @@ use url::Url;
 
 use super::calls::{PAGE_SIZE, REPOSITORIES};
 use super::wire;
+use crate::number::saturating_u64;
 use evidence_http::{Answered, Call, CallError, Client, FailureKind, Meta, RequestFailure, link};
 
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles.
@@ -153,7 +154,7 @@ impl Api<'_> {
         page: &Answered<Vec<wire::Repository>>,
         number: u64,
     ) -> Result<Option<Url>, RequestFailure> {
-        let full = u64::try_from(page.value.len()).unwrap_or(u64::MAX) >= PAGE_SIZE;
+        let full = saturating_u64(page.value.len()) >= PAGE_SIZE;
         if !page.meta.headers.contains_key("link") && full {
             return Ok(Some(with_page(&self.listing_url(), number.saturating_add(1))));
         }

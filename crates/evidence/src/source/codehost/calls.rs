@@ -9,6 +9,7 @@ use super::artifact;
 use super::look::{self, RepositoryName};
 use super::record::BranchProtection;
 use super::wire::{self, Contents, Organization, Repository};
+use crate::number::saturating_u64;
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 use evidence_http::{Call, Keeping, Meta, Reply};
@@ -160,7 +161,7 @@ fn organization_offline(organization: Organization) -> Vec<CollectionItem> {
 }
 
 fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
-    let count = u64::try_from(repositories.len()).unwrap_or(u64::MAX);
+    let count = saturating_u64(repositories.len());
     vec![CollectionItem::Population {
         discovered: Some(count),
         in_scope: count,

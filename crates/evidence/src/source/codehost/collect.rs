@@ -11,6 +11,7 @@ use super::population::{Population, ScopedRepository, Witness};
 use super::rules;
 use super::topic::Topic;
 use super::{CodeHostSession, artifact, ask, calls};
+use crate::number::saturating_u64;
 use crate::observation::{Inspection, Seen};
 use crate::report::format::counted;
 use crate::source::{CollectionItem, Configured as _};
@@ -41,8 +42,8 @@ impl CodeHostSession {
     ) -> impl stream::Stream<Item = CollectionItem> + Send + '_ {
         let Population { discovered, repositories, found } = self.population().await;
         let topics: Vec<Topic> = self.topics().collect();
-        let in_scope = u64::try_from(repositories.len()).unwrap_or(u64::MAX);
-        let per_repository = u64::try_from(topics.len()).unwrap_or(u64::MAX);
+        let in_scope = saturating_u64(repositories.len());
+        let per_repository = saturating_u64(topics.len());
         let found_by =
             if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
         let population = CollectionItem::Population {

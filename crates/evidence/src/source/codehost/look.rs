@@ -15,6 +15,7 @@ use super::codeowners::{self, CodeOwners};
 use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
 use super::wire::{File, NotAFile};
 use super::{NAME, artifact, rules};
+use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::{Rule, Verdict, reason};
@@ -172,7 +173,7 @@ pub(super) fn file_shown(target: RepositoryName<'_>, place: &str, file: &File, m
             return Some(Look::new(broken(meta, format!("{place}: the content is not base64: {error}"))));
         }
     };
-    let length = u64::try_from(decoded.len()).unwrap_or(u64::MAX);
+    let length = saturating_u64(decoded.len());
     let said = file.size.filter(|size| *size != length);
     let mut look = codeowners_artifact(target, place, Some(file), decoded, meta);
     if let Some(size) = said {
@@ -191,7 +192,7 @@ pub(super) fn codeowners_artifact(
     meta: &Meta,
 ) -> Look {
     let owners = CodeOwners::parse(&decoded);
-    let size = u64::try_from(decoded.len()).unwrap_or(u64::MAX);
+    let size = saturating_u64(decoded.len());
     let record = CodeownersFile {
         name: file.and_then(|file| file.name.clone()).unwrap_or_else(|| "CODEOWNERS".to_string()),
         path: file.and_then(|file| file.path.clone()).unwrap_or_else(|| place.to_string()),
@@ -203,7 +204,7 @@ pub(super) fn codeowners_artifact(
     let invalid = &owners.invalid;
     let mut warnings = Vec::new();
     if let Some(first) = invalid.first() {
-        let count = u64::try_from(invalid.len()).unwrap_or(u64::MAX);
+        let count = saturating_u64(invalid.len());
         let lines = counted(count, "invalid line", "invalid lines");
         let text = format!("{place}: the host ignores {lines}, the first is line {}", first.line);
         warnings.push(target.warning("codeowners_invalid_lines", text));

@@ -4,6 +4,7 @@ use super::artifact;
 use super::calls::{self, PAGE_SIZE};
 use super::config::Repositories;
 use super::{CodeHostSession, connect, wire};
+use crate::number::saturating_u64;
 use crate::source::{Configured as _, ConnectError, Plan, Session as _};
 use evidence_http::Answered;
 use evidence_http::cache::Cache;
@@ -66,7 +67,7 @@ impl CodeHostSession {
 
     async fn planned_repositories(&self) -> Result<(u64, u64), ConnectError> {
         match &self.config.repos {
-            Repositories::Listed(names) => Ok((u64::try_from(names.len()).unwrap_or(u64::MAX), 0)),
+            Repositories::Listed(names) => Ok((saturating_u64(names.len()), 0)),
             Repositories::All => {
                 let problem = |problem| connect::problem("repository discovery", problem);
                 let (first, last) = self.api().first_page().await.map_err(problem)?;
@@ -78,7 +79,7 @@ impl CodeHostSession {
                         match listing.problems.pop() {
                             Some((_, found)) => Err(problem(found)),
                             None => {
-                                let count = u64::try_from(listing.repositories.len()).unwrap_or(u64::MAX);
+                                let count = saturating_u64(listing.repositories.len());
                                 Ok((count, listing.pages_read))
                             }
                         }

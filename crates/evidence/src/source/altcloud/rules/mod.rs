@@ -12,6 +12,7 @@ pub use self::two_step::TWO_STEP_VERIFICATION;
 
 use evidence_bundle::text::Printable;
 
+use crate::number::saturating_u64;
 use crate::observation::Field;
 use crate::report::format;
 use crate::rule::Rule;
@@ -44,7 +45,7 @@ fn address(address: &Field<String>) -> String {
 
 /// `1 user`, `2,000 users`.
 fn counted(number: usize, one: &str, many: &str) -> String {
-    format::counted(u64::try_from(number).unwrap_or(u64::MAX), one, many)
+    format::counted(saturating_u64(number), one, many)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use evidence_bundle::document::Category::{Improvement, Misconfigured};
 use evidence_bundle::document::Severity::{Info, Medium};
 
 use super::super::record::LogGroup;
+use crate::number::saturating_u64;
 use crate::observation::Field;
 use crate::report::format::counted;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
@@ -97,7 +98,7 @@ impl Retention {
         if self.short > 0 {
             let mut names: Vec<String> =
                 self.named.iter().map(|(name, days)| format!("{name} ({})", days_in_words(*days))).collect();
-            let more = self.short.saturating_sub(u64::try_from(names.len()).unwrap_or(u64::MAX));
+            let more = self.short.saturating_sub(saturating_u64(names.len()));
             if more > 0 {
                 names.push(format!("and {more} more"));
             }
