@@ -124,7 +124,7 @@ fn every_version_has_its_verdict() {
     let (mut trusted, mut pinned) = (TrustRoot::new(), TrustRoot::new());
     trusted.add_key("the test key", key().public_key());
     pinned.add_fingerprint(&key().public_key().key_id().to_string()).unwrap();
-    let nobody = TrustRoot::new();
+    let no_trust = TrustRoot::new();
     let newer = ["1.999", "1.1000", "999.0", "1000.3"];
     let unknown = ["0.9", "0.0", "", "1", "1.0.0", "v1.1", "01.1", "1.1-rc.1", "99999999999.0"];
     let known = KNOWN.iter().map(|format| format.version);
@@ -162,13 +162,13 @@ fn every_version_has_its_verdict() {
                 assert_eq!(judge(&bundle, &trusted), expected("verified"), "{case}");
                 // The manifest names the key: what is damaged in it is found before the signature.
                 assert_eq!(judge(&bundle, &pinned), expected("verified"), "{case}, pinned");
-                assert_eq!(judge(&bundle, &nobody), expected("intact"), "{case}, nobody");
+                assert_eq!(judge(&bundle, &no_trust), expected("intact"), "{case}, no trust root");
             }
         }
     }
 }
 
-/// A field that a version added is no field of the versions before it, even where it is empty.
+/// Earlier versions refuse a field that a later version added, even if the field is empty.
 #[test]
 fn a_field_is_unknown_before_its_version() {
     let mut trust = TrustRoot::new();

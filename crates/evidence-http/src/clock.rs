@@ -34,7 +34,7 @@ fn not_before(
 pub enum Clock {
     /// The machine's clock, which is not followed where it goes back; waiting takes time.
     System,
-    /// A clock that stands still until somebody waits on it; waiting takes no time.
+    /// A clock for tests: only a wait advances it, and a wait returns at once.
     Manual(Arc<Mutex<Timestamp>>),
     /// A clock that somebody else moves; waiting takes until its hands are there.
     Driven(Arc<Hands>),

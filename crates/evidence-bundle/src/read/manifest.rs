@@ -120,7 +120,7 @@ pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<Manifest
             Age::Known(format) => Some(format),
             Age::Newer => return Ok(ManifestVerdict::Newer(version)),
             Age::Unknown => {
-                let detail = format!("the bundle has version {version}, which is no version of this format");
+                let detail = format!("the format has no version {version}");
                 return Err(VerifyError::at(Reason::UnsupportedFormat, MANIFEST, detail));
             }
         },

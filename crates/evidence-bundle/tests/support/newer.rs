@@ -7,7 +7,7 @@ use super::hostile::{Case, entries_of, fail, pack};
 use super::raw::{self, RawEntry};
 use super::{File, key, small_files};
 
-/// The small bundle as a later version could write it: fields that nobody knows yet in every document, and a new file.
+/// The small bundle as a later version could write it: an unknown field in every document, and a new file.
 pub fn files(version: &str) -> Vec<File> {
     let mut files = small_files();
     files[1].1 = changed(&files[1].1, |run| run["surprise"] = json!({ "deep": [true] }));

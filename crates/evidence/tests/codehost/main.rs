@@ -38,7 +38,7 @@ fn provider() {
     });
 }
 
-/// An environment with a token and a clock that stands still until somebody waits.
+/// An environment with a token, and a clock that only waits advance.
 fn environment(url: &str) -> Env {
     Env::new([("CODEHOST_TOKEN", DEMO_TOKEN), ("CODEHOST_API_URL", url)], Clock::manual(Timestamp::now()))
 }
