@@ -11,34 +11,30 @@
 //! else. Nothing is resumed from a damaged one, since it could have ended. One that was cut between two entries cannot be
 //! told from that of a killed run.
 
+mod file;
+mod index;
 mod journal;
 
 use std::collections::HashMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use evidence_screen::{Confidence, Screen};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use ring::hmac;
-use sha2::{Digest as _, Sha256};
-use tempfile::NamedTempFile;
 
-use self::journal::{AnswerEntry, EntryHead, Journal, JournalSpan, KeyHash, Mark};
-use super::proxy::Variables;
+pub use self::file::directory;
+use self::file::{SUFFIX, open_private, sweep};
+use self::index::{Index, key};
+use self::journal::{AnswerEntry, EntryHead};
 
-/// How old an answer may be that a resumed run takes over: the night of the run that was killed. What is older is
-/// asked for anew, since a bundle should show one state of the organization.
-const TAKEN_OVER_WITHIN: SignedDuration = SignedDuration::from_hours(24);
 /// How long an answer is kept that no run asks about any more, and a file that no run opens.
 const KEPT_SECONDS: i64 = 90 * 24 * 3600;
 /// Bytes of outdated entries that are not worth a clean-up.
 const TOLERATED: u64 = 4 * 1024 * 1024;
-/// What ends the name of a file.
-const SUFFIX: &str = ".records";
-
 /// Whose answers are kept.
 #[derive(Clone, Copy)]
 pub struct CacheOwner<'a> {
@@ -99,54 +95,10 @@ pub struct CachedAnswer {
 
 /// The answers of one host to one token about one organization.
 pub struct Cache {
-    state: Mutex<State>,
+    state: Mutex<Index>,
     screen: Arc<Screen>,
     writes: bool,
     resumes: bool,
-}
-
-struct State {
-    journal: Journal,
-    slots: HashMap<KeyHash, IndexEntry>,
-    /// The number of the run that is going on, counted along the file.
-    run: u32,
-    /// The run that was not brought to its end: its number, and when it began.
-    unfinished: Option<(u32, Timestamp)>,
-    /// Bytes of entries that count.
-    live: u64,
-    /// Where this run's entries begin; `None` before the first.
-    begun: Option<u64>,
-    /// What the first will be.
-    beginning: EntryHead,
-    /// There was something to keep or to confirm.
-    answered: bool,
-    /// Writing failed: nothing more is kept.
-    broken: bool,
-}
-
-/// What is in memory of an answer. There are two for each repository, so it is small.
-#[derive(Clone, Copy)]
-struct IndexEntry {
-    answer: JournalSpan,
-    /// That of `answer`.
-    mark: Mark,
-    confirmed: Option<JournalSpan>,
-    /// The run that asked last.
-    run: u32,
-    /// When, in seconds since 1970, as far as 2106.
-    asked: u32,
-    kind: u8,
-    /// Whether it can be asked for again by its entity tag.
-    tagged: bool,
-    resumable: bool,
-}
-
-/// Where caches are: `$XDG_CACHE_HOME/evidence`, else `~/.cache/evidence` (XDG Base Directory Specification).
-pub fn directory(env: &impl Variables) -> Option<PathBuf> {
-    let path = |name| env.raw(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let set = path("XDG_CACHE_HOME").filter(|path| path.is_absolute());
-    let home = || path("HOME").map(|home| home.join(".cache"));
-    Some(set.or_else(home)?.join("evidence"))
 }
 
 impl Cache {
@@ -172,7 +124,7 @@ impl Cache {
         let path = directory.join(format!("{}{SUFFIX}", owner.derive("name").get(..32).unwrap_or_default()));
         let key = || hmac::Key::new(hmac::HMAC_SHA256, owner.derive("entries").as_bytes());
         let beginning = EntryHead::Began { at: now, resumes };
-        let mut state = State::read(open_private(&path, writes)?, key(), beginning)?;
+        let mut state = Index::read(open_private(&path, writes)?, key(), beginning)?;
         if writes {
             sweep(directory, &path, now);
             state.journal.trim()?;
@@ -187,7 +139,7 @@ impl Cache {
                 && let Ok(new) = state.copied(directory, &key(), oldest)
             {
                 let file = new.persist(&path).map_err(|error| error.error)?;
-                state = State::read(file, key(), state.beginning)?;
+                state = Index::read(file, key(), state.beginning)?;
             }
             if !resumes {
                 state.unfinished = None;
@@ -197,7 +149,7 @@ impl Cache {
         Ok(Cache { state: Mutex::new(state), screen, writes, resumes })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, Index> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -310,192 +262,6 @@ impl CacheOwner<'_> {
         let organization = self.organization.to_ascii_lowercase();
         let text = [version, what, self.api_url, &organization, self.about].join("\n");
         hex::encode(hmac::sign(&key, text.as_bytes()))
-    }
-}
-
-impl State {
-    fn read(file: File, key: hmac::Key, beginning: EntryHead) -> io::Result<State> {
-        let mut slots: HashMap<KeyHash, IndexEntry> = HashMap::new();
-        let (mut run, mut unfinished, mut live) = (0, None, 0);
-        let journal = Journal::read(file, key, |stretch, mark, head| match head {
-            EntryHead::Began { at, resumes } => {
-                run += 1;
-                if !resumes || unfinished.is_none() {
-                    unfinished = Some((run, at));
-                }
-            }
-            EntryHead::Ended => unfinished = None,
-            head => learn(&mut slots, &mut live, run, (stretch, mark), &head),
-        })?;
-        // Among what is lost can be that the run has ended, or that another one began.
-        let unfinished = unfinished.filter(|_| !journal.is_damaged());
-        let (begun, answered, broken) = (None, false, false);
-        Ok(State { journal, slots, run, unfinished, live, begun, beginning, answered, broken })
-    }
-
-    /// A file with the same without what has been superseded or is no longer asked for, and locked.
-    fn copied(&self, directory: &Path, key: &hmac::Key, oldest: i64) -> io::Result<NamedTempFile> {
-        let new = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(directory)?;
-        new.as_file().try_lock()?;
-        let mut journal = Journal::read(new.reopen()?, key.clone(), |_, _, _| {})?;
-        let (first_unfinished, began) = self.unfinished.unwrap_or((u32::MAX, Timestamp::MIN));
-        let mut slots: Vec<&IndexEntry> =
-            self.slots.values().filter(|slot| i64::from(slot.asked) >= oldest).collect();
-        slots.sort_by_key(|slot| (slot.run, slot.answer.offset));
-        let mut begun = false;
-        for slot in slots {
-            if slot.run >= first_unfinished && !begun {
-                begun = true;
-                journal.append(&EntryHead::Began { at: began, resumes: false }, &[])?;
-            }
-            for stretch in [Some(slot.answer), slot.confirmed].into_iter().flatten() {
-                journal.copy(&self.journal, stretch)?;
-            }
-        }
-        Ok(new)
-    }
-
-    /// Writes an entry; before the first one, that the run began. A run that reads nothing ends none that was killed.
-    fn write(&mut self, head: &EntryHead, record: &[u8]) {
-        self.answered = true;
-        // What is that large is asked for anew.
-        if self.broken || record.len() > journal::LONGEST_RECORD {
-            return;
-        }
-        if self.begun.is_none() {
-            let begun = self.journal.length();
-            if self.journal.append(&self.beginning, &[]).is_err() {
-                // What came now would count to the run before.
-                self.broken = true;
-                return;
-            }
-            self.begun = Some(begun);
-        }
-        match self.journal.append(head, record) {
-            Ok(entry) => learn(&mut self.slots, &mut self.live, self.run, entry, head),
-            // A full disk costs the next run some requests.
-            Err(_) => self.broken = true,
-        }
-    }
-
-    /// Writes that there is nothing to resume. On a full disk what this run wrote makes room for that, and where that is
-    /// not enough, everything.
-    fn end(&mut self) {
-        let length = self.journal.length();
-        for from in [length, self.begun.unwrap_or(length)] {
-            self.journal.take_back(from);
-            if self.journal.append(&EntryHead::Ended, &[]).is_ok() {
-                return;
-            }
-        }
-        self.journal.take_back(0);
-    }
-
-    fn read_entry(&self, slot: &IndexEntry, question: CacheKey<'_>) -> Option<CachedAnswer> {
-        let (EntryHead::Answer(answer), record) = self.journal.entry(slot.answer)? else { return None };
-        let asked = answer.path == question.path && answer.accept == question.accept;
-        let AnswerEntry { at, status, etag, request_id, message, headers, resumable, .. } = answer;
-        asked.then_some(CachedAnswer { at, status, etag, request_id, message, headers, record, resumable })
-    }
-
-    fn is_of_unfinished(&self, slot: &IndexEntry, now: Timestamp) -> bool {
-        let oldest = now.as_second().saturating_sub(TAKEN_OVER_WITHIN.as_secs());
-        let recent = (oldest..=now.as_second()).contains(&i64::from(slot.asked));
-        self.unfinished.is_some_and(|(run, _)| slot.run >= run) && recent
-    }
-}
-
-fn learn(
-    slots: &mut HashMap<KeyHash, IndexEntry>,
-    live: &mut u64,
-    run: u32,
-    entry: (JournalSpan, Mark),
-    head: &EntryHead,
-) {
-    let (stretch, mark) = entry;
-    let asked = |at: &Timestamp| u32::try_from(at.as_second().max(0)).unwrap_or(u32::MAX);
-    match head {
-        EntryHead::Answer(answer) => {
-            let question = CacheKey { path: &answer.path, accept: &answer.accept };
-            let slot = IndexEntry {
-                answer: stretch,
-                mark,
-                confirmed: None,
-                run,
-                asked: asked(&answer.at),
-                kind: answer.kind,
-                tagged: answer.status == 200 && answer.etag.is_some(),
-                resumable: answer.resumable,
-            };
-            *live += stretch.bytes();
-            if let Some(before) = slots.insert(key(question), slot) {
-                *live = live.saturating_sub(before.bytes());
-            }
-        }
-        EntryHead::Confirmed { key, answer, at, .. } => {
-            if let Some(slot) = slots.get_mut(key).filter(|slot| slot.mark == *answer) {
-                let before = slot.confirmed.replace(stretch).map_or(0, JournalSpan::bytes);
-                *live = (*live + stretch.bytes()).saturating_sub(before);
-                (slot.run, slot.asked) = (run, asked(at));
-            }
-        }
-        EntryHead::Began { .. } | EntryHead::Ended => {}
-    }
-}
-
-impl IndexEntry {
-    fn bytes(&self) -> u64 {
-        self.answer.bytes() + self.confirmed.map_or(0, JournalSpan::bytes)
-    }
-}
-
-fn key(question: CacheKey<'_>) -> KeyHash {
-    let mut hash = Sha256::new();
-    hash.update(question.accept.as_bytes());
-    hash.update([0]);
-    hash.update(question.path.as_bytes());
-    KeyHash::first(&hash.finalize())
-}
-
-/// The file for its owner alone, and for this process alone. Whoever only reads has none where there is none.
-fn open_private(path: &Path, writes: bool) -> io::Result<File> {
-    let found = fs::symlink_metadata(path);
-    // A link that somebody put there would lead into a file of their choice.
-    if found.as_ref().is_ok_and(|found| !found.is_file() || found.nlink() != 1) {
-        return Err(io::Error::other("it is a link or not a regular file"));
-    }
-    if !writes && found.is_err() {
-        return tempfile::tempfile();
-    }
-    let mut options = OpenOptions::new();
-    options.read(true).write(writes).create(writes).truncate(false).mode(0o600);
-    let file = options.open(path)?;
-    file.try_lock().map_err(|error| match error {
-        fs::TryLockError::WouldBlock => io::Error::other("another run is using it"),
-        fs::TryLockError::Error(error) => error,
-    })?;
-    let (found, opened) = (fs::symlink_metadata(path)?, file.metadata()?);
-    if (found.dev(), found.ino()) != (opened.dev(), opened.ino()) {
-        return Err(io::Error::other("another run is using it"));
-    }
-    if writes {
-        // Fails on somebody else's file.
-        file.set_permissions(fs::Permissions::from_mode(0o600))?;
-    }
-    Ok(file)
-}
-
-/// Removes the files of tokens and organizations that no run asks with any more.
-fn sweep(directory: &Path, except: &Path, now: Timestamp) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
-    let oldest = now.as_second().saturating_sub(KEPT_SECONDS);
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let is_ours = path.to_string_lossy().ends_with(SUFFIX) && path != except;
-        let found = entry.metadata().ok().filter(fs::Metadata::is_file);
-        if is_ours && found.is_some_and(|found| found.mtime() < oldest) {
-            let _ = fs::remove_file(path);
-        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The file by itself; what it is for is tested with whole runs.
 
+use std::fs;
+
 use super::*;
 
 fn open(directory: &Path, purpose: Purpose, now: i64) -> io::Result<Cache> {

@@ -1,0 +1,199 @@
+//! The answers of a file: where each lies, and what a resumed run may take over. What the file looks like is the journal's.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use ring::hmac;
+use sha2::{Digest as _, Sha256};
+use tempfile::NamedTempFile;
+
+use super::file::SUFFIX;
+use super::journal::{self, AnswerEntry, EntryHead, Journal, JournalSpan, KeyHash, Mark};
+use super::{CacheKey, CachedAnswer};
+
+/// How old an answer may be that a resumed run takes over: the night of the run that was killed. What is older is
+/// asked for anew, since a bundle should show one state of the organization.
+const TAKEN_OVER_WITHIN: SignedDuration = SignedDuration::from_hours(24);
+/// What is in the file, as far as memory keeps it: where each answer is, and which run was the last.
+pub(super) struct Index {
+    pub(super) journal: Journal,
+    pub(super) slots: HashMap<KeyHash, IndexEntry>,
+    /// The number of the run that is going on, counted along the file.
+    pub(super) run: u32,
+    /// The run that was not brought to its end: its number, and when it began.
+    pub(super) unfinished: Option<(u32, Timestamp)>,
+    /// Bytes of entries that count.
+    pub(super) live: u64,
+    /// Where this run's entries begin; `None` before the first.
+    pub(super) begun: Option<u64>,
+    /// What the first will be.
+    pub(super) beginning: EntryHead,
+    /// There was something to keep or to confirm.
+    pub(super) answered: bool,
+    /// Writing failed: nothing more is kept.
+    pub(super) broken: bool,
+}
+
+/// What is in memory of an answer. There are two for each repository, so it is small.
+#[derive(Clone, Copy)]
+pub(super) struct IndexEntry {
+    pub(super) answer: JournalSpan,
+    /// That of `answer`.
+    pub(super) mark: Mark,
+    pub(super) confirmed: Option<JournalSpan>,
+    /// The run that asked last.
+    pub(super) run: u32,
+    /// When, in seconds since 1970, as far as 2106.
+    pub(super) asked: u32,
+    pub(super) kind: u8,
+    /// Whether it can be asked for again by its entity tag.
+    pub(super) tagged: bool,
+    pub(super) resumable: bool,
+}
+
+impl Index {
+    pub(super) fn read(file: File, key: hmac::Key, beginning: EntryHead) -> io::Result<Index> {
+        let mut slots: HashMap<KeyHash, IndexEntry> = HashMap::new();
+        let (mut run, mut unfinished, mut live) = (0, None, 0);
+        let journal = Journal::read(file, key, |stretch, mark, head| match head {
+            EntryHead::Began { at, resumes } => {
+                run += 1;
+                if !resumes || unfinished.is_none() {
+                    unfinished = Some((run, at));
+                }
+            }
+            EntryHead::Ended => unfinished = None,
+            head => learn(&mut slots, &mut live, run, (stretch, mark), &head),
+        })?;
+        // Among what is lost can be that the run has ended, or that another one began.
+        let unfinished = unfinished.filter(|_| !journal.is_damaged());
+        let (begun, answered, broken) = (None, false, false);
+        Ok(Index { journal, slots, run, unfinished, live, begun, beginning, answered, broken })
+    }
+
+    /// A file with the same without what has been superseded or is no longer asked for, and locked.
+    pub(super) fn copied(&self, directory: &Path, key: &hmac::Key, oldest: i64) -> io::Result<NamedTempFile> {
+        let new = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(directory)?;
+        new.as_file().try_lock()?;
+        let mut journal = Journal::read(new.reopen()?, key.clone(), |_, _, _| {})?;
+        let (first_unfinished, began) = self.unfinished.unwrap_or((u32::MAX, Timestamp::MIN));
+        let mut slots: Vec<&IndexEntry> =
+            self.slots.values().filter(|slot| i64::from(slot.asked) >= oldest).collect();
+        slots.sort_by_key(|slot| (slot.run, slot.answer.offset));
+        let mut begun = false;
+        for slot in slots {
+            if slot.run >= first_unfinished && !begun {
+                begun = true;
+                journal.append(&EntryHead::Began { at: began, resumes: false }, &[])?;
+            }
+            for stretch in [Some(slot.answer), slot.confirmed].into_iter().flatten() {
+                journal.copy(&self.journal, stretch)?;
+            }
+        }
+        Ok(new)
+    }
+
+    /// Writes an entry; before the first one, that the run began. A run that reads nothing ends none that was killed.
+    pub(super) fn write(&mut self, head: &EntryHead, record: &[u8]) {
+        self.answered = true;
+        // What is that large is asked for anew.
+        if self.broken || record.len() > journal::LONGEST_RECORD {
+            return;
+        }
+        if self.begun.is_none() {
+            let begun = self.journal.length();
+            if self.journal.append(&self.beginning, &[]).is_err() {
+                // What came now would count to the run before.
+                self.broken = true;
+                return;
+            }
+            self.begun = Some(begun);
+        }
+        match self.journal.append(head, record) {
+            Ok(entry) => learn(&mut self.slots, &mut self.live, self.run, entry, head),
+            // A full disk costs the next run some requests.
+            Err(_) => self.broken = true,
+        }
+    }
+
+    /// Writes that there is nothing to resume. On a full disk what this run wrote makes room for that, and where that is
+    /// not enough, everything.
+    pub(super) fn end(&mut self) {
+        let length = self.journal.length();
+        for from in [length, self.begun.unwrap_or(length)] {
+            self.journal.take_back(from);
+            if self.journal.append(&EntryHead::Ended, &[]).is_ok() {
+                return;
+            }
+        }
+        self.journal.take_back(0);
+    }
+
+    pub(super) fn read_entry(&self, slot: &IndexEntry, question: CacheKey<'_>) -> Option<CachedAnswer> {
+        let (EntryHead::Answer(answer), record) = self.journal.entry(slot.answer)? else { return None };
+        let asked = answer.path == question.path && answer.accept == question.accept;
+        let AnswerEntry { at, status, etag, request_id, message, headers, resumable, .. } = answer;
+        asked.then_some(CachedAnswer { at, status, etag, request_id, message, headers, record, resumable })
+    }
+
+    pub(super) fn is_of_unfinished(&self, slot: &IndexEntry, now: Timestamp) -> bool {
+        let oldest = now.as_second().saturating_sub(TAKEN_OVER_WITHIN.as_secs());
+        let recent = (oldest..=now.as_second()).contains(&i64::from(slot.asked));
+        self.unfinished.is_some_and(|(run, _)| slot.run >= run) && recent
+    }
+}
+
+fn learn(
+    slots: &mut HashMap<KeyHash, IndexEntry>,
+    live: &mut u64,
+    run: u32,
+    entry: (JournalSpan, Mark),
+    head: &EntryHead,
+) {
+    let (stretch, mark) = entry;
+    let asked = |at: &Timestamp| u32::try_from(at.as_second().max(0)).unwrap_or(u32::MAX);
+    match head {
+        EntryHead::Answer(answer) => {
+            let question = CacheKey { path: &answer.path, accept: &answer.accept };
+            let slot = IndexEntry {
+                answer: stretch,
+                mark,
+                confirmed: None,
+                run,
+                asked: asked(&answer.at),
+                kind: answer.kind,
+                tagged: answer.status == 200 && answer.etag.is_some(),
+                resumable: answer.resumable,
+            };
+            *live += stretch.bytes();
+            if let Some(before) = slots.insert(key(question), slot) {
+                *live = live.saturating_sub(before.bytes());
+            }
+        }
+        EntryHead::Confirmed { key, answer, at, .. } => {
+            if let Some(slot) = slots.get_mut(key).filter(|slot| slot.mark == *answer) {
+                let before = slot.confirmed.replace(stretch).map_or(0, JournalSpan::bytes);
+                *live = (*live + stretch.bytes()).saturating_sub(before);
+                (slot.run, slot.asked) = (run, asked(at));
+            }
+        }
+        EntryHead::Began { .. } | EntryHead::Ended => {}
+    }
+}
+
+impl IndexEntry {
+    pub(super) fn bytes(&self) -> u64 {
+        self.answer.bytes() + self.confirmed.map_or(0, JournalSpan::bytes)
+    }
+}
+
+pub(super) fn key(question: CacheKey<'_>) -> KeyHash {
+    let mut hash = Sha256::new();
+    hash.update(question.accept.as_bytes());
+    hash.update([0]);
+    hash.update(question.path.as_bytes());
+    KeyHash::first(&hash.finalize())
+}
