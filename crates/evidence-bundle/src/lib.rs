@@ -12,7 +12,6 @@ pub mod json;
 pub mod key;
 pub mod path;
 pub mod read;
-pub mod text;
 pub mod time;
 pub mod trust;
 pub mod version;
@@ -20,6 +19,7 @@ pub mod write;
 
 pub use checksums::ChecksumList;
 pub use document::{Manifest, Status};
+pub use evidence_text as text;
 pub use key::{KeyId, PublicKey, SigningKey};
 pub use path::{BundlePath, encode_component};
 pub use read::{

@@ -13,12 +13,11 @@ mod own;
 mod pasted;
 mod patterns;
 mod screen;
-mod text;
 mod views;
 mod words;
 
+pub use evidence_text::{Printable, is_deceptive};
 pub use own::is_sought;
 pub use pasted::find_pasted;
 pub use patterns::{Confidence, Context, PATTERNS, Pattern, Value};
 pub use screen::{Finding, OWN_CREDENTIAL, Screen, shared};
-pub use text::{Printable, is_deceptive};

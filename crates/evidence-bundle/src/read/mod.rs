@@ -25,9 +25,9 @@ use crate::checksums::{ChecksumList, ListError};
 use crate::document::{ErrorRecord, Excluded, Previous, Warning};
 use crate::key::{KeyId, PublicKey, SIGNATURE_BYTES};
 use crate::path::{CHECKSUMS, MANIFEST, SIGNATURE};
-use crate::text::Chain;
 use crate::trust::{KeyTrust, TrustRoot};
 use archive::{Archive, NextEntry};
+use evidence_text::Chain;
 use manifest::{ManifestFacts, ManifestVerdict};
 use pass::Pass;
 

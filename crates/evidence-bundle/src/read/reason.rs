@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::Printable;
+use evidence_text::Printable;
 
 /// Why a bundle is not what a trusted key signed. The codes are stable: scripts and audits rely on them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -215,8 +215,8 @@ fn parse_time(value: &str) -> Result<i64, SignerLineError> {
 mod tests {
     use super::*;
     use crate::key::{KeyError, SigningKey};
-    use crate::text::Chain;
     use crate::trust::{KeyTrust, TrustRoot};
+    use evidence_text::Chain;
 
     fn key(seed: u8) -> String {
         SigningKey::from_seed(&[seed; 32]).public_key().to_openssh()

@@ -1,15 +1,13 @@
-//! Text from a bundle, made safe to print.
+//! Text of strangers, made safe to print, and errors with their causes on one line.
 //!
-//! A bundle may hold any text: a terminal's escape sequence, a line break, or a mark that turns the reading direction.
-//! This module never prints.
+//! A name or a message may hold any text: a terminal's escape sequence, a line break, or a mark that turns the reading
+//! direction. Nothing here prints.
 
 use std::error::Error;
 use std::fmt::{self, Write as _};
 
-/// Displays text with every control character escaped, so that it stays on its line and says what it says.
-///
-/// Escaped are the C0 and C1 controls, DEL, line and paragraph separators, and Unicode's bidirectional and
-/// zero-width marks (the trick of "Trojan Source").
+/// Displays text with every [deceptive](is_deceptive) character escaped, so that it stays on its line and reads as it is
+/// stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Printable<'a>(pub &'a str);
 
@@ -48,7 +46,9 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-fn is_deceptive(character: char) -> bool {
+/// Whether the character would move a terminal's cursor, turn the text around or stay invisible: C0 and C1 controls, DEL,
+/// line and paragraph separators, and Unicode's bidirectional and zero-width marks (the trick of "Trojan Source").
+pub fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
