@@ -63,7 +63,8 @@ impl<Words> Check<Words> {
     }
 }
 
-/// The checks of an inspection: for what was not read, what is known of it instead, then the judgements.
+/// The checks of an inspection: for what was not read, what is known of it instead, then the judgements. A rule that
+/// has a judgement needs no other check: its judgement takes into account what was not read.
 ///
 /// `evidence` are its artifacts. A judgement over an artifact that was left out is not used: what it rests on is not
 /// in the bundle.
@@ -77,7 +78,8 @@ pub fn checks(inspection: Inspection, evidence: &Evidence) -> Vec<Check> {
     let mut checks = Vec::new();
     for Observation { source, kind, subject, seen, .. } in observations {
         let Some(verdict) = unread(seen) else { continue };
-        checks.extend(kind.rules.iter().map(|rule| Check {
+        let judged = |rule: &Rule| judgements.iter().any(|judgement| *judgement.rule == *rule);
+        checks.extend(kind.rules.iter().filter(|rule| !judged(rule)).map(|rule| Check {
             rule,
             source,
             subject: Arc::clone(&subject),

@@ -87,15 +87,21 @@ impl Inspection {
     }
 
     /// The same with the verdict of `rule`, unless nothing was read: then the observations say why.
-    pub fn judged(
+    pub fn judged(self, rule: &'static Rule, subject: impl Into<Arc<str>>, verdict: Verdict) -> Inspection {
+        if self.observations.iter().any(|observation| observation.seen.path().is_some()) {
+            return self.concluded(rule, subject, verdict);
+        }
+        self
+    }
+
+    /// The same with the verdict of `rule`, whether or not anything was read: the verdict takes that into account.
+    pub fn concluded(
         mut self,
         rule: &'static Rule,
         subject: impl Into<Arc<str>>,
         verdict: Verdict,
     ) -> Inspection {
-        if self.observations.iter().any(|observation| observation.seen.path().is_some()) {
-            self.judgements.push(Judgement { rule, subject: subject.into(), verdict });
-        }
+        self.judgements.push(Judgement { rule, subject: subject.into(), verdict });
         self
     }
 }
