@@ -22,6 +22,7 @@ use super::reply::{Answered, FailureKind, Meta, Refused, Reply, RequestFailure};
 use super::request::{Dialect, Meaning, Method, ParseError, Request};
 use super::retry::{Class, RefusalCause, RetryDecision, decide_within};
 use super::settings::ClientSettings;
+use super::trail;
 use super::watch::{Exchanged, WaitReason, Watch};
 use super::words::single_line;
 
@@ -127,10 +128,13 @@ impl Client {
         parse: Parse<'_, T>,
     ) -> Result<Reply<T>, RequestFailure> {
         let Some(kind) = request.kind else {
-            return self.attempts(request, raw, limit, parse, &Circuit::default()).await;
+            let outcome = self.attempts(request, raw, limit, parse, &Circuit::default()).await;
+            trail::note(request, &outcome, self.clock.now());
+            return outcome;
         };
         let circuit = self.circuits.of(kind);
         let outcome = self.attempts(request, raw, limit, parse, &circuit).await;
+        trail::note(request, &outcome, self.clock.now());
         if circuit.note(outcome.as_ref().err())
             && let Some(given_up) = circuit.given_up(kind)
         {
@@ -309,7 +313,8 @@ impl Client {
         parse: Parse<'_, T>,
     ) -> (Class, Result<Reply<T>, RequestFailure>) {
         let answer = exchange.answer(asked.raw, asked.now);
-        let Meaning { mut class, code, message, request_id, reading } = self.dialect.understand(&answer);
+        let Meaning { mut class, code, message, request_id, permission, reading } =
+            self.dialect.understand(&answer);
         let Exchange { status, headers, redirected_to, body, .. } = exchange;
         let meta = Meta {
             path: asked.request.label.clone(),
@@ -368,7 +373,7 @@ impl Client {
                     let kind = FailureKind::Unauthorized(text);
                     self.gate.close(RequestFailure { status: Some(status), ..RequestFailure::local(kind) });
                 }
-                Ok(Err(Refused { class, code, message, meta }))
+                Ok(Err(Refused { class, code, message, permission, meta }))
             }
         };
         let again = decide_within(self.settings.attempts, class, asked.attempt, 0.0);

@@ -52,6 +52,8 @@ pub struct Refused {
     pub code: Option<String>,
     /// The host's message, if it gave one: one line, bounded.
     pub message: Option<String>,
+    /// The permission that the host says the request needs, if it says so.
+    pub permission: Option<String>,
     /// Where it came from.
     pub meta: Meta,
 }

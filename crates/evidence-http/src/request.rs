@@ -120,6 +120,8 @@ pub struct Meaning {
     pub message: Option<String>,
     /// By which the host knows this request.
     pub request_id: Option<String>,
+    /// The permission that the host says the request needs, if it refused for want of one and says so.
+    pub permission: Option<String>,
     /// What the answer says of a limit.
     pub reading: QuotaReading,
 }

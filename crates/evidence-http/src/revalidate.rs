@@ -19,6 +19,7 @@ use super::client::{Client, Parse};
 use super::reply::{Answered, CallError, Meta, Refused, Reply, RequestFailure};
 use super::request::{ParseError, Request};
 use super::retry::Class;
+use super::trail;
 
 impl Client {
     /// The same client, which keeps answers in `cache`.
@@ -87,7 +88,9 @@ impl Client {
             && let Some(reply) = taken_over(kept, question, parse)
         {
             self.counts.taken_over.fetch_add(1, Ordering::Relaxed);
-            return Ok(reply);
+            let reply = Ok(reply);
+            trail::note(request, &reply, self.clock.now());
+            return reply;
         }
         if let Some(kept) = cache.find(question)
             && let Some(tag) = kept.etag.as_deref().and_then(|etag| HeaderValue::from_str(etag).ok())
@@ -143,7 +146,13 @@ fn taken_over<T>(kept: CachedAnswer, question: CacheKey<'_>, parse: Parse<'_, T>
         received_at: kept.at,
     };
     match kept.status {
-        404 => Some(Err(Refused { class: Class::NotFound, code: None, message: kept.message, meta })),
+        404 => Some(Err(Refused {
+            class: Class::NotFound,
+            code: None,
+            message: kept.message,
+            permission: None,
+            meta,
+        })),
         _ => Some(Ok(Answered { value: parse(&kept.record).ok()?, meta })),
     }
 }

@@ -74,7 +74,14 @@ impl Dialect for Conversation {
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
         let (class, refusal) = understand(answer, &|text| self.clean(text));
         self.lock().refusal = refusal;
-        Meaning { class, code: None, message: None, request_id: None, reading: QuotaReading::default() }
+        Meaning {
+            class,
+            code: None,
+            message: None,
+            request_id: None,
+            permission: None,
+            reading: QuotaReading::default(),
+        }
     }
 }
 

@@ -37,7 +37,7 @@ impl Dialect for Bearer {
         let message = error.and_then(|error| error.get("message").unwrap_or(error).as_str()).map(single_line);
         let class = classify(answer.status, is_json, &reasons, message.as_deref(), retry_after(answer));
         let code = code(&reasons).map(single_line);
-        Meaning { class, code, message, request_id: None, reading: reading(answer) }
+        Meaning { class, code, message, request_id: None, permission: None, reading: reading(answer) }
     }
 }
 
@@ -56,7 +56,14 @@ impl Dialect for TokenExchange {
         let code = text("error");
         let message = text("error_description").or(code).map(single_line);
         let class = classify_exchange(answer.status, is_json, code, retry_after(answer));
-        Meaning { class, code: code.map(single_line), message, request_id: None, reading: reading(answer) }
+        Meaning {
+            class,
+            code: code.map(single_line),
+            message,
+            request_id: None,
+            permission: None,
+            reading: reading(answer),
+        }
     }
 }
 

@@ -106,7 +106,7 @@ impl Dialect for CloudDialect {
         };
         // The provider counts nothing in its answers.
         let reading = QuotaReading { limit: None, remaining: None, reset: None, date };
-        Meaning { class, code, message, request_id: header_id().or(request_id), reading }
+        Meaning { class, code, message, request_id: header_id().or(request_id), permission: None, reading }
     }
 }
 

@@ -140,7 +140,7 @@ mod tests {
     fn refused(class: Class, code: Option<&str>) -> CallError {
         let meta = Meta { status: 403, request_id: Some("r".to_string()), ..Meta::default() };
         let message = Some("the host's words".to_string());
-        CallError::Refused(Refused { class, code: code.map(str::to_string), message, meta })
+        CallError::Refused(Refused { class, code: code.map(str::to_string), message, permission: None, meta })
     }
 
     fn told<T>(look: &ReadResult<T>) -> (&'static str, &'static str) {
@@ -252,6 +252,7 @@ mod tests {
                 class,
                 code: fault.code.clone(),
                 message: fault.message.clone(),
+                permission: None,
                 meta: Meta { status, ..Meta::default() },
             };
             let policy = of_policy(Err(CallError::Refused(answer())));

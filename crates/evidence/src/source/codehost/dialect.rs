@@ -79,7 +79,10 @@ impl Dialect for CodeHostDialect {
             is_json,
         });
         let request_id = answer.header("x-github-request-id").map(str::to_string);
-        Meaning { class, code: None, message, request_id, reading }
+        // It is on good answers too, where it says nothing new.
+        let permission = answer.header("x-accepted-github-permissions").map(str::trim);
+        let permission = permission.filter(|text| !text.is_empty() && answer.status >= 400).map(single_line);
+        Meaning { class, code: None, message, request_id, permission, reading }
     }
 }
 

@@ -18,7 +18,13 @@ fn listing<T>(items: Vec<T>, pages: u64, problem: Option<ListingError>) -> Listi
 
 fn refused(class: Class, status: u16, message: &str) -> Option<ListingError> {
     let meta = Meta { status, ..Meta::default() };
-    Some(ListingError::Refused(Refused { class, code: None, message: Some(message.to_string()), meta }))
+    Some(ListingError::Refused(Refused {
+        class,
+        code: None,
+        message: Some(message.to_string()),
+        permission: None,
+        meta,
+    }))
 }
 
 fn failed() -> Option<ListingError> {

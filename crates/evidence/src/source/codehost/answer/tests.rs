@@ -263,7 +263,7 @@ proptest! {
 
 fn refusal(class: Class, message: Option<&str>, redirected_to: Option<&str>) -> Refused {
     let meta = Meta { redirected_to: redirected_to.map(str::to_string), ..Meta::default() };
-    Refused { class, code: None, message: message.map(str::to_string), meta }
+    Refused { class, code: None, message: message.map(str::to_string), permission: None, meta }
 }
 
 /// Every phrase with which the host says that there is none, what only looks like one, and what may be resumed.

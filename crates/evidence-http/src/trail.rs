@@ -1,0 +1,154 @@
+//! Which requests stand behind what was found: whoever looks, however deep it asks.
+//!
+//! A look is a future; [`recorded`] runs it and brings the requests that were made meanwhile. Without it a source would
+//! have to hand a list through every function that asks, and one that is forgotten would be missing from the evidence.
+
+use std::cell::RefCell;
+
+use jiff::Timestamp;
+
+use super::reply::{Answered, Refused, Reply, RequestFailure};
+use super::request::{Method, Request};
+
+tokio::task_local! {
+    static TRAIL: RefCell<Vec<Asked>>;
+}
+
+/// A request, and how it ended. Attempts that were repeated and redirects are part of the one request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// `GET` or `POST`.
+    pub method: &'static str,
+    /// Path and query below the base of the API, or the name of the action. Never a credential.
+    pub path: String,
+    /// The status of the last answer; none if there was no answer.
+    pub status: Option<u16>,
+    /// What the host said, or why there was no answer, unless the answer was good.
+    pub message: Option<String>,
+    /// By which the host knows the last answer.
+    pub request_id: Option<String>,
+    /// When it ended, or when the answer came that was taken over.
+    pub at: Timestamp,
+    /// The permission that the host says the request needs, if it was refused.
+    pub permission: Option<String>,
+}
+
+/// Runs `look`, and brings the requests that it made, in the order in which they ended.
+pub async fn recorded<F: Future>(look: F) -> (F::Output, Vec<Asked>) {
+    TRAIL
+        .scope(RefCell::default(), async {
+            let output = look.await;
+            (output, TRAIL.with(RefCell::take))
+        })
+        .await
+}
+
+/// Notes how a request ended, if somebody records.
+pub(super) fn note<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: Timestamp) {
+    // What was not even sent is no request.
+    if outcome.as_ref().is_err_and(|failure| failure.attempts == 0) {
+        return;
+    }
+    // An error says that nobody records: the requests of an upload are nobody's evidence.
+    let _ = TRAIL.try_with(|trail| trail.borrow_mut().push(asked(request, outcome, now)));
+}
+
+fn asked<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: Timestamp) -> Asked {
+    let asked = Asked {
+        method: match request.method {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        },
+        path: request.label.clone(),
+        status: None,
+        message: None,
+        request_id: None,
+        at: now,
+        permission: None,
+    };
+    match outcome {
+        Ok(Ok(Answered { meta, .. })) => Asked {
+            status: Some(meta.status),
+            request_id: meta.request_id.clone(),
+            at: meta.received_at,
+            ..asked
+        },
+        Ok(Err(Refused { message, permission, meta, .. })) => Asked {
+            status: Some(meta.status),
+            message: message.clone(),
+            request_id: meta.request_id.clone(),
+            at: meta.received_at,
+            permission: permission.clone(),
+            ..asked
+        },
+        Err(failure) => Asked {
+            status: failure.status,
+            message: Some(failure.to_string()),
+            request_id: failure.request_id.clone(),
+            ..asked
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use url::Url;
+
+    use super::*;
+    use crate::reply::{FailureKind, Meta};
+    use crate::retry::{Class, RefusalCause};
+
+    fn request(label: &str) -> Request {
+        Request::get(Url::parse("https://h.example/").unwrap(), label)
+    }
+
+    /// How each outcome is told, and that each look has its own requests, one within another too.
+    #[test]
+    fn every_request_belongs_to_the_innermost_look() {
+        let good: Result<Reply<()>, RequestFailure> =
+            Ok(Ok(Answered { value: (), meta: Meta { status: 200, ..Meta::default() } }));
+        let refused: Result<Reply<()>, RequestFailure> = Ok(Err(Refused {
+            class: Class::Forbidden(RefusalCause::Permission),
+            code: None,
+            message: Some("the host's words".to_string()),
+            permission: Some("administration=read".to_string()),
+            meta: Meta { status: 403, request_id: Some("r".to_string()), ..Meta::default() },
+        }));
+        let failed: Result<Reply<()>, RequestFailure> = Err(RequestFailure {
+            attempts: 1,
+            ..RequestFailure::local(FailureKind::Transport("cannot connect".to_string()))
+        });
+        let unsent: Result<Reply<()>, RequestFailure> =
+            Err(RequestFailure::local(FailureKind::Unauthorized("expired".to_string())));
+        let now = Timestamp::UNIX_EPOCH;
+        note(&request("/nobody"), &good, now);
+        let ((inner, after), outer) = recorded(async {
+            note(&request("/outer"), &refused, now);
+            let ((), inner) = recorded(async { note(&request("/inner"), &good, now) }).await;
+            note(&request("/after"), &failed, now);
+            note(&request("/unsent"), &unsent, now);
+            (inner, ())
+        })
+        .now_or_never()
+        .unwrap();
+        let () = after;
+        let told = |asked: &[Asked]| -> Vec<(String, Option<u16>, Option<String>, Option<String>)> {
+            asked
+                .iter()
+                .map(|asked| {
+                    (asked.path.clone(), asked.status, asked.message.clone(), asked.permission.clone())
+                })
+                .collect()
+        };
+        assert_eq!(told(&inner), [("/inner".to_string(), Some(200), None, None)]);
+        let words = |text: &str| Some(text.to_string());
+        assert_eq!(
+            told(&outer),
+            [
+                ("/outer".to_string(), Some(403), words("the host's words"), words("administration=read")),
+                ("/after".to_string(), None, words("cannot connect"), None),
+            ]
+        );
+    }
+}
