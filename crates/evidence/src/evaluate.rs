@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn observed(seen: Seen) -> Observation {
-        Observation { source: SOURCE, kind: &KIND, subject: "acme".into(), seen, warnings: Vec::new() }
+        Observation::new(SOURCE, &KIND, "acme", seen)
     }
 
     fn artifact() -> Seen {

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use crate::field::Field;
 use crate::rule::{Reason, Rule, Verdict, reason};
-use evidence_http::{FailureKind, Meta, RequestFailure};
+use evidence_http::{Asked, FailureKind, Meta, RequestFailure};
 
 /// The name of a source: in the configuration, in documents and as a directory of the bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,6 +54,21 @@ pub struct Observation {
     pub seen: Seen,
     /// What the manifest must warn of.
     pub warnings: Vec<Warning>,
+    /// The requests that were made for it; none for what another look has brought.
+    pub requests: Vec<Asked>,
+}
+
+impl Observation {
+    /// An observation without warnings, for which nothing was asked.
+    pub fn new(
+        source: SourceName,
+        kind: &'static ArtifactKind,
+        subject: impl Into<Arc<str>>,
+        seen: Seen,
+    ) -> Observation {
+        let (subject, warnings, requests) = (subject.into(), Vec::new(), Vec::new());
+        Observation { source, kind, subject, seen, warnings, requests }
+    }
 }
 
 /// Things that were looked at together, and what they show.

@@ -74,8 +74,7 @@ impl Session for Scripted {
                         let observations = files.iter().map(|(file, text)| {
                             let meta = Meta { path: (*file).into(), status: 200, ..Meta::default() };
                             let seen = Seen::artifact(name, file, text, None, &meta);
-                            let (source, subject) = (name, (*file).into());
-                            Observation { source, kind: &NOTE, subject, seen, warnings: Vec::new() }
+                            Observation::new(name, &NOTE, *file, seen)
                         });
                         let inspection = Inspection::of(observations.collect());
                         Some(CollectionItem::Inspected(subjects.iter().fold(

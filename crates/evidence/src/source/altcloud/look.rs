@@ -5,7 +5,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
-use std::sync::Arc;
 
 use super::NAME;
 use super::answer::says_disabled;
@@ -310,7 +309,7 @@ fn of(name: &'static str, activity: &Activity) -> Vec<AdminEvent> {
 }
 
 fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observation {
-    Observation { source: NAME, kind, subject: Arc::from(subject), seen, warnings: Vec::new() }
+    Observation::new(NAME, kind, subject, seen)
 }
 
 fn found(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> CollectionItem {

@@ -1,7 +1,5 @@
 //! Items of a collection, made the same way by every part of this source.
 
-use std::sync::Arc;
-
 use super::NAME;
 use crate::observation::{ArtifactKind, Failed, Observation, Seen};
 use crate::rule::{Reason, reason};
@@ -10,7 +8,7 @@ use evidence_http::single_line;
 
 /// An observation of this source.
 pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observation {
-    Observation { source: NAME, kind, subject: Arc::from(subject), seen, warnings: Vec::new() }
+    Observation::new(NAME, kind, subject, seen)
 }
 
 /// Something that was not read, as an item of the collection.

@@ -48,7 +48,8 @@ impl Look {
     /// The look and what it shows, as an item of the collection.
     pub(super) fn inspection(self, kind: &'static ArtifactKind, subject: Arc<str>) -> Inspection {
         let Look { seen, warnings, verdict, .. } = self;
-        let observation = Observation { source: NAME, kind, subject: Arc::clone(&subject), seen, warnings };
+        let observation =
+            Observation { warnings, ..Observation::new(NAME, kind, Arc::clone(&subject), seen) };
         let inspection = Inspection::from(observation);
         match verdict {
             Some((rule, verdict)) => inspection.judged(rule, subject, verdict),

@@ -130,10 +130,8 @@ impl CodeHostSession {
     }
 
     fn unread(&self, kind: &'static ArtifactKind, seen: Seen) -> CollectionItem {
-        let subject = self.config.org.as_str().into();
-        CollectionItem::Inspected(
-            Observation { source: NAME, kind, subject, seen, warnings: Vec::new() }.into(),
-        )
+        let subject = self.config.org.as_str();
+        CollectionItem::Inspected(Observation::new(NAME, kind, subject, seen).into())
     }
 
     fn warning(&self, code: &str, message: String) -> Warning {
