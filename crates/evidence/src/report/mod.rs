@@ -5,10 +5,13 @@
 
 pub mod format;
 mod plan;
+mod progress;
 mod quiet;
+mod result;
 mod style;
 mod terminal;
 mod upload;
+mod wait;
 mod watch;
 
 use std::path::Path;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::terminal::{wait_line, wait_text};
+use super::wait::{wait_line, wait_text};
 use super::{Event, Reporter, WaitReason};
 use crate::observation::SourceName;
 use evidence_screen::Screen;

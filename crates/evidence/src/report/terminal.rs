@@ -8,17 +8,17 @@ use std::io::{IsTerminal as _, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use anstyle::Style;
-use evidence_bundle::document::{RateLimitRecord, Status};
+use evidence_bundle::document::RateLimitRecord;
 use evidence_bundle::text::Printable;
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use jiff::{SignedDuration, Timestamp};
 
-use super::format::{bytes, counted, duration, thousands};
+use super::format::{bytes, counted, thousands};
 use super::plan::{self, rate_text};
+use super::progress::Progress;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
+use super::wait::{wait_line, wait_text, whole_seconds};
 use super::{Event, Outcome, Reporter, Tally, WaitReason};
-use crate::evaluate::ControlResult;
-use crate::framework::Control;
 use crate::observation::SourceName;
 use crate::source::ConnectError;
 use evidence_http::GivenUp;
@@ -26,9 +26,6 @@ use evidence_screen::Screen;
 
 /// How often a warning of one kind is shown; the bundle has all.
 const SHOWN_PER_KIND: u64 = 5;
-
-/// Without a terminal, progress is a line per this many looks.
-const LOOKS_PER_LINE: u64 = 1_000;
 
 /// Without a terminal, a wait is said again this often.
 const WAIT_LINE_SECONDS: i64 = 60;
@@ -44,10 +41,7 @@ pub struct Terminal {
 #[derive(Default)]
 pub(super) struct State {
     section: Option<&'static str>,
-    /// The bars of the sources that are being collected, one below the other.
-    bars: Option<MultiProgress>,
-    /// The sources that are being collected, in the order of all outputs; empty before and after.
-    collecting: Vec<Progress>,
+    progress: Progress,
     /// How often each kind of warning of each source occurred.
     kinds: BTreeMap<(String, String), u64>,
     /// The wait of each source that was printed last: until when, and how many minutes were left.
@@ -58,18 +52,6 @@ pub(super) struct State {
     pub(super) next: Option<(String, String)>,
     /// The bundle that is on its way.
     pub(super) sending: Option<ProgressBar>,
-}
-
-/// One source's progress.
-struct Progress {
-    source: SourceName,
-    bar: Option<ProgressBar>,
-    looked: u64,
-    expected: u64,
-    done: bool,
-    /// Lines that wait until it is this source's turn: sources are collected side by side, and told one after the
-    /// other.
-    lines: Vec<String>,
 }
 
 impl Terminal {
@@ -101,36 +83,10 @@ impl Terminal {
             // Nobody reads a closed pipe; the run continues.
             let _ = writeln!(anstream::stderr(), "{line}");
         };
-        match (&state.bars, &state.sending) {
-            (Some(bars), _) => bars.suspend(write),
-            (None, Some(bar)) => bar.suspend(write),
-            (None, None) => write(),
+        match &state.sending {
+            Some(bar) => bar.suspend(write),
+            None => state.progress.suspend(write),
         }
-    }
-
-    /// A line of one source: at once if it is its turn, else when it is.
-    fn in_turn(&self, state: &mut State, source: &str, line: String) {
-        let first_waits = state.collecting.iter().position(|progress| !progress.done).unwrap_or(0);
-        let own = state.collecting.iter().position(|progress| progress.source.id() == source);
-        match own.filter(|own| *own > first_waits).and_then(|own| state.collecting.get_mut(own)) {
-            Some(progress) => progress.lines.push(line),
-            None => self.line(state, &line),
-        }
-    }
-
-    /// Tells what waited for the sources before it.
-    fn turn(&self, state: &mut State) {
-        let mut lines = Vec::new();
-        for progress in &mut state.collecting {
-            lines.append(&mut progress.lines);
-            if !progress.done {
-                break;
-            }
-            if let Some(bar) = progress.bar.take() {
-                bar.finish_and_clear();
-            }
-        }
-        lines.iter().for_each(|line| self.line(state, line));
     }
 
     pub(super) fn section(&self, state: &mut State, title: &'static str) {
@@ -143,7 +99,10 @@ impl Terminal {
 
     /// `  codehost   warn   text`
     pub(super) fn item(&self, state: &mut State, source: &str, style: Style, word: &str, text: &str) {
-        self.in_turn(state, source, format!("  {source:<9} {style}{word:<5}{style:#}  {text}"));
+        let line = format!("  {source:<9} {style}{word:<5}{style:#}  {text}");
+        if let Some(line) = state.progress.in_turn(source, line) {
+            self.line(state, &line);
+        }
     }
 
     fn kind(&self, state: &mut State, source: &str, style: Style, word: &str, code: &str, text: &str) {
@@ -184,9 +143,7 @@ impl Terminal {
         let mut state = self.state();
         sources.iter().for_each(|source| self.suppressed(&mut state, source.id()));
         self.section(&mut state, "Collection");
-        let bars = self.is_terminal.then(MultiProgress::new);
-        state.collecting = sources.iter().map(|source| Progress::new(*source, bars.as_ref())).collect();
-        state.bars = bars;
+        state.progress.begin(sources, self.is_terminal);
     }
 
     fn population(&self, source: SourceName, expected: u64, text: &str) {
@@ -195,13 +152,7 @@ impl Terminal {
             let text = self.safe(text);
             self.item(&mut state, source.id(), DIM, "", &text);
         }
-        if let Some(progress) = state.progress(source) {
-            progress.expected = expected;
-            if let Some(bar) = &progress.bar {
-                bar.set_length(expected);
-                bar.set_style(bar_style());
-            }
-        }
+        state.progress.expect(source, expected);
     }
 
     fn observed(&self, source: SourceName, subject: &str, outcome: Outcome<'_>) {
@@ -236,12 +187,7 @@ impl Terminal {
                 self.kind(&mut state, source.id(), RED, "error", "errors", &text);
             }
         }
-        let Some(progress) = state.progress(source) else { return };
-        progress.looked += 1;
-        if let Some(bar) = &progress.bar {
-            bar.inc(1);
-        } else if progress.looked.is_multiple_of(LOOKS_PER_LINE) {
-            let text = format!("{} of {}", thousands(progress.looked), thousands(progress.expected));
+        if let Some(text) = state.progress.looked(source) {
             self.item(&mut state, source.id(), DIM, "", &text);
         }
     }
@@ -260,8 +206,7 @@ impl Terminal {
     fn waiting(&self, source: SourceName, reason: WaitReason, until: Timestamp, left: SignedDuration) {
         let mut state = self.state();
         let text = wait_text(reason, until, left);
-        if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
-            bar.set_message(text);
+        if state.progress.remark(source, &text) {
             return;
         }
         let minute = whole_seconds(left).as_secs() / WAIT_LINE_SECONDS;
@@ -277,22 +222,14 @@ impl Terminal {
     fn wait_over(&self, source: SourceName) {
         let mut state = self.state();
         state.waits.remove(&source);
-        if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
-            bar.set_message("");
-        }
+        state.progress.remark(source, "");
     }
 
     /// Prints what was held back; nothing else does.
     fn stopped(&self) {
         let mut state = self.state();
-        state.collecting.iter_mut().for_each(|progress| progress.done = true);
-        if let Some(bars) = &state.bars {
-            // A terminal that is gone needs no clearing.
-            let _ = bars.clear();
-        }
-        self.turn(&mut state);
-        state.collecting.clear();
-        state.bars = None;
+        let lines = state.progress.stop();
+        lines.iter().for_each(|line| self.line(&state, line));
     }
 
     fn collected(
@@ -303,10 +240,8 @@ impl Terminal {
         rate: Option<&RateLimitRecord>,
     ) {
         let mut state = self.state();
-        if let Some(bar) = state.progress(source).and_then(|progress| progress.bar.as_ref()) {
-            // It stays until the result of the source is printed.
-            bar.set_message("done");
-        }
+        // The bar stays until the result of the source is printed.
+        state.progress.remark(source, "done");
         self.suppressed(&mut state, source.id());
         let mut parts = vec![format!("{} collected", thousands(tally.collected))];
         let rest = [
@@ -327,125 +262,8 @@ impl Terminal {
         };
         let text = format!("{}{free}; {limit}", counted(requests, "request", "requests"));
         self.item(&mut state, source.id(), DIM, "", &text);
-        if let Some(progress) = state.progress(source) {
-            progress.done = true;
-        }
-        self.turn(&mut state);
-        if state.collecting.iter().all(|progress| progress.done) {
-            state.collecting.clear();
-            state.bars = None;
-        }
-    }
-
-    fn judged(&self, results: &[ControlResult]) {
-        let mut state = self.state();
-        self.section(&mut state, "Controls");
-        for result in results {
-            let (style, word) = status_word(result.status);
-            let counts = result.counts;
-            let parts = [
-                (counts.pass, "pass"),
-                (counts.fail, "fail"),
-                (counts.not_verifiable, "not verifiable"),
-                (counts.not_applicable, "not applicable"),
-            ];
-            let parts: Vec<String> = parts
-                .iter()
-                .filter(|(n, _)| *n > 0)
-                .map(|(n, what)| format!("{} {what}", thousands(*n)))
-                .collect();
-            let detail = if parts.is_empty() { result.reason.code.to_string() } else { parts.join(", ") };
-            let line = format!(
-                "  {:<6} {style}{word:<14}{style:#}  {:<32} {DIM}{detail}{DIM:#}",
-                result.control.id, result.control.title
-            );
-            self.line(&state, &line);
-        }
-        self.line(&state, "");
-    }
-
-    fn delivered(
-        &self,
-        path: &str,
-        size: u64,
-        artifacts: u64,
-        controls: &[&'static Control],
-        complete: bool,
-        next: (String, String),
-    ) {
-        let mut out = anstream::stdout();
-        let controls = controls.iter().map(|control| control.id).collect::<Vec<_>>().join(" ");
-        let missing = if complete { String::new() } else { format!(", {YELLOW}incomplete{YELLOW:#}") };
-        // A closed pipe is the reader's business.
-        let _ = writeln!(
-            out,
-            "{BOLD}Bundle{BOLD:#}\n  {path}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}",
-            bytes(size),
-            counted(artifacts, "artifact", "artifacts"),
-        );
-        let mut state = self.state();
-        if state.upload_intended {
-            state.next = Some(next);
-        } else {
-            let (verify, upload) = next;
-            let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {verify}\n  {upload}");
-        }
-    }
-}
-
-/// Rounded up: "0 s" is not a wait.
-fn whole_seconds(left: SignedDuration) -> SignedDuration {
-    SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0))
-}
-
-/// `waiting 12 min 05 s until 14:30:00Z: the host asked for a pause`
-pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDuration) -> String {
-    let what = match reason {
-        WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
-        WaitReason::SecondaryLimit => "the host asked for a pause",
-        WaitReason::HostFault => "the host is down and said when to retry",
-        WaitReason::Throttled => "the host asks for fewer requests",
-        WaitReason::Pace => "this minute's requests are used up",
-    };
-    format!("waiting {} until {}: {what}", duration(whole_seconds(left)), until.strftime("%H:%M:%SZ"))
-}
-
-/// The line of a wait, where no bar shows it.
-pub(super) fn wait_line(source: SourceName, text: &str) -> String {
-    format!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text} (Ctrl-C stops)", source.id(), "wait")
-}
-
-fn status_word(status: Status) -> (Style, &'static str) {
-    match status {
-        Status::Pass => (GREEN, "pass"),
-        Status::Fail => (RED, "fail"),
-        Status::NotVerifiable => (YELLOW, "not verifiable"),
-        Status::NotApplicable => (DIM, "not applicable"),
-    }
-}
-
-fn bar_style() -> ProgressStyle {
-    let style = ProgressStyle::with_template("  {prefix:<9} {bar:30} {human_pos} of {human_len}  {msg}");
-    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸ ")
-}
-
-impl State {
-    fn progress(&mut self, source: SourceName) -> Option<&mut Progress> {
-        self.collecting.iter_mut().find(|progress| progress.source == source)
-    }
-}
-
-impl Progress {
-    fn new(source: SourceName, bars: Option<&MultiProgress>) -> Progress {
-        let bar = bars.map(|bars| {
-            let bar = bars.add(ProgressBar::new(0));
-            // Without a bar until it is known how much there is: nothing of nothing looks like all of it.
-            let style = ProgressStyle::with_template("  {prefix:<9} listing resources  {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar.set_prefix(source.id());
-            bar
-        });
-        Progress { source, bar, looked: 0, expected: 0, done: false, lines: Vec::new() }
+        let lines = state.progress.done(source);
+        lines.iter().for_each(|line| self.line(&state, line));
     }
 }
 

@@ -1,0 +1,30 @@
+//! The words of a wait.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::WaitReason;
+use super::format::duration;
+use super::style::YELLOW;
+use crate::observation::SourceName;
+
+/// Rounded up: "0 s" is not a wait.
+pub(super) fn whole_seconds(left: SignedDuration) -> SignedDuration {
+    SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0))
+}
+
+/// `waiting 12 min 05 s until 14:30:00Z: the host asked for a pause`
+pub(super) fn wait_text(reason: WaitReason, until: Timestamp, left: SignedDuration) -> String {
+    let what = match reason {
+        WaitReason::PrimaryLimit => "the hourly limit is nearly used up",
+        WaitReason::SecondaryLimit => "the host asked for a pause",
+        WaitReason::HostFault => "the host is down and said when to retry",
+        WaitReason::Throttled => "the host asks for fewer requests",
+        WaitReason::Pace => "this minute's requests are used up",
+    };
+    format!("waiting {} until {}: {what}", duration(whole_seconds(left)), until.strftime("%H:%M:%SZ"))
+}
+
+/// The line of a wait, where no bar shows it.
+pub(super) fn wait_line(source: SourceName, text: &str) -> String {
+    format!("  {:<9} {YELLOW}{:<5}{YELLOW:#}  {text} (Ctrl-C stops)", source.id(), "wait")
+}
