@@ -69,16 +69,35 @@ pub struct CollectArgs {
 
 /// `evidence verify`
 #[derive(Debug, Args)]
-#[command(after_help = "The first of these that is given supplies the trusted keys; they are not combined: \
-                        --public-key, \
-                        --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS (files, separated by \
-                        colons); bundle.signing.trusted_keys of the configuration in --config, or else its signing \
-                        key. ./evidence.yaml is read only if you name it with --config. The key inside a bundle is \
-                        never trusted.")]
+#[command(after_help = TRUST_HELP)]
 pub struct VerifyArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
     pub bundle: PathBuf,
+    /// Whom to trust, and what the bundle must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+    /// Print one JSON object.
+    #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
+    pub json: bool,
+    /// Print nothing; the result is the exit code.
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Show every warning, exclusion and error of the bundle.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+/// What decides which keys are trusted.
+const TRUST_HELP: &str = "The first of these that is given supplies the trusted keys; they are not combined: \
+                          --public-key, --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS \
+                          (files, separated by colons); bundle.signing.trusted_keys of the configuration in \
+                          --config, or else its signing key. ./evidence.yaml is read only if you name it with \
+                          --config. The key inside a bundle is never trusted.";
+
+/// Whom to trust, and what a bundle must be.
+#[derive(Debug, Default, Args)]
+pub struct TrustArgs {
     /// A file of public keys to trust, PEM or OpenSSH's one-line form; may be repeated.
     #[arg(short = 'k', long, value_name = "FILE")]
     pub public_key: Vec<PathBuf>,
@@ -97,15 +116,6 @@ pub struct VerifyArgs {
     /// Configuration file with the trusted keys; no configuration is read without this option.
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Print one JSON object.
-    #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
-    pub json: bool,
-    /// Print nothing; the result is the exit code.
-    #[arg(short, long, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Show every warning, exclusion and error of the bundle.
-    #[arg(short, long)]
-    pub verbose: bool,
 }
 
 /// `evidence upload`

@@ -5,6 +5,7 @@ mod init;
 mod keygen;
 mod next;
 mod print;
+mod trust;
 mod upload;
 mod verify;
 

@@ -6,7 +6,7 @@ use evidence_bundle::key::PublicKey;
 use evidence_os::input;
 
 use super::keygen::public_path;
-use super::verify::KEY_FILE_LIMIT;
+use super::trust::KEY_FILE_LIMIT;
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
 use crate::report::format::shell_path;

@@ -17,8 +17,8 @@ use evidence_bundle::trust::TrustRoot;
 use evidence_os::input;
 use sha2::{Digest as _, Sha256};
 
-use super::verify;
-use crate::cli::{CollectArgs, UploadArgs, VerifyArgs};
+use super::trust;
+use crate::cli::{CollectArgs, TrustArgs, UploadArgs};
 use crate::config::upload::{endpoint, tag};
 use crate::config::{Complaint, Config, UploadConfig};
 use crate::env::Env;
@@ -32,7 +32,7 @@ use crate::report::{Event, LocalResult, Quiet, Reporter, Terminal, Uploading};
 use evidence_http::{Parcel, Proxy};
 use evidence_screen::{self, Screen};
 
-/// The configuration whose platform counts if none is named. The keys in it do not: see [`verify::trust_root`].
+/// The configuration whose platform counts if none is named. The keys in it do not: see [`trust::trust_root`].
 const DEFAULT_CONFIG: &str = "./evidence.yaml";
 
 /// What an upload needs of the run it is a part of.
@@ -59,7 +59,7 @@ pub(super) fn run(args: &UploadArgs, env: &Env) -> Result<Exit, Error> {
     let config = configuration(args, env)?;
     let verify_here = config.verify_before_upload;
     let target = target(config, env, false)?;
-    let trust = if verify_here { Some(verify::trust_root(&verification(args), env)?) } else { None };
+    let trust = if verify_here { Some(trusted(args, env)?) } else { None };
 
     let reporter: Arc<dyn Reporter> =
         if args.quiet { Arc::new(Quiet::default()) } else { Arc::new(Terminal::new(false)) };
@@ -240,20 +240,9 @@ fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<UploadTar
     UploadTarget::new(config, env).map_err(|source| Error::ApiKey { variable, source, collecting })
 }
 
-/// The same question as `evidence verify` would ask: only a configuration that is named says whom to trust.
-fn verification(args: &UploadArgs) -> VerifyArgs {
-    VerifyArgs {
-        bundle: args.bundle.clone(),
-        public_key: Vec::new(),
-        allowed_signers: None,
-        fingerprint: Vec::new(),
-        expect_org: None,
-        max_age: None,
-        config: args.config.clone(),
-        json: false,
-        quiet: args.quiet,
-        verbose: false,
-    }
+/// The keys that `evidence verify` would trust: only a configuration that is named says whom.
+fn trusted(args: &UploadArgs, env: &Env) -> Result<TrustRoot, Error> {
+    trust::trust_root(&TrustArgs { config: args.config.clone(), ..TrustArgs::default() }, env)
 }
 
 /// The command that says the same again.

@@ -4,30 +4,22 @@
 //! root that came from outside the bundle.
 
 use std::io::{self, BufReader, Write as _};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use evidence_bundle::document::{ErrorRecord, Excluded, Warning, write_json};
 use evidence_bundle::read::{
-    Expectations, Failure, Intact, Limits, NewerBundle, UntrustedBundle, VerifiedBundle, VerifyError,
+    Failure, Intact, Limits, NewerBundle, UntrustedBundle, VerifiedBundle, VerifyError,
 };
 use evidence_bundle::text::{Chain, Printable};
-use evidence_bundle::trust::{TrustError, TrustRoot};
 use evidence_os::input;
 use serde::Serialize;
-use zeroize::Zeroizing;
 
+use super::trust::{Terms, terms};
 use crate::cli::VerifyArgs;
-use crate::config::Config;
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::format::{counted, shell_path, thousands};
-use crate::signing;
-
-/// Files with public keys are small; one that is not is another file.
-pub(super) const KEY_FILE_LIMIT: u64 = 1024 * 1024;
 
 const GREEN: Style = AnsiColor::Green.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -82,8 +74,8 @@ impl Report<'_> {
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
     // 0. The trust root, before anything of the bundle is looked at.
-    let (trust, max_age) = match prepare(args, env) {
-        Ok(prepared) => prepared,
+    let Terms { trust, expectations } = match terms(&args.trust, env) {
+        Ok(terms) => terms,
         Err(error) => {
             // A program that reads the verdict gets one, whatever keeps this from being judged.
             if args.json {
@@ -91,11 +83,6 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
             }
             return Err(error);
         }
-    };
-    let expectations = Expectations {
-        organization: args.expect_org.clone(),
-        max_age,
-        now: Some(env.clock.now().as_second()),
     };
     let verdict = match input::open(&args.bundle) {
         Ok(file) => UntrustedBundle::new(BufReader::with_capacity(256 * 1024, file)).verify(
@@ -121,12 +108,6 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
         Err(Failure::NotWhatWasSigned(_)) => Err(Error::NotVerified),
         Err(_) => Err(Error::CannotJudge),
     }
-}
-
-fn prepare(args: &VerifyArgs, env: &Env) -> Result<(TrustRoot, Option<Duration>), Error> {
-    let trust = trust_root(args, env)?;
-    let max_age = args.max_age.as_deref().map(parse_age).transpose()?;
-    Ok((trust, max_age))
 }
 
 /// A closed pipe is the reader's business: the exit code has the result as well.
@@ -311,106 +292,4 @@ fn json(report: &Report<'_>) -> Vec<u8> {
     // Writing plain strings and numbers into memory does not fail.
     let _ = write_json(&mut bytes, report);
     bytes
-}
-
-/// The first place that names a key decides; they do not mix. Only what the caller names counts, never what happens to
-/// be in the working directory: that may be a stranger's folder, with a configuration and a key of the stranger's.
-pub(super) fn trust_root(args: &VerifyArgs, env: &Env) -> Result<TrustRoot, Error> {
-    let mut trust = TrustRoot::new();
-    if !args.public_key.is_empty() {
-        add_keys(&mut trust, &args.public_key)?;
-        return Ok(trust);
-    }
-    if let Some(path) = &args.allowed_signers {
-        let contents = read_key_file(path)?;
-        trust.add_allowed_signers(path.display().to_string(), &contents).map_err(trust_error)?;
-        return Ok(trust);
-    }
-    if !args.fingerprint.is_empty() {
-        for fingerprint in &args.fingerprint {
-            trust.add_fingerprint(fingerprint).map_err(trust_error)?;
-        }
-        return Ok(trust);
-    }
-    if let Some(paths) = env.var_os("EVIDENCE_TRUSTED_KEYS") {
-        let paths: Vec<PathBuf> =
-            std::env::split_paths(paths).filter(|path| !path.as_os_str().is_empty()).collect();
-        add_keys(&mut trust, &paths)?;
-        return Ok(trust);
-    }
-    if let Some(path) = &args.config {
-        let signing = Config::load(path, env).map_err(Error::Config)?.bundle.signing;
-        if signing.trusted_keys.is_empty() {
-            let key = signing::load(&signing, env).map_err(Error::Signing)?.key.public_key();
-            trust.add_key(format!("the signing key of {}", path.display()), key);
-        } else {
-            add_keys(&mut trust, &signing.trusted_keys)?;
-        }
-    }
-    Ok(trust)
-}
-
-fn add_keys(trust: &mut TrustRoot, paths: &[PathBuf]) -> Result<(), Error> {
-    for path in paths {
-        let contents = read_key_file(path)?;
-        trust.add_public_keys(path.display().to_string(), &contents).map_err(trust_error)?;
-    }
-    Ok(())
-}
-
-fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
-    let shown = path.to_string_lossy();
-    input::read(path, KEY_FILE_LIMIT).map(|(bytes, _)| bytes).map_err(|error| Error::Usage {
-        message: match error.kind() {
-            io::ErrorKind::FileTooLarge => format!("the key file {shown} is too large"),
-            _ => format!("cannot read the key file {shown}: {error}"),
-        },
-        help: "give the signer's public key, in PEM or OpenSSH form".to_string(),
-    })
-}
-
-fn trust_error(error: TrustError) -> Error {
-    Error::Usage {
-        message: format!("cannot trust this key: {}", Chain(&error)),
-        help: "a bundle is signed with Ed25519; give the signer's public key, in PEM or OpenSSH form"
-            .to_string(),
-    }
-}
-
-/// `90m`, `36h`, `7d`, `2w`; a number alone would be anybody's guess.
-fn parse_age(text: &str) -> Result<Duration, Error> {
-    let invalid = || Error::Usage {
-        message: format!("--max-age {text} is not a duration"),
-        help: "write a number and a unit: 90m, 36h, 7d or 2w".to_string(),
-    };
-    let unit = text.chars().next_back().ok_or_else(invalid)?;
-    let seconds: u64 = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
-        'w' => 604_800,
-        _ => return Err(invalid()),
-    };
-    let number: u64 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(invalid)?;
-    Ok(Duration::from_secs(number.checked_mul(seconds).ok_or_else(invalid)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_have_a_unit() {
-        for (text, seconds) in
-            [("90s", 90), ("90m", 5_400), ("36h", 129_600), ("7d", 604_800), ("2w", 1_209_600)]
-        {
-            assert_eq!(parse_age(text).unwrap(), Duration::from_secs(seconds));
-        }
-        for text in
-            ["", "7", "d", "7 d", "-1d", "7days", "99999999999999999999d", "18446744073709551615w", "7é"]
-        {
-            assert!(parse_age(text).is_err(), "{text:?}");
-        }
-    }
 }
