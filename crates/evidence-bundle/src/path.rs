@@ -173,12 +173,15 @@ fn is_device_name(component: &str) -> bool {
     }
 }
 
-/// Writes any name of a source as one component of a path, injectively: two names never give one component.
+/// Writes any text as one component of a path, injectively: two texts never give one component.
+///
+/// The text is the whole component, such as `repo_acme_con_codeowners.json`: the `con` in it is no device name, and is
+/// not escaped.
 ///
 /// Every byte outside `A-Z a-z 0-9 . _ -` becomes `%XX` with upper-case hex digits, `%` itself too.
 /// So that the result is a legal component, a final dot becomes `%2E`, both dots of `..` do, and the first letter of a
-/// Windows device name is written as `%XX`. Decoding every `%XX` gives the name back. The empty name is written `%`,
-/// which no other name gives. The result may still be longer than [`MAX_COMPONENT`]; [`BundlePath::new`] says so.
+/// Windows device name is written as `%XX`. Decoding every `%XX` gives the text back. The empty text is written `%`,
+/// which no other text gives. The result may still be longer than [`MAX_COMPONENT`]; [`BundlePath::new`] says so.
 pub fn encode_component(name: &str) -> String {
     if name.is_empty() {
         return "%".to_owned();
@@ -319,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_no_component_are_escaped() {
+    fn only_texts_that_are_no_component_are_escaped() {
         for (name, component) in [
             ("", "%"),
             (".", "%2E"),
@@ -332,6 +335,9 @@ mod tests {
             ("100%", "100%25"),
             ("caf\u{e9}", "caf%C3%A9"),
             ("my-repo_1.0", "my-repo_1.0"),
+            ("repo_acme_con_codeowners.json", "repo_acme_con_codeowners.json"),
+            ("repo_acme_nul._codeowners.json", "repo_acme_nul._codeowners.json"),
+            ("trail_.._status.json", "trail_.._status.json"),
         ] {
             assert_eq!(encode_component(name), component, "{name:?}");
         }

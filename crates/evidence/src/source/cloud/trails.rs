@@ -109,17 +109,17 @@ pub(super) fn file_names(trails: &[Known]) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = Vec::new();
     for (index, known) in trails.iter().enumerate() {
-        let name = encode_component(known.name());
+        let name = known.name();
         let arn = known.arn().and_then(Arn::new);
-        let region = encode_component(arn.map_or("", |arn| arn.region));
-        let account = encode_component(arn.map_or("", |arn| arn.account));
+        let (region, account) = arn.map_or(("", ""), |arn| (arn.region, arn.account));
         let candidates = [
             format!("trail_{name}_status.json"),
             format!("trail_{name}_{region}_status.json"),
             format!("trail_{name}_{region}_{account}_status.json"),
             format!("trail_{name}_{region}_{account}_{index}_status.json"),
         ];
-        let free = candidates.into_iter().find(|candidate| taken.insert(candidate.to_ascii_lowercase()));
+        let mut encoded = candidates.iter().map(|candidate| encode_component(candidate));
+        let free = encoded.find(|candidate| taken.insert(candidate.to_ascii_lowercase()));
         // The last one holds a number that no other has; should another trail have that very name, this one differs.
         names.push(free.unwrap_or_else(|| format!("trail_{index}_of_{}_status.json", trails.len())));
     }

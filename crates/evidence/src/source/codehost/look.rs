@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use evidence_bundle::document::Warning;
+use evidence_bundle::path::encode_component;
 
 use super::answer::{Denial, RefusalMeaning, said};
 use super::codeowners::{self, CodeOwners};
@@ -76,8 +77,7 @@ impl RepositoryName<'_> {
     }
 
     fn artifact_name(self, kind: &str) -> String {
-        let encode = evidence_bundle::path::encode_component;
-        format!("repo_{}_{}_{kind}.json", encode(self.owner), encode(self.name))
+        encode_component(&format!("repo_{}_{}_{kind}.json", self.owner, self.name))
     }
 
     fn warning(self, code: &str, message: String) -> Warning {
