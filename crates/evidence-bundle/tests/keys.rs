@@ -253,8 +253,19 @@ fn openssh_reads_allowed_signers_alike() {
         return;
     }
     let public = PublicKey::parse(&file("openssh.pub")).unwrap();
-    let names =
-        ["alice", "bob", "alice@acme", "mallory@acme", "bob@other", "x", "*", "*@acme", "a?ice", "!alice"];
+    let names = [
+        "alice",
+        "bob",
+        "alice@acme",
+        "mallory@acme",
+        "bob@other",
+        "@acme",
+        "x",
+        "*",
+        "*@acme",
+        "a?ice",
+        "!alice",
+    ];
     let compare = |line: &str, exact: bool| {
         fs::write(path("signers"), line).unwrap();
         let accepts = |name: &&str| {
@@ -294,12 +305,16 @@ fn openssh_reads_allowed_signers_alike() {
         ("alice,!!alice", true),
         ("\"alice,!alice\"", true),
         ("\"!bob,alice\"", true),
-        ("*@acme,!?@acme", false),
+        ("*@acme,!?@acme", true),
+        ("*@acme,!??*@acme", false),
+        ("*,!?*", true),
+        ("*@acme,!?*@acme", true),
+        ("*@acme,!?*@acme,!@acme", true),
     ];
     for (list, exact) in lists {
         trusted += u32::from(compare(&format!("{list} namespaces=\"evidence-bundle\" {key}\n"), exact));
     }
-    assert_eq!(trusted, 11, "of {}", lists.len());
+    assert_eq!(trusted, 14, "of {}", lists.len());
     trusted = 0;
     let namespaces = [
         "evidence-bundle",

@@ -63,7 +63,8 @@ fn parse_line(line: &str) -> Result<Option<Signer>, SignerLineError> {
         return Err(SignerLineError::Incomplete);
     }
     let principals = unquote(principals).ok_or(SignerLineError::Quote)?;
-    let in_namespace = options.namespaces.as_deref().is_some_and(|list| matches_list(NAMESPACE, list));
+    let in_namespace =
+        options.namespaces.as_deref().is_some_and(|list| matches_list(NAMESPACE.as_bytes(), list));
     if !in_namespace || !names_anyone(principals) {
         return Ok(None);
     }
@@ -79,25 +80,56 @@ fn parse_line(line: &str) -> Result<Option<Signer>, SignerLineError> {
     Ok(Some(Signer { principals: principals.to_owned(), options, key }))
 }
 
+/// A byte that no pattern holds, since patterns are UTF-8: only a wildcard matches it.
+const STRANGER: u8 = 0xff;
+
+/// The most principals that are tried for a line. Lists of people need a handful.
+const MAX_TRIED: usize = 4096;
+
 /// Whether there is a principal that the list matches. A bundle names none, so a line counts for anyone it could be about.
-///
-/// Each pattern is tried as a principal: `*` and `?` match themselves. That is exact for names. A pattern with wildcards
-/// that is negated only in part can be missed, and then the key is not trusted.
+/// After [`MAX_TRIED`] principals in vain it counts for nobody, and its key is not trusted.
 fn names_anyone(principals: &str) -> bool {
-    let names = principals.split(',').filter(|pattern| !pattern.is_empty() && !pattern.starts_with('!'));
-    names.into_iter().any(|name| matches_list(name, principals))
+    let singles = |pattern: &str| pattern.bytes().filter(|byte| *byte == b'?').count();
+    let negated = principals.split(',').filter_map(|pattern| pattern.strip_prefix('!'));
+    let longest = negated.map(singles).max().unwrap_or(0) + 1;
+    let names = principals.split(',').filter(|pattern| !pattern.starts_with('!'));
+    let mut tried = names.flat_map(|pattern| examples(pattern, longest)).take(MAX_TRIED);
+    tried.any(|principal| !principal.is_empty() && matches_list(&principal, principals))
+}
+
+/// Principals that a pattern matches, with a [`STRANGER`] for each `?` and up to `longest` for each `*`.
+///
+/// Of all that it matches, negated patterns match the fewest of these: a stranger is matched by wildcards alone. And more
+/// in a row than a negated pattern has `?` are one more to its `*`, however many.
+fn examples(pattern: &str, longest: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let stars = u32::try_from(pattern.matches('*').count()).unwrap_or(u32::MAX);
+    (0..(longest + 1).saturating_pow(stars)).map(move |number| {
+        let mut lengths = number;
+        let mut principal = Vec::with_capacity(pattern.len());
+        for byte in pattern.bytes() {
+            match byte {
+                b'?' => principal.push(STRANGER),
+                b'*' => {
+                    principal.extend(std::iter::repeat_n(STRANGER, lengths % (longest + 1)));
+                    lengths /= longest + 1;
+                }
+                byte => principal.push(byte),
+            }
+        }
+        principal
+    })
 }
 
 /// Whether a list of patterns matches a name, as OpenSSH's `match_pattern_list` decides it: one pattern must match, and
 /// no pattern behind a `!` may.
-fn matches_list(name: &str, list: &str) -> bool {
+fn matches_list(name: &[u8], list: &str) -> bool {
     let mut matches = false;
     for pattern in list.split(',') {
         let (pattern, negated) = match pattern.strip_prefix('!') {
             Some(rest) => (rest, true),
             None => (pattern, false),
         };
-        if matches_pattern(name.as_bytes(), pattern.as_bytes()) {
+        if matches_pattern(name, pattern.as_bytes()) {
             if negated {
                 return false;
             }
@@ -271,7 +303,7 @@ mod tests {
             ("!!alice", "!alice", false),
             ("", "", true),
         ] {
-            assert_eq!(matches_list(name, list), matched, "{list:?} {name:?}");
+            assert_eq!(matches_list(name.as_bytes(), list), matched, "{list:?} {name:?}");
         }
         for (list, anyone) in [
             ("alice", true),
@@ -289,11 +321,26 @@ mod tests {
             (",", false),
             ("!", false),
             ("alice,!", true),
-            // Missed: OpenSSH would still take *@acme for names longer than one letter.
-            ("*@acme,!?@acme", false),
+            // For names longer than one letter.
+            ("*@acme,!?@acme", true),
+            ("*@acme,!?@acme,!??*@acme", true),
+            ("*@acme,!?@acme,!??*@acme,!@acme", false),
+            ("*,!?*", false),
+            ("*,!??*", true),
+            ("?,!?", false),
+            ("??,!?", true),
+            ("*a*,!?*a*,!*a", true),
+            ("*a*,!?*a*,!*a,!a?*", false),
+            ("a?c,!abc", true),
+            ("a?c,!a*c", false),
+            ("**,!x", true),
+            ("é*,!??*", false),
+            ("é*,!???*", true),
         ] {
             assert_eq!(names_anyone(list), anyone, "{list:?}");
         }
+        // More than can be tried: nobody, and soon.
+        assert!(!names_anyone(&format!("{}x,!*x", "*a".repeat(500))));
     }
 
     #[test]
