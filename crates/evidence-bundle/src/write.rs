@@ -12,6 +12,9 @@ use crate::key::{SIGNATURE_BYTES, SigningKey};
 use crate::path::{self, BundlePath};
 use crate::{gzip, header};
 
+/// How many artifacts of a bundle that is too large are named.
+const LARGEST: usize = 5;
+
 /// A file that goes into a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -84,8 +87,12 @@ pub enum WriteError {
         actual: u64,
         /// The limit in bytes.
         limit: u64,
-        /// The largest files of the bundle with their sizes before compression, largest first.
+        /// The largest artifacts with their sizes before compression, largest first.
         largest: Vec<(BundlePath, u64)>,
+        /// How many documents of its own the bundle has: all files that are not artifacts.
+        documents: u64,
+        /// Their sizes together, before compression, in bytes.
+        documents_bytes: u64,
     },
 }
 
@@ -195,11 +202,7 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
         let counter = Counter { out, written: 0, limit: limit.unwrap_or(u64::MAX) };
         let mut counter = gzip::compress(counter, |mut tar| self.produce(&mut tar, &mut open))?;
         if counter.written > counter.limit {
-            return Err(WriteError::TooLarge {
-                actual: counter.written,
-                limit: counter.limit,
-                largest: self.largest(5),
-            });
+            return Err(self.too_large(counter.written, counter.limit));
         }
         counter.flush()?;
         Ok(counter.written)
@@ -238,10 +241,18 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
         Ok(out.write_all(&header)?)
     }
 
-    fn largest(&self, count: usize) -> Vec<(BundlePath, u64)> {
-        let mut entries: Vec<&Entry> = self.entries.iter().map(E::as_ref).collect();
-        entries.sort_by(|left, right| right.size.cmp(&left.size).then_with(|| left.path.cmp(&right.path)));
-        entries.into_iter().take(count).map(|entry| (entry.path.clone(), entry.size)).collect()
+    fn too_large(&self, actual: u64, limit: u64) -> WriteError {
+        let (mut artifacts, documents): (Vec<&Entry>, Vec<&Entry>) =
+            self.entries.iter().map(E::as_ref).partition(|entry| entry.path.as_str().starts_with("sources/"));
+        artifacts.sort_by(|left, right| right.size.cmp(&left.size).then_with(|| left.path.cmp(&right.path)));
+        let largest = artifacts.into_iter().take(LARGEST).map(|entry| (entry.path.clone(), entry.size));
+        WriteError::TooLarge {
+            actual,
+            limit,
+            largest: largest.collect(),
+            documents: u64::try_from(documents.len()).unwrap_or(u64::MAX),
+            documents_bytes: documents.iter().map(|entry| entry.size).fold(0, u64::saturating_add),
+        }
     }
 }
 

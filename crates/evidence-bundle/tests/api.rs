@@ -112,7 +112,17 @@ fn why_nothing_was_written_is_told() {
         (WriteError::SizeChanged { path: path(), listed: 7 }, "listed size, 7 bytes", None),
         (WriteError::ContentsChanged { path: path() }, "changed after", None),
         (cause().into(), "could not write", Some("no room".to_owned())),
-        (WriteError::TooLarge { actual: 8, limit: 7, largest: Vec::new() }, "8 bytes", None),
+        (
+            WriteError::TooLarge {
+                actual: 8,
+                limit: 7,
+                largest: Vec::new(),
+                documents: 4,
+                documents_bytes: 6,
+            },
+            "8 bytes",
+            None,
+        ),
     ] {
         assert!(error.to_string().contains(text), "{error}");
         assert_eq!(std::error::Error::source(&error).map(ToString::to_string), source, "{error}");
@@ -333,15 +343,17 @@ fn an_interrupted_reading_goes_on() {
 }
 
 #[test]
-fn a_bundle_over_the_limit_says_its_size_and_its_largest_files() {
+fn a_bundle_over_the_limit_says_its_size_and_its_largest_artifacts() {
     let mut noise = 1_u32;
-    let artifacts: Vec<File> = (1..=7_usize)
+    // The last of them is a document: the largest file, and not an artifact.
+    let artifacts: Vec<File> = (1..=8_usize)
         .map(|number| {
             let contents = std::iter::repeat_with(|| {
                 noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 noise.to_be_bytes()[0]
             });
-            (format!("sources/codehost/{number}"), contents.take(number * 100_000).collect())
+            let place = if number == 8 { "derived" } else { "sources/codehost" };
+            (format!("{place}/{number}"), contents.take(number * 100_000).collect())
         })
         .collect();
     let files = support::with_manifest(support::with_documents(artifacts), &support::key());
@@ -349,12 +361,15 @@ fn a_bundle_over_the_limit_says_its_size_and_its_largest_files() {
     let actual = signed.write(io::sink(), None, |entry| support::contents(&files, entry)).unwrap();
     let mut out = Vec::new();
     match signed.write(&mut out, Some(actual - 1), |entry| support::contents(&files, entry)) {
-        Err(WriteError::TooLarge { actual: told, limit, largest }) => {
+        Err(WriteError::TooLarge { actual: told, limit, largest, documents, documents_bytes }) => {
             assert_eq!((told, limit), (actual, actual - 1));
             let names: Vec<&str> = largest.iter().map(|(path, _)| path.as_str()).collect();
             let expected = [7, 6, 5, 4, 3].map(|number| format!("sources/codehost/{number}"));
             assert_eq!(names, expected.each_ref().map(String::as_str));
             assert_eq!(largest[0].1, 700_000);
+            assert_eq!(documents, 5);
+            let of_documents = files.iter().filter(|(path, _)| !path.starts_with("sources/"));
+            assert_eq!(documents_bytes, of_documents.map(|(_, contents)| contents.len() as u64).sum::<u64>());
         }
         other => panic!("{other:?}"),
     }

@@ -12,7 +12,7 @@ use evidence_bundle::write::WriteError;
 use crate::config::ConfigError;
 use crate::exit::Exit;
 use crate::platform::{ApiKeyError, UploadError};
-use crate::report::format::{bytes, thousands};
+use crate::report::format::{bytes, counted, thousands};
 use crate::signing::SigningError;
 use crate::source::{ConnectError, ConnectErrorKind};
 use evidence_http::proxy::ProxyError;
@@ -111,8 +111,12 @@ pub enum Error {
         actual: u64,
         /// The most bytes it may have.
         limit: u64,
-        /// Its largest files with their sizes before compression, largest first.
+        /// Its largest artifacts with their sizes before compression, largest first.
         largest: Vec<(BundlePath, u64)>,
+        /// How many files it has besides artifacts.
+        documents: u64,
+        /// The sizes of those together, before compression, in bytes.
+        documents_bytes: u64,
     },
     /// The bundle was written and did not verify: a fault of this tool.
     #[error("the new bundle does not verify")]
@@ -271,24 +275,30 @@ fn largest_files(
     actual: &u64,
     limit: &u64,
     largest: &[(BundlePath, u64)],
+    documents: &u64,
+    documents_bytes: &u64,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     write!(
         f,
-        "cannot create the bundle: its size of {} bytes ({}) exceeds the limit of {} bytes ({}); its largest files, \
+        "cannot create the bundle: its size of {} bytes ({}) exceeds the limit of {} bytes ({}); its largest artifacts, \
          before compression:",
         thousands(*actual),
         bytes(*actual),
         thousands(*limit),
         bytes(*limit)
     )?;
-    largest.iter().try_for_each(|(path, size)| write!(f, "\n  {:>9}  {path}", bytes(*size)))
+    largest.iter().try_for_each(|(path, size)| write!(f, "\n  {:>9}  {path}", bytes(*size)))?;
+    let documents = counted(*documents, "document", "documents");
+    write!(f, "\n  {:>9}  {documents} about them", bytes(*documents_bytes))
 }
 
 impl From<WriteError> for Error {
     fn from(error: WriteError) -> Error {
         match error {
-            WriteError::TooLarge { actual, limit, largest } => Error::TooLarge { actual, limit, largest },
+            WriteError::TooLarge { actual, limit, largest, documents, documents_bytes } => {
+                Error::TooLarge { actual, limit, largest, documents, documents_bytes }
+            }
             error => Error::Bundle(error),
         }
     }
@@ -344,7 +354,13 @@ mod tests {
             Error::Spool { directory: path(), source: denied() },
             Error::System(denied()),
             Error::from(WriteError::Write(denied())),
-            Error::from(WriteError::TooLarge { actual: 2, limit: 1, largest: Vec::new() }),
+            Error::from(WriteError::TooLarge {
+                actual: 2,
+                limit: 1,
+                largest: Vec::new(),
+                documents: 4,
+                documents_bytes: 9,
+            }),
             Error::SelfVerification(Failure::NotWhatWasSigned(refused())),
             Error::Write { path: path(), source: denied(), help: None },
             Error::CannotJudge,
