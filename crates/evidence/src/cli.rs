@@ -107,7 +107,7 @@ pub struct TrustArgs {
     /// The fingerprint of a key to trust: sha256:HEX, or OpenSSH's SHA256:BASE64.
     #[arg(long, value_name = "FINGERPRINT", conflicts_with_all = ["public_key", "allowed_signers"])]
     pub fingerprint: Vec<String>,
-    /// The organization that the bundle must describe.
+    /// The organization that the bundle must describe; case is ignored.
     #[arg(long, value_name = "ORGANIZATION")]
     pub expect_org: Option<String>,
     /// The maximum age of the bundle: 36h, 7d, 90m.

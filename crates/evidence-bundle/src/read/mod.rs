@@ -75,7 +75,7 @@ impl Default for Limits {
 /// What the caller expects of the bundle beyond a good signature.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expectations {
-    /// The organization that the evidence must be about, compared byte for byte.
+    /// The organization that the evidence must be about; ASCII case does not count.
     pub organization: Option<String>,
     /// How old the bundle may be. Needs `now`.
     pub max_age: Option<Duration>,
@@ -411,7 +411,7 @@ fn trusted_by(trust: &TrustRoot, key: &PublicKey, created_at: i64) -> Result<Opt
 
 fn expect(expectations: &Expectations, facts: &ManifestFacts) -> Result<(), VerifyError> {
     if let Some(expected) = &expectations.organization
-        && *expected != facts.organization
+        && !expected.eq_ignore_ascii_case(&facts.organization)
     {
         let detail = format!("the bundle is about {}, not {expected}", facts.organization);
         return Err(VerifyError::new(Reason::WrongOrg, detail));

@@ -50,7 +50,6 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     check_resume(args, &config, env)?;
     let hosts: Vec<Url> = config.sources.iter().flat_map(|source| source.hosts(env)).collect();
     Proxy::from_env(env).check(&hosts).map_err(Error::Proxy)?;
-    let organization = organization(&config);
     let screen = Arc::new(evidence_screen::shared().clone());
     screen.learn(credentials(&config, env));
     screen.learn(&signing.secrets);
@@ -84,11 +83,10 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     // 2. Connection testing, and 3. artifact collection.
     let gathered = runtime.block_on(interruptible(&interrupt, async {
         let connected = connect(&config, &surroundings).await?;
-        let first = || connected.iter().find_map(Connected::session);
-        let organization = organization.or_else(|| first().map(|session| session.organization().to_string()));
+        let organization = organization(&config, &connected);
         let gathered =
             collection::gather(&connected, config.framework, &screen, &mut spool, env, &*reporter).await;
-        Ok((gathered.map_err(failed)?, organization.unwrap_or_default(), connected))
+        Ok((gathered.map_err(failed)?, organization, connected))
     }));
     // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
     runtime.shutdown_background();
@@ -221,9 +219,15 @@ fn report_connection(session: &dyn Session, reporter: &dyn Reporter) {
     session.warnings().iter().for_each(|warning| reporter.event(Event::Warning(warning)));
 }
 
-/// The organization the bundle is about: the first that a source of the configuration names.
-fn organization(config: &Config) -> Option<String> {
-    config.sources.iter().find_map(|source| source.scope().organization)
+/// The organization the bundle is about: the first that a source of the configuration names, as its host spells it; if
+/// none names one, that of the first source that is connected.
+fn organization(config: &Config, connected: &[Connected]) -> String {
+    let of_host = |source: &Connected| source.session().map(|session| session.organization().to_string());
+    let configured = config.sources.iter().zip(connected).find_map(|(source, connected)| {
+        let organization = source.scope().organization?;
+        Some(of_host(connected).unwrap_or(organization))
+    });
+    configured.or_else(|| connected.iter().find_map(of_host)).unwrap_or_default()
 }
 
 /// The error without what must not be printed: it quotes the host, and a host may quote the token.

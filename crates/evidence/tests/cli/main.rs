@@ -32,6 +32,7 @@ mod revalidate;
 mod secrets;
 mod several_sources;
 mod signals;
+mod spelling;
 mod texts;
 mod trust;
 mod two_factor;

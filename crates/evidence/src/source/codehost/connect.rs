@@ -56,7 +56,7 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
 
 /// Makes the one call of the connection test. Its answer is also the evidence for CC6.1, so that it costs nothing.
 pub(super) async fn connect(
-    config: CodeHostConfig,
+    mut config: CodeHostConfig,
     surroundings: &Surroundings,
 ) -> Result<CodeHostSession, ConnectError> {
     let token = token(&config, &surroundings.env)?;
@@ -67,6 +67,9 @@ pub(super) async fn connect(
     let client = client(&config, &token, surroundings)?.with_cache(cache);
     let tested = test(&config, &client).await;
     let (organization, meta) = tested.map_err(|error| error.after(client.requests(), client.retries()))?;
+    if let Some(login) = host_spelling(&config.org, &organization) {
+        config.org = login;
+    }
     let scopes = Scopes::of(&meta);
     let token_kind = match (&scopes, token.kind()) {
         (Scopes::Classic(_) | Scopes::None, "token") => "classic token",
@@ -79,6 +82,11 @@ pub(super) async fn connect(
     }));
     let wire::Organization { settings, counts } = organization;
     Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, warnings })
+}
+
+/// The configured organization as the host spells it; `None` if the host names another one, or none.
+fn host_spelling(configured: &str, organization: &wire::Organization) -> Option<String> {
+    organization.settings.login.value().filter(|login| login.eq_ignore_ascii_case(configured)).cloned()
 }
 
 /// Where answers are kept, if that is wanted. If they cannot be kept, the run still collects.
