@@ -8,7 +8,7 @@ pub(crate) const BLOCK: usize = 512;
 /// The end of every archive: two blocks of zeros, no more.
 pub(crate) const END: [u8; 2 * BLOCK] = [0; 2 * BLOCK];
 /// The largest size or time that eleven octal digits can say; ustar has no other number.
-pub(crate) const MAX_NUMBER: u64 = 0o777_7777_7777;
+pub(crate) const MAX_NUMBER: u64 = crate::time::LATEST.unsigned_abs();
 /// The name of a pax header's own entry.
 const PAX_NAME: &str = "pax";
 

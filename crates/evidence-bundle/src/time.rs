@@ -4,6 +4,9 @@
 
 use jiff::Timestamp;
 
+/// The latest time that a bundle can have, in Unix seconds: what a tar header can say.
+pub const LATEST: i64 = 0o777_7777_7777;
+
 /// The text of a time, such as `2026-11-21T09:05:13Z` (RFC 3339, section 5.6).
 ///
 /// Gives `None` outside the years 1970 to 9999: a bundle can hold no such time.

@@ -24,6 +24,9 @@ pub struct Overview {
     pub framework: String,
     /// When the bundle was made, in Unix seconds, as the signer claims.
     pub created_at: i64,
+    /// Whether that time was set by hand, in place of a clock.
+    #[serde(default)]
+    pub fixed_time: bool,
     /// The version of the tool that made it.
     pub tool_version: String,
     /// The controls that were requested.
@@ -211,6 +214,7 @@ impl OverviewReader {
             organization: bundle.organization,
             framework: bundle.framework,
             created_at: bundle.created_at,
+            fixed_time: bundle.source_date_epoch.is_some(),
             tool_version: bundle.tool_version,
             controls: bundle.controls,
             sources: bundle.sources,

@@ -161,7 +161,7 @@ pub fn run(
     context: &RunContext,
 ) -> io::Result<()> {
     let completed = env.clock.now();
-    let seconds = match env.source_date_epoch() {
+    let seconds = match env.fixed_time() {
         Some(_) => 0,
         None => completed.as_second() - context.started.as_second(),
     };
@@ -170,7 +170,7 @@ pub fn run(
         completed_at: env.stamp_of(completed),
         // Of a clock that was set back meanwhile, nothing is known.
         duration_seconds: u64::try_from(seconds).unwrap_or(0),
-        source_date_epoch: env.source_date_epoch(),
+        source_date_epoch: env.fixed_time(),
         hostname: env.hostname(),
         platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
         tool: ToolRecord {

@@ -59,6 +59,9 @@ pub struct CollectArgs {
     /// Resume a run interrupted in the last 24 hours. Needs `revalidate: true`.
     #[arg(long)]
     pub resume: bool,
+    /// Set every time in the bundle to SOURCE_DATE_EPOCH, so that the same answers give the same bundle.
+    #[arg(long)]
+    pub reproducible: bool,
     /// Show every request, and every artifact with its size.
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,

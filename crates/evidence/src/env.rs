@@ -15,6 +15,7 @@ use jiff::Timestamp;
 pub struct Env {
     variables: BTreeMap<OsString, OsString>,
     hostname: String,
+    fixed_time: Option<i64>,
     /// The clock of this run.
     pub clock: Clock,
 }
@@ -23,7 +24,7 @@ impl Env {
     /// The variables of this process and the machine's clock.
     pub fn from_process() -> Env {
         let hostname = gethostname::gethostname().to_string_lossy().into_owned();
-        Env { variables: std::env::vars_os().collect(), hostname, clock: Clock::System }
+        Env { variables: std::env::vars_os().collect(), hostname, fixed_time: None, clock: Clock::System }
     }
 
     /// The given variables and clock, for tests.
@@ -32,7 +33,7 @@ impl Env {
         clock: Clock,
     ) -> Env {
         let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Env { variables, hostname: "localhost".to_string(), clock }
+        Env { variables, hostname: "localhost".to_string(), fixed_time: None, clock }
     }
 
     /// The variable, if it is set, not empty, and valid UTF-8.
@@ -43,26 +44,26 @@ impl Env {
             .filter(|value| !value.is_empty())
     }
 
-    /// The time as documents write it: the clock, or `SOURCE_DATE_EPOCH` in its place.
-    pub fn stamp(&self) -> String {
-        evidence_bundle::time::format(self.document_time()).unwrap_or_default()
+    /// The same, with this time in documents and archive in place of the clock, in whole seconds since 1970. Waits and
+    /// pauses go by the clock.
+    pub fn with_fixed_time(self, seconds: i64) -> Env {
+        Env { fixed_time: Some(seconds), ..self }
     }
 
-    /// A point in time of this run as documents write it, or `SOURCE_DATE_EPOCH` in its place.
+    /// A point in time of this run as documents write it.
     pub fn stamp_of(&self, time: Timestamp) -> String {
-        let seconds = self.source_date_epoch().unwrap_or_else(|| time.as_second());
+        let seconds = self.fixed_time.unwrap_or_else(|| time.as_second());
         evidence_bundle::time::format(seconds).unwrap_or_default()
     }
 
     /// The time that documents and archive carry, in whole seconds since 1970.
     pub fn document_time(&self) -> i64 {
-        self.source_date_epoch().unwrap_or_else(|| self.clock.now().as_second())
+        self.fixed_time.unwrap_or_else(|| self.clock.now().as_second())
     }
 
-    /// `SOURCE_DATE_EPOCH`: replaces the clock in documents and archive, for reproducible bundles. Waits and pauses
-    /// go by the real clock.
-    pub fn source_date_epoch(&self) -> Option<i64> {
-        self.var("SOURCE_DATE_EPOCH")?.parse().ok().filter(|seconds| *seconds >= 0)
+    /// The time that documents and archive carry in place of the clock, if one was given.
+    pub fn fixed_time(&self) -> Option<i64> {
+        self.fixed_time
     }
 
     /// The name of this machine.

@@ -13,7 +13,7 @@ pub struct RunRecord {
     pub completed_at: String,
     /// The seconds between the two.
     pub duration_seconds: u64,
-    /// The value of `SOURCE_DATE_EPOCH` in Unix seconds, present if it replaced the clock.
+    /// The value of `SOURCE_DATE_EPOCH` in Unix seconds, present if `collect --reproducible` set every time to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_date_epoch: Option<i64>,
     /// The name of the machine.

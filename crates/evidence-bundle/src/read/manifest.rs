@@ -23,6 +23,8 @@ use crate::version::{self, Age, FormatVersion};
 
 /// The code of the warning that artifacts of an earlier run were taken over.
 const RESUMED: &str = "resumed";
+/// The code of the warning that the times are not those of a clock.
+const FIXED_TIME: &str = "fixed_time";
 
 /// What a manifest comes to.
 pub(super) enum ManifestVerdict {
@@ -44,6 +46,8 @@ pub(super) struct ManifestFacts {
     pub(super) collected: Option<(i64, i64)>,
     /// Artifacts of an earlier run were taken over.
     pub(super) resumed: bool,
+    /// The times are not those of a clock.
+    pub(super) fixed_time: bool,
     pub(super) created_at: i64,
     pub(super) tool_version: String,
     pub(super) framework: String,
@@ -195,6 +199,7 @@ impl Head {
             "warnings" => {
                 let warnings = kept(json, |warning: &Warning| {
                     rows.resumed |= warning.code == RESUMED;
+                    rows.fixed_time |= warning.code == FIXED_TIME;
                     if let Some(source) = &warning.source {
                         rows.mention(source, MANIFEST);
                     }
@@ -240,7 +245,7 @@ impl Head {
             .ok_or_else(|| malformed("created_at is not an RFC 3339 time in whole seconds of UTC"))?;
         let (sources, controls) = (there(self.sources, "sources")?, there(self.controls, "controls")?);
         rows.check_scope(&sources, &controls)?;
-        let (collected, resumed) = (rows.collected, rows.resumed);
+        let (collected, resumed, fixed_time) = (rows.collected, rows.resumed, rows.fixed_time);
         let (sizes, artifacts) = rows.sizes()?;
         let facts = ManifestFacts {
             format,
@@ -260,6 +265,7 @@ impl Head {
             artifacts,
             collected,
             resumed,
+            fixed_time,
             sources,
         };
         if facts.complete && facts.errors.1.max(facts.excluded.1) > 0 {
@@ -288,6 +294,8 @@ struct RowCheck<'a> {
     last: (String, i64),
     /// Artifacts of an earlier run were taken over.
     resumed: bool,
+    /// The times are not those of a clock.
+    fixed_time: bool,
 }
 
 impl<'a> RowCheck<'a> {
@@ -301,6 +309,7 @@ impl<'a> RowCheck<'a> {
             collected: None,
             last: (String::new(), 0),
             resumed: false,
+            fixed_time: false,
         }
     }
 

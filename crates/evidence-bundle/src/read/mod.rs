@@ -77,7 +77,7 @@ impl Default for Limits {
 pub struct Expectations {
     /// The organization that the evidence must be about; ASCII case does not count.
     pub organization: Option<String>,
-    /// How old the bundle may be. Needs `now`.
+    /// How old the bundle may be; no bundle whose times were fixed is young enough. Needs `now`.
     pub max_age: Option<Duration>,
     /// The present in Unix seconds: this crate reads no clock.
     pub now: Option<i64>,
@@ -190,7 +190,7 @@ pub struct VerifiedBundle {
     pub errors_total: u64,
     /// The bundle before this one, if the signer names one.
     pub previous: Option<Previous>,
-    /// The value of `SOURCE_DATE_EPOCH` in Unix seconds, if it replaced the clock of the run.
+    /// The time that replaced the clock of the run, in Unix seconds, if one did: `collect --reproducible`.
     pub source_date_epoch: Option<i64>,
     /// The SHA-256 of `checksums.sha256`: the name of the bundle's contents.
     pub checksums_sha256: [u8; 32],
@@ -417,6 +417,10 @@ fn expect(expectations: &Expectations, facts: &ManifestFacts) -> Result<(), Veri
         return Err(VerifyError::new(Reason::WrongOrg, detail));
     }
     if let (Some(max_age), Some(now)) = (expectations.max_age, expectations.now) {
+        if facts.fixed_time {
+            let detail = "the times of the bundle are not those of a clock, so its age is not known";
+            return Err(VerifyError::new(Reason::TooOld, detail));
+        }
         let max_age = i64::try_from(max_age.as_secs()).unwrap_or(i64::MAX);
         let age = now.saturating_sub(facts.created_at);
         if age < -CLOCK_SKEW {

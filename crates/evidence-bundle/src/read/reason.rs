@@ -208,7 +208,9 @@ impl Reason {
             Reason::Gzip => "The compressed data are damaged or cut off, or another program packed them.",
             Reason::GzipTrailing => "Bytes follow the end of the bundle; something may be hidden there.",
             Reason::Limit => "The bundle is larger than the limits of this program allow.",
-            Reason::TooOld => "The bundle is older than you allowed, or dated in the future.",
+            Reason::TooOld => {
+                "The bundle is older than you allowed, dated in the future, or has a fixed time."
+            }
             Reason::WrongOrg => "The bundle is not about the organization you expected.",
         }
     }

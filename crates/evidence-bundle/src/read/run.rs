@@ -87,6 +87,18 @@ fn times(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     if u64::try_from(completed - started) != Ok(run.duration_seconds) {
         return wrong("the duration is not the time between start and end");
     }
+    match run.source_date_epoch {
+        Some(fixed) if (started, completed) != (fixed, fixed) => {
+            return wrong("the times of the run are not the one that replaced the clock");
+        }
+        Some(_) if !facts.fixed_time => {
+            return wrong("the clock was replaced, and the manifest does not warn of it");
+        }
+        None if facts.fixed_time => {
+            return wrong("the manifest says that the clock was replaced, and the run does not");
+        }
+        Some(_) | None => {}
+    }
     if completed > facts.created_at {
         return wrong("the bundle was made before the run was completed");
     }

@@ -157,6 +157,15 @@ pub fn cases() -> Vec<Case> {
             r["completed_at"] = json!("2026-01-02T03:04:06Z");
             r["duration_seconds"] = json!(6);
         }),
+        of_manifest("time-order_fixed_fail", "time-order", |m| {
+            m["warnings"][0]["code"] = json!("fixed_time")
+        }),
+        of_run("time-order_unfixed_fail", "time-order", |r| r["source_date_epoch"] = json!(1)),
+        of_run("time-order_silent_fail", "time-order", |r| {
+            r["source_date_epoch"] = json!(1_767_323_045);
+            r["started_at"] = r["completed_at"].clone();
+            r["duration_seconds"] = json!(0);
+        }),
         of_manifest("time-order_late_fail", "time-order", |m| {
             m["artifacts"][0]["collected_at"] = json!("2026-01-02T03:04:06Z");
         }),

@@ -29,6 +29,8 @@ struct BundlePage {
     stored: Moment,
     retention_until: Moment,
     uploaded_by: String,
+    /// What makes its time doubtful.
+    time_marks: Vec<&'static str>,
     legal_hold: bool,
     tags: Vec<(String, String)>,
     complete: bool,
@@ -78,6 +80,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
         Err(Error::Damaged { reason, detail }) => Contents::Damaged { reason, detail },
         Err(error) => return Err(error),
     };
+    let time_marks = words::time_marks(&bundle);
     let overview = bundle.overview;
     let signer = Signer { key_id: overview.key_id, trusted: trusted.map(|key| (key.label, key.fingerprint)) };
     let bundle_page = BundlePage {
@@ -90,6 +93,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
         stored: Moment::of(bundle.uploaded_at),
         retention_until: Moment::of(bundle.retention_until),
         uploaded_by: bundle.uploaded_by,
+        time_marks,
         legal_hold: bundle.legal_hold,
         tags: tags(bundle.tags),
         complete: overview.complete,

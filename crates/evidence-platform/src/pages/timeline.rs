@@ -47,6 +47,8 @@ struct Row {
     /// The checks that need attention, in words.
     checks: Option<Checks>,
     size: String,
+    /// What makes its time doubtful.
+    time_marks: Vec<&'static str>,
     legal_hold: bool,
     tags: Vec<(String, String)>,
     /// The newest is what others are compared with, and the second the first to be compared.
@@ -102,6 +104,7 @@ pub async fn timeline(
 }
 
 fn row(bundle: BundleRow) -> Row {
+    let time_marks = words::time_marks(&bundle);
     let overview = bundle.overview;
     let checks = overview.checks().map(|counts| {
         let all = [counts.pass, counts.fail, counts.not_verifiable, counts.not_applicable];
@@ -128,6 +131,7 @@ fn row(bundle: BundleRow) -> Row {
         trusted: true,
         checks,
         size: size(bundle.size_bytes),
+        time_marks,
         legal_hold: bundle.legal_hold,
         tags: tags(bundle.tags),
         newest: false,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use evidence_view::sanitized;
 pub(super) use evidence_view::words::{category, checks, counted, grouped, label, reason, severity, size};
 
-use crate::time::Time;
+use crate::store::BundleRow;
+use crate::time::{DAY_MS, Time};
 
 /// A moment for people and for machines.
 pub(super) struct Moment {
@@ -31,6 +32,21 @@ impl Moment {
     pub(super) fn parse(text: &str) -> Option<Moment> {
         Time::parse(text).map(Moment::of)
     }
+}
+
+/// What makes the time that a bundle states doubtful: it was set by hand, or it is more than a day from the time at which
+/// the bundle was stored.
+pub(super) fn time_marks(bundle: &BundleRow) -> Vec<&'static str> {
+    let late = bundle.uploaded_at.0.saturating_sub(bundle.collected_at.0);
+    let fixed = bundle.overview.fixed_time.then_some("fixed time, not a clock's");
+    let distant = if late > DAY_MS {
+        Some("stored more than a day after its time")
+    } else if late < -DAY_MS {
+        Some("dated more than a day after it was stored")
+    } else {
+        None
+    };
+    fixed.into_iter().chain(distant).collect()
 }
 
 /// The tags of a bundle, to be printed.

@@ -1,7 +1,7 @@
 //! The pages as a browser gets them: signing in, what is shown, what is escaped, what is refused.
 
 use evidence_bundle::Status;
-use evidence_bundle::document::{Check, NormalizedControl};
+use evidence_bundle::document::{Check, Manifest, NormalizedControl, Warning};
 use evidence_platform::api::access::Access;
 use evidence_platform::api::routes::table;
 use evidence_platform::role::Role;
@@ -192,6 +192,53 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     running.service.remove_trusted_key(&principal, &crate::support::request(), &key_id).await.unwrap();
     let text = running.page(&format!("/bundles/{}", ids[0]), Some(&cookie)).await.text();
     assert!(text.contains("no longer trusted") && text.contains("verified to the last byte"), "{text}");
+}
+
+/// A time that was set by hand, and one that is far from the time at which the bundle was stored.
+#[tokio::test]
+async fn a_doubtful_time_is_marked() {
+    const FIXED: &str = "fixed time, not a clock";
+    const LATE: &str = "stored more than a day after its time";
+    const EARLY: &str = "dated more than a day after it was stored";
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let mut fixed = bundles::parts(1);
+    fixed.run.started_at.clone_from(&fixed.run.completed_at);
+    fixed.run.duration_seconds = 0;
+    fixed.run.source_date_epoch = Some(bundles::CREATED_AT);
+    let warn = |manifest: &mut Manifest| {
+        manifest.warnings = vec![Warning {
+            code: "fixed_time".to_owned(),
+            message: "m".to_owned(),
+            source: None,
+            subject: None,
+        }];
+        manifest.artifacts[0].collected_at.clone_from(&fixed.run.completed_at);
+    };
+    let fixed = bundles::pack(1, &fixed, &bundles::key(), warn);
+    // The clock stands a day after the bundle 0; the bundle 10 is ten minutes later.
+    let hour = 3_600;
+    let table: [(Vec<u8>, i64, &[&str]); 4] = [
+        (bundles::bundle(10), 0, &[]),
+        (fixed, 0, &[FIXED]),
+        (bundles::bundle(11), hour, &[LATE]),
+        (bundles::bundle(12), -50 * hour, &[EARLY]),
+    ];
+    for (bundle, seconds, marks) in table {
+        running.hands.advance_seconds(seconds);
+        let answer = running.upload(&tenant.upload, &bundle).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        running.hands.advance_seconds(-seconds);
+        let id = answer.json["bundle_id"].as_str().unwrap();
+        let list = running.page("/bundles", Some(&cookie)).await.text();
+        let row = list.split("<tr>").find(|row| row.contains(&format!("/bundles/{id}\"><time"))).unwrap();
+        let page = running.page(&format!("/bundles/{id}"), Some(&cookie)).await.text();
+        for mark in [FIXED, LATE, EARLY] {
+            assert_eq!(row.contains(mark), marks.contains(&mark), "{mark}: {row}");
+            assert_eq!(page.contains(mark), marks.contains(&mark), "{mark}: {page}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -34,7 +34,6 @@ pub(crate) fn run(directory: &Path, variables: &[(&str, &str)], arguments: &[&st
         .args(arguments)
         .current_dir(directory)
         .envs(variables.iter().copied())
-        .env_remove("SOURCE_DATE_EPOCH")
         .stdout(Stdio::null())
         .spawn()?;
     let (peak_kilobytes, cpu) = watch(&mut child)?;

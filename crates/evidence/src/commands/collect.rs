@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
-use jiff::Timestamp;
+use evidence_bundle::time::LATEST as LATEST_TIME;
 use url::Url;
 
 use super::next::next;
@@ -20,11 +20,14 @@ use crate::interrupt::Interrupt;
 use crate::number::saturating_u64;
 use crate::platform::UploadTarget;
 use crate::report::{Event, Quiet, Reporter, Terminal};
-use crate::signing;
+use crate::signing::{self, LoadedKey};
 use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
 use evidence_http::Proxy;
 use evidence_screen::{self, Screen};
+
+/// The variable that holds the time of a reproducible bundle, as other tools know it.
+const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";
 
 /// How many reasons are named when no evidence could be collected.
 const REASONS_SHOWN: usize = 5;
@@ -44,10 +47,10 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         framework: config.framework,
         controls: &controls,
     });
-    check_source_date_epoch(env)?;
+    let env = &documents_env(args, env)?;
     let signing = signing::load(&config.bundle.signing, env).map_err(Error::Signing)?;
     let upload = upload::intended(args, &config, env, &*reporter)?;
-    check_resume(args, &config, env)?;
+    check_resume(args, &config)?;
     let hosts: Vec<Url> = config.sources.iter().flat_map(|source| source.hosts(env)).collect();
     Proxy::from_env(env).check(&hosts).map_err(Error::Proxy)?;
     let screen = Arc::new(evidence_screen::shared().clone());
@@ -57,9 +60,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let platform = config.upload.clone().and_then(|upload| UploadTarget::new(upload, env).ok());
     platform.iter().for_each(|target| target.register_secret(&screen));
     reporter.screen(&screen);
-    if let Some(message) = &signing.warning {
-        reporter.event(Event::Warning(&own_warning("signing_key_readable", message)));
-    }
+    let own_warnings = own_warnings(&signing, env);
+    own_warnings.iter().for_each(|warning| reporter.event(Event::Warning(warning)));
 
     let surroundings = Surroundings {
         env: env.clone(),
@@ -97,9 +99,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     if !collection.answered && !collection.errors.is_empty() {
         return Err(Error::NothingCollected { reasons: reasons(&collection), exit: outcome(&collection) });
     }
-    if let Some(message) = signing.warning {
-        collection.warnings.push(own_warning("signing_key_readable", &message));
-    }
+    collection.warnings.extend(own_warnings);
 
     // 4. Normalization, and 5. hint generation.
     let exit = outcome(&collection);
@@ -270,17 +270,16 @@ fn credentials(config: &Config, env: &Env) -> impl Iterator<Item = String> {
 }
 
 /// What a killed run has read is kept by sources that revalidate, and by no others.
-fn check_resume(args: &CollectArgs, config: &Config, env: &Env) -> Result<(), Error> {
+fn check_resume(args: &CollectArgs, config: &Config) -> Result<(), Error> {
     if !args.resume {
         return Ok(());
     }
-    if env.source_date_epoch().is_some() {
+    if args.reproducible {
         return Err(Error::Usage {
-            message:
-                "--resume cannot be combined with SOURCE_DATE_EPOCH: resumed answers carry their original \
+            message: "--resume cannot be combined with --reproducible: resumed answers carry their original \
                       timestamps"
-                    .to_string(),
-            help: "unset SOURCE_DATE_EPOCH, or collect without --resume".to_string(),
+                .to_string(),
+            help: "collect without one of the two".to_string(),
         });
     }
     if config.sources.iter().any(|source| source.keeps_records()) {
@@ -292,21 +291,50 @@ fn check_resume(args: &CollectArgs, config: &Config, env: &Env) -> Result<(), Er
     })
 }
 
-fn check_source_date_epoch(env: &Env) -> Result<(), Error> {
-    let valid = env.var("SOURCE_DATE_EPOCH").is_none() || env.source_date_epoch().is_some();
-    let in_range = env.source_date_epoch().is_none_or(|seconds| Timestamp::from_second(seconds).is_ok());
-    if valid && in_range {
-        return Ok(());
+/// The environment that the documents take their times from. The variable counts only with the flag: a build system
+/// that exports it must not date evidence.
+fn documents_env(args: &CollectArgs, env: &Env) -> Result<Env, Error> {
+    if !args.reproducible {
+        return Ok(env.clone());
     }
-    Err(Error::Usage {
-        message: "the environment variable SOURCE_DATE_EPOCH is not a number of seconds since 1970"
-            .to_string(),
-        help: "unset it, or set it to a whole number such as 1795251913".to_string(),
-    })
+    let given = env.var_os(SOURCE_DATE_EPOCH).map(|text| text.to_string_lossy());
+    let seconds = given.as_deref().and_then(|text| text.parse().ok());
+    match seconds.filter(|seconds| (0..=LATEST_TIME).contains(seconds)) {
+        Some(seconds) => Ok(env.clone().with_fixed_time(seconds)),
+        None => Err(Error::Usage {
+            message: match given {
+                Some(_) => format!(
+                    "--reproducible cannot use the environment variable {SOURCE_DATE_EPOCH}: it is not a number of \
+                     seconds since 1970, at most {LATEST_TIME}"
+                ),
+                None => format!(
+                    "--reproducible needs the environment variable {SOURCE_DATE_EPOCH}, which is not set"
+                ),
+            },
+            help: format!(
+                "set {SOURCE_DATE_EPOCH} to a whole number such as 1795251913, or collect without --reproducible"
+            ),
+        }),
+    }
 }
 
-fn own_warning(code: &str, message: &str) -> Warning {
-    Warning { code: code.to_string(), message: message.to_string(), source: None, subject: None }
+/// What the run says of itself, on the screen and in the manifest.
+fn own_warnings(signing: &LoadedKey, env: &Env) -> Vec<Warning> {
+    let warning = |code: &str, message: String| Warning {
+        code: code.to_string(),
+        message,
+        source: None,
+        subject: None,
+    };
+    let readable = signing.warning.clone().map(|message| warning("signing_key_readable", message));
+    let fixed = env.fixed_time().map(|seconds| {
+        let time = evidence_bundle::time::format(seconds).unwrap_or_default();
+        let text = format!(
+            "every time in this bundle is {time}, set with --reproducible: when it was collected is not recorded"
+        );
+        warning("fixed_time", text)
+    });
+    readable.into_iter().chain(fixed).collect()
 }
 
 /// The different reasons why nothing was collected.

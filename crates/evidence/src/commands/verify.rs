@@ -148,8 +148,8 @@ fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
         safe(&bundle.framework),
         safe(&bundle.controls.join(" ")),
     );
-    if let Some(epoch) = bundle.source_date_epoch {
-        text.push_str(&format!("  time        SOURCE_DATE_EPOCH={epoch} replaced the clock\n"));
+    if bundle.source_date_epoch.is_some() {
+        text.push_str("  time        fixed with --reproducible: when it was collected is not recorded\n");
     }
     if bundle.warnings_total > 0 {
         text.push_str(&format!("  warnings    {}\n", thousands(bundle.warnings_total)));

@@ -279,7 +279,7 @@ fn two_runs_give_the_same_bundle() {
     let run = |directory: &str| {
         // The bad minute of one repository is not part of this.
         lab.server.update(|host| host.clear_faults());
-        lab.collect(&["-q", "-o", directory]).exits(4);
+        lab.collect(&["-q", "--reproducible", "-o", directory]).exits(4);
         Bundle::open(&lab.path(directory).join("evidence-bundle-20261121-090513.tar.gz"))
     };
     let (one, two) = (run("one"), run("two"));
@@ -315,7 +315,7 @@ fn two_runs_give_the_same_bundle() {
 fn a_name_that_is_taken_is_never_overwritten() {
     let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", "1795251913");
     for number in 1..=3 {
-        lab.collect(&["-q"]).exits(0);
+        lab.collect(&["-q", "--reproducible"]).exits(0);
         assert_eq!(lab.output().len(), number);
     }
     assert_eq!(
@@ -335,10 +335,35 @@ fn a_name_that_is_taken_is_never_overwritten() {
 }
 
 #[test]
-fn an_impossible_source_date_epoch_is_refused() {
-    for value in ["yesterday", "-1", "1.5", "99999999999999999999"] {
+fn a_time_that_cannot_be_fixed_is_refused() {
+    let lab = || Lab::new(acme().repository(sound("web")));
+    for value in ["yesterday", "-1", "1.5", "+", " 1", "8589934592", "99999999999999999999"] {
+        let lab = lab().env("SOURCE_DATE_EPOCH", value);
+        lab.collect(&["--reproducible"]).exits(1).says("not a number of seconds since 1970").leaves_nothing();
+        assert!(lab.requested().is_empty(), "{value}");
+    }
+    lab().collect(&["--reproducible"]).exits(1).says("SOURCE_DATE_EPOCH, which is not set").leaves_nothing();
+    let lab = lab().env("SOURCE_DATE_EPOCH", "").with(|config| config.source("revalidate", "true"));
+    lab.collect(&["--reproducible"]).exits(1).says("SOURCE_DATE_EPOCH, which is not set").leaves_nothing();
+    let lab = lab.env("SOURCE_DATE_EPOCH", "1795251913");
+    lab.collect(&["--reproducible", "--resume"])
+        .exits(1)
+        .says("--resume cannot be combined")
+        .leaves_nothing();
+}
+
+/// Without the flag the variable is somebody else's, whatever it holds.
+#[test]
+fn the_variable_alone_changes_nothing() {
+    for value in ["1795251913", "0", "yesterday"] {
         let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", value);
-        lab.collect(&[]).exits(1).says("SOURCE_DATE_EPOCH").leaves_nothing();
+        let before = jiff::Timestamp::now().as_second();
+        let bundle = lab.collect(&[]).exits(0).says_not("SOURCE_DATE_EPOCH").bundle();
+        let manifest = bundle.manifest();
+        let created: jiff::Timestamp = manifest["created_at"].as_str().unwrap().parse().unwrap();
+        assert!((before..=jiff::Timestamp::now().as_second()).contains(&created.as_second()), "{created}");
+        assert!(!bundle.json("run.json").as_object().unwrap().contains_key("source_date_epoch"));
+        assert_eq!(manifest["warnings"].as_array().unwrap().len(), 0, "{manifest}");
     }
 }
 

@@ -201,9 +201,9 @@ fn faults_that_heal_leave_no_trace() {
     };
     let lab = Lab::new(host()).env("SOURCE_DATE_EPOCH", "1795251913");
     let url = lab.server.url();
-    let healthy = lab.collect(&["-q"]).exits(0).bundle();
+    let healthy = lab.collect(&["-q", "--reproducible"]).exits(0).bundle();
     let lab = Lab::new(faulty).env("SOURCE_DATE_EPOCH", "1795251913");
-    let healed = lab.collect(&["-q"]).exits(0).bundle();
+    let healed = lab.collect(&["-q", "--reproducible"]).exits(0).bundle();
     let other_url = lab.server.url();
     assert!(lab.server.faults_injected().values().sum::<u64>() >= 8, "{:?}", lab.server.faults_injected());
     assert!(healed.source()["retries"].as_u64().unwrap() >= 8);

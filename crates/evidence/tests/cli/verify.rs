@@ -225,12 +225,25 @@ fn expectations() {
 }
 
 #[test]
-fn the_time_of_a_reproducible_bundle_is_told() {
-    let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", "1795251913");
-    let path = lab.collect(&["-q"]).exits(0).stdout;
-    assert_eq!(path, "./evidence-bundles/evidence-bundle-20261121-090513.tar.gz\n");
-    let run = lab.run(&["verify", path.trim_end(), "-k", "key.pub.pem"]).exits(0);
-    assert!(run.stdout.contains("SOURCE_DATE_EPOCH"), "{}", run.stdout);
+fn a_fixed_time_is_shown_and_has_no_age() {
+    // A second ago, so that the age alone would do.
+    let now = (jiff::Timestamp::now().as_second() - 1).to_string();
+    let lab = Lab::new(acme().repository(sound("web"))).env("SOURCE_DATE_EPOCH", &now);
+    let run = lab.collect(&["--reproducible"]).exits(0).says("set with --reproducible");
+    let manifest = run.bundle().manifest();
+    let codes: Vec<_> = manifest["warnings"].as_array().unwrap().iter().map(|w| &w["code"]).collect();
+    assert_eq!(codes, ["fixed_time"]);
+    let path = format!("evidence-bundles/{}", lab.output()[0]);
+    let verify = |more: &[&str]| lab.run(&[&["verify", &path, "-k", "key.pub.pem"], more].concat());
+    let run = verify(&[]).exits(0);
+    assert!(run.stdout.contains("  time        fixed with --reproducible"), "{}", run.stdout);
+    let run = verify(&["--verbose"]).exits(0);
+    assert!(run.stdout.contains("when it was collected is not recorded"), "{}", run.stdout);
+    let report: serde_json::Value = serde_json::from_str(&verify(&["--json"]).exits(0).stdout).unwrap();
+    assert_eq!(report["source_date_epoch"].to_string(), now);
+    assert_eq!(report["warnings"][0]["code"], "fixed_time");
+    let run = verify(&["--max-age", "1d"]).exits(7);
+    assert!(run.stdout.contains("FAILED too-old"), "{}", run.stdout);
 }
 
 /// The commands of the pages, over a bundle of the tool.

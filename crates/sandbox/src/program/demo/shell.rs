@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
 /// What the programs read from their variables begins with one of these.
-const VARIABLES: [&str; 6] = ["EVIDENCE_", "CODEHOST_", "CLOUD_", "ALTCLOUD_", "AWS_", "SOURCE_DATE_EPOCH"];
+const VARIABLES: [&str; 5] = ["EVIDENCE_", "CODEHOST_", "CLOUD_", "ALTCLOUD_", "AWS_"];
 
 /// The demo's directory, and the programs that are run there.
 #[derive(Debug)]
