@@ -239,6 +239,10 @@ impl Section {
     }
 }
 
+/// The rule of every path.
+const PATH_RULE: &str =
+    "relative to the directory of the configuration file; a leading `~/` is the home directory";
+
 impl Key {
     /// What to do about a value that is missing or wrong, when nothing better is known.
     pub fn way_out(&self) -> Option<String> {
@@ -249,6 +253,19 @@ impl Key {
             Presence::Default(default) => {
                 Some(format!("or remove the key for the default, {}", default.yaml()))
             }
+        }
+    }
+
+    /// What it means and what its value must be: its own rule, and that of every path.
+    pub fn meaning(&self) -> String {
+        let of_paths = match self.shape {
+            Shape::Text(Format::Path) | Shape::List { of: Format::Path, .. } => PATH_RULE,
+            _ => "",
+        };
+        let rules: Vec<&str> = [of_paths, self.rule].into_iter().filter(|rule| !rule.is_empty()).collect();
+        match rules.as_slice() {
+            [] => self.summary.to_owned(),
+            rules => format!("{} Rule: {}.", self.summary, rules.join("; ")),
         }
     }
 

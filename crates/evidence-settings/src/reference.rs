@@ -15,10 +15,7 @@ fn of_section(section: &'static Section) -> String {
     };
     out.push_str("| Key | Type | Default | Meaning and rule | Example |\n|---|---|---|---|---|\n");
     for key in section.keys {
-        let mut meaning = key.summary.to_owned();
-        if !key.rule.is_empty() {
-            meaning.push_str(&format!(" Rule: {}.", key.rule));
-        }
+        let meaning = key.meaning();
         let example =
             if key.example.is_empty() { String::new() } else { format!("`{}: {}`", key.name, key.example) };
         out.push_str(&format!(

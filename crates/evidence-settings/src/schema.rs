@@ -54,10 +54,7 @@ fn of_section(section: &'static Section) -> Map<String, Value> {
 
 fn of_key(key: &'static Key) -> Map<String, Value> {
     let mut schema = of_shape(&key.shape);
-    let mut description = key.summary.to_owned();
-    if !key.rule.is_empty() {
-        description.push_str(&format!(" Rule: {}.", key.rule));
-    }
+    let mut description = key.meaning();
     match key.presence {
         Presence::Default(default) => {
             let value = match default {

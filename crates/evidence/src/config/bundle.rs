@@ -42,7 +42,7 @@ static PRIVATE_KEY_PATH: Key = Key {
     presence: Presence::Optional,
     shape: Shape::Text(Format::Path),
     summary: "The file with the Ed25519 private key (PKCS#8 PEM).",
-    rule: "a leading `~/` is the home directory; exactly one of `private_key_path` and `private_key_env`",
+    rule: "exactly one of `private_key_path` and `private_key_env`",
     example: "~/.config/evidence/signing-key.pem",
     synonyms: &["private_key", "key", "key_path", "key_file", "private_key_file", "path"],
 };
@@ -72,7 +72,7 @@ static TRUSTED_KEYS: Key = Key {
     presence: Presence::Default(DefaultValue::Empty("[]")),
     shape: Shape::List { of: Format::Path, may_be_empty: true },
     summary: "Files with the public keys that `verify` and `upload` trust with `--config`, instead of the signing key.",
-    rule: "each once; a leading `~/` is the home directory",
+    rule: "each once",
     example: "[evidence.pub]",
     synonyms: &["public_keys", "public_key", "trusted_key"],
 };

@@ -83,6 +83,7 @@ const TEMPLATE_HEAD: &str = "\
 #
 # Lines like this one are comments. A line like \"#branch: main\" is a setting with its default, or with an
 # example if it has no default: remove the \"#\" to use it.
+# A relative path starts at the directory of this file, not at the working directory.
 # Never write a secret in this file, only the names of the environment variables that hold secrets.
 # `evidence schema` prints every key with its rules as a JSON Schema for editors.
 ";

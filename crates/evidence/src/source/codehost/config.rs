@@ -189,7 +189,7 @@ static CA_FILE: Key = Key {
     presence: Presence::Optional,
     shape: Shape::Text(Format::Path),
     summary: "A PEM file with additional root certificates, for a self-hosted code host.",
-    rule: "a leading `~/` is the home directory",
+    rule: "",
     example: "/etc/ssl/certs/company.pem",
     synonyms: &["ca", "ca_cert", "cacert", "ca_bundle"],
 };
