@@ -2,8 +2,9 @@
 
 use super::quota::ANONYMOUS;
 use super::reply::{Reply, docs};
+use super::ruleset_body::Level;
 use super::world::World;
-use super::{Organization, Repository, Role, Selection, Sso, Token, TokenKind};
+use super::{Organization, Permission, Repository, Role, Selection, Sso, Token, TokenKind};
 use crate::server::{Call, Identity};
 use base64::Engine as _;
 use hyper::header::HeaderName;
@@ -100,21 +101,63 @@ impl Who {
         }
     }
 
-    /// Whether the caller's user administers a repository. The token's own rights are another matter.
-    pub(super) fn administers(&self, organization: Option<&Organization>, repository: &Repository) -> bool {
-        let Some(token) = self.token() else { return false };
-        repository.admin.or(token.repository_admin).unwrap_or(match token.role {
-            Role::Owner => true,
-            Role::Member => organization.is_some_and(|o| o.default_repository_permission == "admin"),
-            Role::Outsider => false,
+    /// What the caller's user may do in a repository. The token's own rights are another matter.
+    pub(super) fn permission(
+        &self,
+        organization: Option<&Organization>,
+        repository: &Repository,
+    ) -> Permission {
+        let Some(token) = self.token() else { return Permission::Pull };
+        let usual = match token.role {
+            Role::Owner => Permission::Admin,
+            Role::Member => match organization.map(|o| o.default_repository_permission.as_str()) {
+                Some("admin") => Permission::Admin,
+                Some("write") => Permission::Push,
+                _ => Permission::Pull,
+            },
+            Role::Outsider => Permission::Pull,
+        };
+        repository.permission.unwrap_or(match (token.repository_admin, usual) {
+            (Some(true), _) => Permission::Admin,
+            (Some(false), Permission::Admin) => Permission::Pull,
+            (_, usual) => usual,
         })
+    }
+
+    /// Whether the caller's user administers a repository.
+    pub(super) fn administers(&self, organization: Option<&Organization>, repository: &Repository) -> bool {
+        self.permission(organization, repository) >= Permission::Admin
     }
 
     /// Whether the caller's user may push to a repository.
     pub(super) fn pushes(&self, organization: Option<&Organization>, repository: &Repository) -> bool {
-        let write = |o: &Organization| matches!(o.default_repository_permission.as_str(), "write" | "admin");
-        self.administers(organization, repository)
-            || (self.role() == Role::Member && organization.is_some_and(write))
+        self.permission(organization, repository) >= Permission::Push
+    }
+
+    /// Whether the caller's user owns the organizations.
+    pub(super) fn owns(&self) -> bool {
+        self.role() == Role::Owner
+    }
+
+    /// Whether user and token may change the rulesets of a level: who may not, does not see who may bypass them.
+    pub(super) fn changes_rulesets(
+        &self,
+        level: Level,
+        organization: Option<&Organization>,
+        repository: &Repository,
+    ) -> bool {
+        let Some(token) = self.token() else { return false };
+        match level {
+            Level::Repository => {
+                let open = !repository.is_private() && token.has_scope("public_repo");
+                self.administers(organization, repository)
+                    && (open || token.has_scope("repo") || token.writes("administration"))
+            }
+            Level::Organization => {
+                self.owns() && (token.has_scope("admin:org") || token.writes("organization_administration"))
+            }
+            Level::Enterprise => token.has_scope("admin:enterprise"),
+        }
     }
 
     /// What a token without scopes answers to: a permission, or the refusal for lacking it.

@@ -77,6 +77,19 @@ pub(super) fn contents(
     }
 }
 
+/// The file at a path of a branch, or the one a link there leads to.
+pub(super) fn blob(repository: &Repository, branch: &str, path: &str) -> Option<Bytes> {
+    let tree = tree(repository, branch);
+    match tree.get(path)? {
+        Node::Blob(content) => Some(content.clone()),
+        Node::Symlink(target) => match tree.get(resolve(path, target).as_str())? {
+            Node::Blob(content) => Some(content.clone()),
+            Node::Directory | Node::Symlink(_) | Node::Submodule(_) => None,
+        },
+        Node::Directory | Node::Submodule(_) => None,
+    }
+}
+
 /// Every entry of a branch by path; directories that were put there explicitly hold a `.gitkeep`.
 fn tree<'a>(repository: &'a Repository, branch: &str) -> BTreeMap<String, &'a Node> {
     static KEEP: Node = Node::Blob(Bytes::new());

@@ -6,7 +6,8 @@ use super::reply::{Reply, docs};
 use super::routes::{OrganizationPath, Part, RepositoryPath, Route};
 use super::version::{VERSIONS, version};
 use super::world::{Order, RepositoryLookup, World};
-use super::{Organization, Repository, contents, organization_body, protection_body, repository_body};
+use super::{Endpoint, Organization, Repository};
+use super::{codeowners, contents, organization_body, protection_body, repository_body, ruleset_body};
 use crate::json;
 use crate::server::Call;
 use bytes::Bytes;
@@ -153,13 +154,15 @@ fn part_of(
     part: &Part,
     call: &Call,
 ) -> Result<Reply, Reply> {
-    let documentation = match part {
-        Part::Itself => docs::REPOSITORY,
-        Part::Branch(_) => docs::BRANCH,
-        Part::Protection(_) => docs::PROTECTION,
-        Part::Rules(_) => docs::RULES,
-        Part::Contents(_) | Part::ContentsSlash => docs::CONTENTS,
-        Part::Nothing => docs::REST,
+    let (documentation, endpoint) = match part {
+        Part::Itself => (docs::REPOSITORY, Some(Endpoint::Repository)),
+        Part::Branch(_) => (docs::BRANCH, Some(Endpoint::Branch)),
+        Part::Protection(_) => (docs::PROTECTION, Some(Endpoint::Protection)),
+        Part::Rules(_) => (docs::RULES, Some(Endpoint::Rules)),
+        Part::Ruleset(_) => (docs::RULESET, Some(Endpoint::Ruleset)),
+        Part::Contents(_) | Part::ContentsSlash => (docs::CONTENTS, Some(Endpoint::Contents)),
+        Part::CodeownersErrors => (docs::CODEOWNERS, Some(Endpoint::CodeownersErrors)),
+        Part::Nothing => (docs::REST, None),
     };
     let (repository, organization) = match find(world, who, place, documentation) {
         Ok(found) => found,
@@ -176,6 +179,13 @@ fn part_of(
         Err(refusal) => return Err(refusal),
     };
     blocked(&repository, part)?;
+    if let Some((status, message)) = endpoint.and_then(|endpoint| repository.refusals.get(&endpoint)) {
+        return Err(Reply::error(*status, message, documentation));
+    }
+    let newer = matches!(part, Part::Rules(_) | Part::Ruleset(_) | Part::CodeownersErrors);
+    if world.host.old_server && newer {
+        return Err(Reply::not_found(docs::REST));
+    }
     match part {
         Part::Itself => {
             who.permitted(&repository, "metadata", documentation)?;
@@ -187,9 +197,10 @@ fn part_of(
         Part::Protection(branch) => {
             protection_body::protection(world, organization, &repository, branch, who)
         }
-        Part::Branch(branch) => protection_body::branch(world, &repository, branch, who),
-        Part::Rules(_) if world.host.old_server => Err(Reply::not_found(docs::REST)),
-        Part::Rules(branch) => protection_body::rules(&repository, branch, who, call),
+        Part::Branch(branch) => protection_body::branch(world, organization, &repository, branch, who),
+        Part::Rules(branch) => ruleset_body::rules(world, organization, &repository, branch, who, call),
+        Part::Ruleset(id) => ruleset_body::ruleset(world, organization, &repository, id, who, call),
+        Part::CodeownersErrors => codeowners::errors(&repository, who, call),
         Part::Contents(path) => contents::contents(world, &repository, path, who, call),
         Part::ContentsSlash => {
             let target = format!("{}{}", call.origin, call.path_and_query.trim_end_matches('/'));

@@ -4,10 +4,12 @@
 //! Where a text or a rule of the real host is not known for certain, a comment says so.
 
 mod access;
+mod codeowners;
 mod contents;
 mod endpoints;
 mod file;
 mod fleet;
+mod fnmatch;
 mod limits;
 mod live;
 mod organization;
@@ -20,6 +22,8 @@ mod reply;
 mod repository;
 mod repository_body;
 mod routes;
+mod ruleset;
+mod ruleset_body;
 mod token;
 mod version;
 mod world;
@@ -34,7 +38,8 @@ pub use organization::{Organization, Sso};
 pub use protection::{Actors, Protection, Reviews, StatusChecks};
 pub(crate) use quota::{USER_IN_LIMIT_MESSAGES, primary_limit_body, secondary_limit_body};
 pub(crate) use reply::moved_body;
-pub use repository::{Repository, Visibility};
+pub use repository::{Endpoint, Permission, Repository, Visibility};
+pub use ruleset::{Bypass, BypassMode, Enforcement, Ruleset, Target};
 pub use token::{Role, Selection, Token, TokenKind};
 
 use crate::clock::{Clock, Hands};
@@ -56,6 +61,7 @@ pub struct CodeHost {
     pub(crate) organizations: Vec<Organization>,
     pub(crate) repositories: Vec<Repository>,
     pub(crate) tokens: Vec<Token>,
+    pub(crate) enterprise_rulesets: Vec<(String, Ruleset)>,
     pub(crate) limits: Limits,
     pub(crate) faults: Vec<Fault>,
     pub(crate) latency: Duration,
@@ -86,6 +92,7 @@ impl CodeHost {
             organizations: Vec::new(),
             repositories: Vec::new(),
             tokens: Vec::new(),
+            enterprise_rulesets: Vec::new(),
             limits: Limits::default(),
             faults: Vec::new(),
             latency: Duration::ZERO,
@@ -119,6 +126,12 @@ impl CodeHost {
     /// Adds a token, or replaces it.
     pub fn token(mut self, token: Token) -> Self {
         self.put_token(token);
+        self
+    }
+
+    /// A ruleset of the enterprise that all organizations here belong to.
+    pub fn enterprise_ruleset(mut self, enterprise: impl Into<String>, ruleset: Ruleset) -> Self {
+        self.enterprise_rulesets.push((enterprise.into(), ruleset));
         self
     }
 

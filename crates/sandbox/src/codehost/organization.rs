@@ -1,6 +1,6 @@
 //! An organization: its settings, and the policies by which it turns tokens away.
 
-use super::Fleet;
+use super::{Fleet, Ruleset};
 
 /// An organization.
 #[derive(Clone, Debug)]
@@ -20,6 +20,7 @@ pub struct Organization {
     pub(crate) fine_grained_lifetime_days: Option<u32>,
     pub(crate) oauth_restricted: bool,
     pub(crate) refusal: Option<(u16, String)>,
+    pub(crate) rulesets: Vec<Ruleset>,
     pub(crate) fleet: Option<Fleet>,
 }
 
@@ -54,6 +55,7 @@ impl Organization {
             fine_grained_lifetime_days: None,
             oauth_restricted: false,
             refusal: None,
+            rulesets: Vec::new(),
             fleet: None,
         }
     }
@@ -100,9 +102,15 @@ impl Organization {
         self
     }
 
-    /// `free`, `team` or `enterprise`.
+    /// `free`, `team` or `enterprise`. On `free` private repositories have neither protection nor rulesets.
     pub fn plan(mut self, plan: impl Into<String>) -> Self {
         self.plan = plan.into();
+        self
+    }
+
+    /// A ruleset of the organization, for the repositories it names.
+    pub fn ruleset(mut self, ruleset: Ruleset) -> Self {
+        self.rulesets.push(ruleset);
         self
     }
 

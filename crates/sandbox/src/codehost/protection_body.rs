@@ -1,16 +1,16 @@
-//! Branches: classic protection with all the ways in which it is refused, the branch itself, and rulesets' rules.
+//! Branches: classic protection with all the ways in which it is refused, and the branch itself.
 
 use super::access::Who;
 use super::organization_body::{WEB, account_id, node_id, simple_account};
-use super::paging::Page;
 use super::reply::{Reply, docs};
+use super::ruleset_body::protects;
 use super::world::World;
 use super::{Actors, Organization, Protection, Repository, Reviews, StatusChecks};
 use crate::json::{self, Object};
-use crate::server::Call;
 use crate::sha1;
 
-const UPGRADE: &str = "Upgrade to GitHub Pro or make this repository public to enable this feature.";
+pub(super) const UPGRADE: &str =
+    "Upgrade to GitHub Pro or make this repository public to enable this feature.";
 
 /// `GET …/branches/{branch}/protection`.
 pub(super) fn protection(
@@ -29,7 +29,7 @@ pub(super) fn protection(
     if !who.administers(organization, repository) {
         return refuse(404, "Not Found");
     }
-    if repository.plan_limited && repository.is_private() {
+    if repository.lacks_plan(organization) {
         return refuse(403, UPGRADE);
     }
     if repository.protection_disabled {
@@ -187,6 +187,7 @@ fn actors(o: &mut Object<'_>, world: &World, actors: &Actors, owner: &str) {
 /// `GET …/branches/{branch}`: with the whole commit, names and addresses included.
 pub(super) fn branch(
     world: &World,
+    organization: Option<&Organization>,
     repository: &Repository,
     branch: &str,
     who: &Who,
@@ -199,7 +200,7 @@ pub(super) fn branch(
     let base = format!("{}/repos/{full}", world.url);
     let sha = sha1::name_id(&format!("{full} {branch}"));
     let rule = repository.protections.get(branch).filter(|_| !repository.protection_disabled);
-    let ruled = repository.rules.get(branch).is_some_and(|rules| !rules.is_empty());
+    let ruled = protects(world, organization, repository, branch);
     Ok(Reply::json(json::object(|o| {
         o.str("name", branch);
         o.object("commit", |o| commit(o, world, &base, &full, &sha));
@@ -264,25 +265,4 @@ fn commit(o: &mut Object<'_>, world: &World, base: &str, full: &str, sha: &str) 
         o.object(role, |o| simple_account(o, &world.url, "mona", account_id("mona"), false));
     }
     o.array("parents", |_| {});
-}
-
-/// `GET …/rules/branches/{branch}`: every active rule for that name; the branch need not exist.
-pub(super) fn rules(repository: &Repository, branch: &str, who: &Who, call: &Call) -> Result<Reply, Reply> {
-    who.permitted(repository, "metadata", docs::RULES)?;
-    if repository.plan_limited && repository.is_private() {
-        return Err(Reply::error(403, UPGRADE, docs::RULES));
-    }
-    let rules = repository.rules.get(branch).map(Vec::as_slice).unwrap_or_default();
-    let page = Page::of(call, super::MAXIMUM_PAGE_SIZE);
-    let body = json::array(|a| {
-        for rule in rules.get(page.range(rules.len(), 0)).unwrap_or_default() {
-            a.raw(rule.to_string().as_bytes());
-        }
-    });
-    let mut reply = Reply::json(body);
-    let base = format!("{}{}", call.origin, call.path_and_query.split('?').next().unwrap_or_default());
-    if let Some(link) = page.link(&base, &call.query, rules.len()) {
-        reply = reply.header(hyper::header::LINK, link);
-    }
-    Ok(reply)
 }

@@ -1,6 +1,6 @@
 //! A repository and everything about it that changes an answer.
 
-use super::{File, Protection};
+use super::{File, Organization, Protection, Ruleset};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,6 +13,40 @@ pub enum Visibility {
     Private,
     /// Everybody in the enterprise; `private` is true all the same.
     Internal,
+}
+
+/// What a user may do in a repository, from least to most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Permission {
+    /// Read.
+    Pull,
+    /// Manage issues.
+    Triage,
+    /// Write.
+    Push,
+    /// Manage without the settings that matter.
+    Maintain,
+    /// Everything.
+    Admin,
+}
+
+/// An endpoint below a repository.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Endpoint {
+    /// `/repos/{owner}/{repo}`.
+    Repository,
+    /// `…/branches/{branch}`.
+    Branch,
+    /// `…/branches/{branch}/protection`.
+    Protection,
+    /// `…/rules/branches/{branch}`.
+    Rules,
+    /// `…/rulesets/{id}`.
+    Ruleset,
+    /// `…/contents/{path}`.
+    Contents,
+    /// `…/codeowners/errors`.
+    CodeownersErrors,
 }
 
 /// A repository.
@@ -36,9 +70,13 @@ pub struct Repository {
     pub(crate) protection_disabled: bool,
     pub(crate) plan_limited: bool,
     pub(crate) rules: BTreeMap<String, Vec<Value>>,
+    pub(crate) rulesets: Vec<Ruleset>,
+    pub(crate) refusals: BTreeMap<Endpoint, (u16, String)>,
+    pub(crate) unknown_owners: Vec<String>,
     pub(crate) files: BTreeMap<String, File>,
     pub(crate) branch_files: BTreeMap<(String, String), File>,
-    pub(crate) admin: Option<bool>,
+    pub(crate) permission: Option<Permission>,
+    pub(crate) size: u64,
     pub(crate) description: Option<String>,
     pub(crate) language: Option<String>,
 }
@@ -65,9 +103,13 @@ impl Repository {
             protection_disabled: false,
             plan_limited: false,
             rules: BTreeMap::new(),
+            rulesets: Vec::new(),
+            refusals: BTreeMap::new(),
+            unknown_owners: Vec::new(),
             files: BTreeMap::new(),
             branch_files: BTreeMap::new(),
-            admin: None,
+            permission: None,
+            size: 736,
             description: None,
             language: None,
         }
@@ -135,7 +177,13 @@ impl Repository {
         self
     }
 
-    /// A ruleset's rule for a branch, as the rules endpoint shows it.
+    /// A ruleset of this repository.
+    pub fn ruleset(mut self, ruleset: Ruleset) -> Self {
+        self.rulesets.push(ruleset);
+        self
+    }
+
+    /// A rule of a ruleset that is not there otherwise, as the rules endpoint shows it: any shape at all.
     pub fn rule(mut self, branch: impl Into<String>, rule: Value) -> Self {
         self.rules.entry(branch.into()).or_default().push(rule);
         self
@@ -212,9 +260,32 @@ impl Repository {
         self
     }
 
-    /// Whether the token's user administers this one, whatever the token says.
-    pub fn admin(mut self, admin: bool) -> Self {
-        self.admin = Some(admin);
+    /// Whether the token's user administers this one or only reads it, whatever the token says.
+    pub fn admin(self, admin: bool) -> Self {
+        self.permission(if admin { Permission::Admin } else { Permission::Pull })
+    }
+
+    /// What the token's user may do in this one, whatever the token says.
+    pub fn permission(mut self, permission: Permission) -> Self {
+        self.permission = Some(permission);
+        self
+    }
+
+    /// This endpoint is refused with this status and message, whoever asks.
+    pub fn refusal(mut self, endpoint: Endpoint, status: u16, message: impl Into<String>) -> Self {
+        self.refusals.insert(endpoint, (status, message.into()));
+        self
+    }
+
+    /// An owner that CODEOWNERS may name and the host does not know: `@acme/gone`.
+    pub fn unknown_owner(mut self, owner: impl Into<String>) -> Self {
+        self.unknown_owners.push(owner.into());
+        self
+    }
+
+    /// The size shown, in kilobytes. The host recalculates it now and then: 0 is no proof of being empty.
+    pub fn size(mut self, kilobytes: u64) -> Self {
+        self.size = kilobytes;
         self
     }
 
@@ -240,6 +311,12 @@ impl Repository {
 
     pub(crate) fn is_private(&self) -> bool {
         self.visibility != Visibility::Public
+    }
+
+    /// Private on a plan that has protection and rulesets for public repositories only.
+    pub(crate) fn lacks_plan(&self, organization: Option<&Organization>) -> bool {
+        let free = organization.is_some_and(|organization| organization.plan == "free");
+        self.is_private() && (self.plan_limited || free)
     }
 
     pub(crate) fn has_branch(&self, branch: &str) -> bool {

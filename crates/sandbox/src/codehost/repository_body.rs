@@ -3,7 +3,7 @@
 use super::access::Who;
 use super::organization_body::{WEB, account_id, node_id, simple_account};
 use super::world::World;
-use super::{Organization, Repository, Visibility};
+use super::{Organization, Permission, Repository, Visibility};
 use crate::clock::iso_date;
 use crate::json::{Object, escaped};
 use crate::sha1;
@@ -109,7 +109,7 @@ fn common(
     o.text("svn_url", &[WEB, "/", owner, "/", name]);
     o.null("homepage");
     // Recalculated hourly on the host, so a fresh repository has 0 too: no proof of being empty.
-    o.num("size", if repository.empty { 0 } else { 736 });
+    o.id("size", if repository.empty { 0 } else { repository.size });
     o.num("stargazers_count", 0);
     o.num("watchers_count", 0);
     o.str_or_null("language", repository.language.as_deref());
@@ -150,14 +150,17 @@ fn permissions(o: &mut Object<'_>, organization: Option<&Organization>, reposito
     if who.token().is_none() {
         return;
     }
-    let admin = who.administers(organization, repository);
-    let push = who.pushes(organization, repository);
+    let role = who.permission(organization, repository);
     o.object("permissions", |o| {
-        o.bool("admin", admin);
-        o.bool("maintain", admin);
-        o.bool("push", push);
-        o.bool("triage", push);
-        o.bool("pull", true);
+        for (key, least) in [
+            ("admin", Permission::Admin),
+            ("maintain", Permission::Maintain),
+            ("push", Permission::Push),
+            ("triage", Permission::Triage),
+            ("pull", Permission::Pull),
+        ] {
+            o.bool(key, role >= least);
+        }
     });
 }
 

@@ -35,6 +35,8 @@ pub(super) enum Part {
     Branch(String),
     Protection(String),
     Rules(String),
+    Ruleset(String),
+    CodeownersErrors,
     Contents(String),
     /// Contents asked for with a slash at the end, which redirects.
     ContentsSlash,
@@ -87,6 +89,8 @@ impl Route {
                 Part::Branch(_) => "branch",
                 Part::Protection(_) => "protection",
                 Part::Rules(_) => "rules",
+                Part::Ruleset(_) => "ruleset",
+                Part::CodeownersErrors => "codeowners_errors",
                 Part::Contents(_) | Part::ContentsSlash => "contents",
                 Part::Nothing => "nothing",
             },
@@ -112,8 +116,11 @@ impl Route {
             Self::OrganizationRepositories(_) => "metadata=read",
             Self::Repository(_, part) => match part {
                 Part::Protection(_) => "administration=read",
-                Part::Contents(_) | Part::ContentsSlash | Part::Branch(_) => "contents=read",
-                Part::Itself | Part::Rules(_) | Part::Nothing => "metadata=read",
+                // What the branch and the errors ask for is not known for certain.
+                Part::Contents(_) | Part::ContentsSlash | Part::Branch(_) | Part::CodeownersErrors => {
+                    "contents=read"
+                }
+                Part::Itself | Part::Rules(_) | Part::Ruleset(_) | Part::Nothing => "metadata=read",
             },
         }
     }
@@ -125,6 +132,8 @@ fn part(rest: &[&str]) -> Part {
         ["branches", branch] if !branch.is_empty() => Part::Branch((*branch).to_owned()),
         ["branches", branch, "protection"] if !branch.is_empty() => Part::Protection((*branch).to_owned()),
         ["rules", "branches", branch] if !branch.is_empty() => Part::Rules((*branch).to_owned()),
+        ["rulesets", id] if !id.is_empty() => Part::Ruleset((*id).to_owned()),
+        ["codeowners", "errors"] => Part::CodeownersErrors,
         ["contents"] | ["contents", ""] => Part::Contents(String::new()),
         ["contents", path @ ..] => match path.split_last() {
             Some((&"", _)) => Part::ContentsSlash,
@@ -154,6 +163,10 @@ mod tests {
             ("/repos/a/b/branches/release/v2/protection", at(Part::Nothing)),
             ("/repos/a/b/contents/.github/CODEOWNERS", at(Part::Contents(".github/CODEOWNERS".into()))),
             ("/repos/a/b/contents/.github%2FCODEOWNERS", at(Part::Contents(".github/CODEOWNERS".into()))),
+            ("/repos/a/b/rules/branches/release%2Fv2", at(Part::Rules("release/v2".into()))),
+            ("/repos/a/b/rulesets/42", at(Part::Ruleset("42".into()))),
+            ("/orgs/a/rulesets/42", Route::Nothing),
+            ("/repos/a/b/codeowners/errors", at(Part::CodeownersErrors)),
             ("/repos/a/b/contents/js/", at(Part::ContentsSlash)),
             ("/repos/a/b/contents/../secret", at(Part::Nothing)),
             (

@@ -211,6 +211,11 @@ impl Token {
             .any(|(key, _)| key == name)
     }
 
+    /// True if the writing form of a permission is granted.
+    pub(crate) fn writes(&self, name: &str) -> bool {
+        self.permissions.iter().any(|granted| granted.split_once([':', '=']) == Some((name, "write")))
+    }
+
     /// The scopes as the header shows them: alphabetical, and without those another one includes.
     pub(crate) fn scopes_header(&self) -> String {
         let mut shown: Vec<&str> = self

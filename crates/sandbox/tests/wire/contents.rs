@@ -3,7 +3,7 @@
 use crate::client::{get, get_with};
 use base64::Engine as _;
 use sandbox::codehost::{CodeHost, File, Organization, Repository, Token};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const TOKEN: &str = "owner";
 
@@ -155,4 +155,88 @@ fn what_is_not_there() {
     let disabled = serve(Repository::new("acme", "web").disabled().file("CODEOWNERS", File::text("*\n")));
     assert_eq!(get(&disabled, TOKEN, &at("CODEOWNERS")).status, 403);
     assert_eq!(get(&disabled, TOKEN, "/orgs/acme/repos").json()[0]["disabled"], true);
+}
+
+#[test]
+fn directories_can_be_asked_again() {
+    let server = serve(Repository::new("acme", "web").file("docs/CODEOWNERS", File::text("* @acme/docs\n")));
+    for (path, files) in [("/repos/acme/web/contents/", 1), ("/repos/acme/web/contents/docs", 1)] {
+        let answer = get(&server, TOKEN, path);
+        assert_eq!(answer.json().as_array().map(Vec::len), Some(files), "{path}");
+        let again = get_with(&server, TOKEN, path, &[("If-None-Match", answer.header("etag").unwrap())]);
+        assert_eq!(again.status, 304, "{path}");
+        let added = File::text("* @acme/all\n");
+        server.update(|host| {
+            host.change_repository("acme", "web", |web| {
+                web.file("CODEOWNERS", added.clone()).file("docs/NEW", added)
+            });
+        });
+        let changed = get_with(&server, TOKEN, path, &[("If-None-Match", answer.header("etag").unwrap())]);
+        assert_eq!(changed.status, 200, "{path}");
+        server.update(|host| {
+            host.change_repository("acme", "web", |web| {
+                web.without_file("CODEOWNERS").without_file("docs/NEW")
+            });
+        });
+    }
+    assert_eq!(get(&server, TOKEN, &at("docs/CODEOWNERS")).status, 200);
+    let missing = get(&server, TOKEN, &at(".github"));
+    assert_eq!((missing.status, missing.message().as_str()), (404, "Not Found"));
+    let empty = serve(Repository::new("acme", "web").empty());
+    for path in ["", ".github", "docs/CODEOWNERS"] {
+        let answer = get(&empty, TOKEN, &at(path));
+        assert_eq!((answer.status, answer.message().as_str()), (404, "This repository is empty."), "{path}");
+    }
+    server.update(|host| host.change_repository("acme", "web", |web| web.private(true)));
+    let refused = get(&server, "admin", "/repos/acme/web/contents/");
+    assert_eq!(
+        (refused.status, refused.header("x-accepted-github-permissions")),
+        (403, Some("contents=read"))
+    );
+}
+
+#[test]
+fn errors_that_the_host_finds_in_codeowners() {
+    let text = "# comment\n* @nonexistent-user # Deliberate error\n\n*.txt docs@\n!secret @acme/all\n/a @Acme/Gone a@b.example";
+    let server = serve(
+        Repository::new("acme", "web")
+            .file(".github/CODEOWNERS", File::text(text))
+            .file("CODEOWNERS", File::text("* @nonexistent-user\n"))
+            .unknown_owner("@nonexistent-user")
+            .unknown_owner("@acme/gone"),
+    );
+    let path = "/repos/acme/web/codeowners/errors";
+    let answer = get(&server, TOKEN, path);
+    assert!(answer.header("etag").is_some());
+    let unknown = "make sure @nonexistent-user exists and has write access to the repository";
+    let gone = "make sure @Acme/Gone exists and has write access to the repository";
+    let file = ".github/CODEOWNERS";
+    assert_eq!(
+        answer.json(),
+        json!({"errors": [
+            {"line": 2, "column": 3, "kind": "Unknown owner", "suggestion": unknown, "path": file,
+                "source": "* @nonexistent-user # Deliberate error\n",
+                "message": format!("Unknown owner on line 2: {unknown}\n\n  * @nonexistent-user # Deliberate error\n    ^")},
+            {"line": 4, "column": 7, "kind": "Invalid owner", "suggestion": null, "path": file,
+                "source": "*.txt docs@\n", "message": "Invalid owner on line 4:\n\n  *.txt docs@\n        ^"},
+            {"line": 5, "column": 1, "kind": "Invalid pattern", "suggestion": null, "path": file,
+                "source": "!secret @acme/all\n", "message": "Invalid pattern on line 5:\n\n  !secret @acme/all\n  ^"},
+            {"line": 6, "column": 4, "kind": "Unknown owner", "suggestion": gone, "path": file,
+                "source": "/a @Acme/Gone a@b.example",
+                "message": format!("Unknown owner on line 6: {gone}\n\n  /a @Acme/Gone a@b.example\n     ^")},
+        ]})
+    );
+    server.update(|host| host.change_repository("acme", "web", |web| web.without_file(file)));
+    assert_eq!(get(&server, TOKEN, path).json()["errors"][0]["path"], "CODEOWNERS");
+    server.update(|host| host.change_repository("acme", "web", |web| web.without_file("CODEOWNERS")));
+    let missing = get(&server, TOKEN, path);
+    assert_eq!((missing.status, missing.message().as_str()), (404, "Not Found"));
+    assert_eq!(
+        missing.json()["documentation_url"],
+        "https://docs.github.com/rest/repos/repos#list-codeowners-errors"
+    );
+    let owners = File::text("* @acme/all\n");
+    server.update(|host| host.change_repository("acme", "web", |web| web.file("docs/CODEOWNERS", owners)));
+    assert_eq!(get(&server, TOKEN, path).json(), json!({"errors": []}));
+    assert_eq!(get(&server, TOKEN, &format!("{path}?ref=gone")).status, 404);
 }

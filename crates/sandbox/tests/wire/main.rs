@@ -18,6 +18,7 @@ mod faults;
 mod limits;
 mod paging;
 mod replay;
+mod rulesets;
 mod scenarios;
 mod signer;
 mod workspace;
