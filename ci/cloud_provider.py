@@ -24,6 +24,7 @@ READING = (
     "iam:GetAccountPasswordPolicy",
     "cloudtrail:DescribeTrails",
     "cloudtrail:GetTrailStatus",
+    "cloudtrail:GetEventSelectors",
     "logs:DescribeLogGroups",
 )
 GOOD_POLICY = {
@@ -200,6 +201,11 @@ class Provider(Account):
                 logs.put_retention_policy(logGroupName=name, retentionInDays=before)
             else:
                 logs.delete_retention_policy(logGroupName=name)
+
+    def select(self, kind):
+        """The trail records management events of this kind."""
+        selectors = [{"ReadWriteType": kind, "IncludeManagementEvents": True, "DataResources": []}]
+        self.client("cloudtrail").put_event_selectors(TrailName=TRAIL, EventSelectors=selectors)
 
     @contextlib.contextmanager
     def trail(self, name, region=HOME, multi=False):

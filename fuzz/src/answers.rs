@@ -63,21 +63,55 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
         },
         ("/repos/{owner}/{repo}/branches/{branch}/protection", "branch-protection") => protection(said),
         ("iam:GetAccountPasswordPolicy", "password-policy") => password(&said["PasswordPolicy"]),
-        // Whether a trail is logging was not asked.
-        ("cloudtrail:DescribeTrails", "audit-trail") if said["trailList"] == Value::Array(Vec::new()) => {
-            Status::Fail
+        // Whether a trail is logging was not asked: none passes, and those of one region cannot.
+        ("cloudtrail:DescribeTrails", "audit-trail") => {
+            let trails = said["trailList"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let of_one_region = |trail: &Value| trail["IsMultiRegionTrail"].as_bool() == Some(false);
+            if trails.iter().all(of_one_region) { Status::Fail } else { Status::NotVerifiable }
         }
-        ("cloudtrail:DescribeTrails", "audit-trail") => Status::NotVerifiable,
-        ("cloudtrail:GetTrailStatus", "audit-trail") => match said["IsLogging"].as_bool() {
-            Some(true) => Status::Pass,
-            Some(false) => Status::Fail,
-            None => Status::NotVerifiable,
+        ("cloudtrail:GetTrailStatus", "audit-trail") => match trail_status(said) {
+            Some(status) => status,
+            None => return,
+        },
+        ("cloudtrail:GetEventSelectors", "audit-trail") => match event_selectors(said) {
+            Some(status) => status,
+            None => return,
         },
         ("logs:DescribeLogGroups", "log-retention") => log_groups(said),
         (name, "two-step-verification") if name.starts_with("/admin/directory/v1/users?") => two_step(said),
         _ => return,
     };
     assert_eq!(verdict.status, expected, "{call}: {said}: {verdict:?}");
+}
+
+/// As if it was read in 1970, so that whatever was delivered was delivered today. `None` for times before and beyond.
+fn trail_status(said: &Value) -> Option<Status> {
+    let failed = said["LatestDeliveryError"].as_str().is_some_and(|error| !error.trim().is_empty());
+    match (said["IsLogging"].as_bool(), said["LatestDeliveryTime"].as_f64()) {
+        (Some(false), _) => Some(Status::Fail),
+        (_, _) if failed => Some(Status::Fail),
+        (Some(true), Some(0.0..4e9)) => Some(Status::Pass),
+        (None, Some(0.0..4e9)) => Some(Status::NotVerifiable),
+        (_, _) => None,
+    }
+}
+
+/// `None` for selectors that are neither about everything nor about nothing.
+fn event_selectors(said: &Value) -> Option<Status> {
+    let list = |name: &str| said[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let (basic, advanced) = (list("EventSelectors"), list("AdvancedEventSelectors"));
+    let includes = |selector: &Value| selector["IncludeManagementEvents"].as_bool();
+    let everything = |selector: &&Value| {
+        includes(selector) == Some(true)
+            && selector["ReadWriteType"] == "All"
+            && selector["ExcludeManagementEventSources"] == Value::Array(Vec::new())
+    };
+    match (basic, advanced) {
+        ([], []) => Some(Status::NotVerifiable),
+        (basic, _) if basic.iter().any(|selector| everything(&selector)) => Some(Status::Pass),
+        (basic, []) if basic.iter().all(|selector| includes(selector) == Some(false)) => Some(Status::Fail),
+        _ => None,
+    }
 }
 
 fn all(criteria: &[Option<bool>]) -> Status {
@@ -113,9 +147,11 @@ fn password(policy: &Value) -> Status {
 /// A group without the field keeps its events forever.
 fn log_groups(said: &Value) -> Status {
     let groups = said["logGroups"].as_array().unwrap();
-    let kept = |group: &Value| match group.get("retentionInDays") {
-        None => Some(true),
-        Some(days) => days.as_i64().filter(|days| *days > 0).map(|days| days >= 90),
+    let kept = |group: &Value| match (group.get("logGroupClass"), group.get("retentionInDays")) {
+        (Some(class), _) if class == "DELIVERY" => Some(false),
+        (Some(class), None) if class != "STANDARD" && class != "INFREQUENT_ACCESS" => None,
+        (_, None) => Some(true),
+        (_, Some(days)) => days.as_i64().filter(|days| *days > 0).map(|days| days >= 90),
     };
     let criteria: Vec<Option<bool>> = groups.iter().map(kept).collect();
     if criteria.is_empty() { Status::NotApplicable } else { all(&criteria) }

@@ -98,10 +98,8 @@ fn what_does_not_heal_costs_only_what_it_hits() {
     // The trails of one region: the trail that the other shows is enough for the account, and the error stays one.
     let fault = Fault::on("cloudtrail:DescribeTrails@us-east-1").kind(FaultKind::Status(500, Body::Json));
     let collected = collect(&good().fault(fault).serve().unwrap(), TWO_REGIONS);
-    assert_eq!(
-        collected.of("audit-trail"),
-        [("123456789012/us-east-1", NotVerifiable, "host_error"), (ACCOUNT, Pass, "ok")]
-    );
+    assert_eq!(collected.of("audit-trail"), [(ACCOUNT, Pass, "ok")]);
+    assert_eq!(collected.failed.len(), 1);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Answers that nobody should believe: names that lead elsewhere, lists without an end, numbers that cannot be.
 
 use evidence::rule::Status::{Fail, NotVerifiable, Pass};
-use sandbox::cloud::{Body, Fault, FaultKind};
+use sandbox::cloud::{Body, Fault, FaultKind, Trail};
 use serde_json::{Value, json};
 
 use crate::{ACCOUNT, Collected, asked, collect, good};
@@ -32,11 +32,17 @@ fn names_and_homes_that_lead_elsewhere_are_not_followed() {
         Vec::new(),
         json!({"IsLogging": true}),
     ));
-    let server = good().fault(fault).fault(status).serve().unwrap();
+    let selectors = Fault::on("cloudtrail:GetEventSelectors").kind(FaultKind::Json(
+        200,
+        Vec::new(),
+        json!({"EventSelectors": []}),
+    ));
+    let server = good().fault(fault).fault(status).fault(selectors).serve().unwrap();
     let collected = collect(&server, ONE);
     // Only the one with a good ARN and home was asked for; its name is too long for a file, so it is not used.
     assert_eq!(asked(&server)["cloudtrail:GetTrailStatus"], 1);
-    assert_eq!(collected.failed.len(), 7, "{:?}", collected.failed);
+    assert_eq!(asked(&server)["cloudtrail:GetEventSelectors"], 1);
+    assert_eq!(collected.failed.len(), 2 * 7, "{:?}", collected.failed);
     assert!(collected.failed.iter().all(|(subject, reason, message)| {
         reason == "host_error" && ![subject, message].iter().any(|t| t.contains('\u{1b}') || t.len() > 1_000)
     }));
@@ -70,6 +76,14 @@ fn an_answer_of_another_form_is_an_error_and_never_a_finding() {
         let collected = with("cloudtrail:GetTrailStatus", answer.clone());
         assert!(collected.of("audit-trail").iter().all(|check| check.1 == NotVerifiable), "{answer}");
         assert!(!collected.artifacts.contains_key("trail_main_status.json"));
+    }
+    for answer in [json!({}), json!({"EventSelectors": {}}), json!({"EventSelectors": [[]]}), json!([])] {
+        let fault =
+            Fault::on("cloudtrail:GetEventSelectors").kind(FaultKind::Json(200, Vec::new(), answer.clone()));
+        let selecting = Trail::new("main", "eu-central-1").multi_region(true).event_selectors(json!([]));
+        let collected = collect(&good().trail(selecting).fault(fault).serve().unwrap(), ONE);
+        assert_eq!(collected.of("audit-trail"), [(ACCOUNT, NotVerifiable, "host_error")], "{answer}");
+        assert!(!collected.artifacts.contains_key("trail_main_event_selectors.json"));
     }
     let texts = [
         "<GetAccountPasswordPolicyResponse/>",

@@ -16,6 +16,7 @@ mod faults;
 mod hostile;
 mod refusals;
 mod settings;
+mod trails;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -39,10 +40,11 @@ const ACCOUNT: &str = "123456789012";
 const KEY: &str = "AKIDSANDBOX";
 const SECRET: &str = "not-a-real-secret-access-key";
 const USER: &str = "arn:aws:iam::123456789012:user/evidence";
-const PERMISSIONS: [&str; 4] = [
+const PERMISSIONS: [&str; 5] = [
     "iam:GetAccountPasswordPolicy",
     "cloudtrail:DescribeTrails",
     "cloudtrail:GetTrailStatus",
+    "cloudtrail:GetEventSelectors",
     "logs:DescribeLogGroups",
 ];
 

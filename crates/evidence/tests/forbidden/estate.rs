@@ -24,6 +24,7 @@ pub(crate) enum Answer {
     Contents,
     Trails,
     Status,
+    Selectors,
     Groups,
     Users,
     Roles,
@@ -107,10 +108,30 @@ impl Answer {
                 "LatestCloudWatchLogsDeliveryTime": "2026-06-01T00:00:00Z",
                 "LatestCloudWatchLogsDeliveryError": "Throttled",
             }),
+            Answer::Selectors => json!({
+                "EventSelectors": [{
+                    "ReadWriteType": "All",
+                    "IncludeManagementEvents": true,
+                    "ExcludeManagementEventSources": ["kms.amazonaws.com"],
+                }],
+                "AdvancedEventSelectors": [{
+                    "Name": "objects",
+                    "FieldSelectors": [{
+                        "Field": "resources.ARN",
+                        "Equals": ["arn:aws:s3:::acme-orders/a"],
+                        "NotEquals": ["arn:aws:s3:::acme-orders/b"],
+                        "StartsWith": ["arn:aws:s3:::acme-orders/c"],
+                        "NotStartsWith": ["arn:aws:s3:::acme-orders/d"],
+                        "EndsWith": ["/e"],
+                        "NotEndsWith": ["/f"],
+                    }],
+                }],
+            }),
             Answer::Groups => json!({ "logGroups": [{
                 "logGroupName": "/audit/payments",
                 "arn": "arn:aws:logs:eu-west-1:123456789012:log-group:/audit/payments:*",
                 "retentionInDays": 400,
+                "logGroupClass": "STANDARD",
             }] }),
             Answer::Users => json!({ "kind": "admin#directory#users", "users": [{
                 "id": "100000000000000000001",
@@ -195,6 +216,7 @@ impl Estate {
         let cloud = sandbox::demo_account()
             .fault(on("cloudtrail:DescribeTrails@eu-west-1", Answer::Trails))
             .fault(on("cloudtrail:GetTrailStatus", Answer::Status))
+            .fault(on("cloudtrail:GetEventSelectors", Answer::Selectors))
             .fault(on("logs:DescribeLogGroups@eu-west-1", Answer::Groups));
         // A region that refuses, so that the artifacts say so.
         let refused = || {

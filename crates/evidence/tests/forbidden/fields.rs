@@ -28,7 +28,8 @@ pub(crate) struct Field {
 }
 
 use Answer::{
-    Assigned, Assignments, Contents, Created, Groups, Org, Protection, Roles, Status, Trails, Users,
+    Assigned, Assignments, Contents, Created, Groups, Org, Protection, Roles, Selectors, Status, Trails,
+    Users,
 };
 use Filled::{Answers, Ours, Owners};
 
@@ -98,6 +99,61 @@ pub(crate) static FIELDS: &[Field] = &[
         "trail_status",
         "/LatestCloudWatchLogsDeliveryTime",
         Answers(&[(Status, "/LatestCloudWatchLogsDeliveryTime")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/EventSelectors/*/ReadWriteType",
+        Answers(&[(Selectors, "/EventSelectors/0/ReadWriteType")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/EventSelectors/*/ExcludeManagementEventSources/*",
+        Answers(&[(Selectors, "/EventSelectors/0/ExcludeManagementEventSources/0")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/AdvancedEventSelectors/*/Name",
+        Answers(&[(Selectors, "/AdvancedEventSelectors/0/Name")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/AdvancedEventSelectors/*/FieldSelectors/*/Field",
+        Answers(&[(Selectors, "/AdvancedEventSelectors/0/FieldSelectors/0/Field")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/AdvancedEventSelectors/*/FieldSelectors/*/Equals/*",
+        Answers(&[(Selectors, "/AdvancedEventSelectors/0/FieldSelectors/0/Equals/0")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/AdvancedEventSelectors/*/FieldSelectors/*/NotEquals/*",
+        Answers(&[(Selectors, "/AdvancedEventSelectors/0/FieldSelectors/0/NotEquals/0")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/AdvancedEventSelectors/*/FieldSelectors/*/StartsWith/*",
+        Answers(&[(Selectors, "/AdvancedEventSelectors/0/FieldSelectors/0/StartsWith/0")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/AdvancedEventSelectors/*/FieldSelectors/*/NotStartsWith/*",
+        Answers(&[(Selectors, "/AdvancedEventSelectors/0/FieldSelectors/0/NotStartsWith/0")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/AdvancedEventSelectors/*/FieldSelectors/*/EndsWith/*",
+        Answers(&[(Selectors, "/AdvancedEventSelectors/0/FieldSelectors/0/EndsWith/0")]),
+    ),
+    field(
+        "trail_event_selectors",
+        "/AdvancedEventSelectors/*/FieldSelectors/*/NotEndsWith/*",
+        Answers(&[(Selectors, "/AdvancedEventSelectors/0/FieldSelectors/0/NotEndsWith/0")]),
+    ),
+    field(
+        "log_groups",
+        "/regions_read/*/logGroups/*/logGroupClass",
+        Answers(&[(Groups, "/logGroups/0/logGroupClass")]),
     ),
     field(
         "log_groups",

@@ -41,7 +41,8 @@ impl Planted {
             "branch_protection" | "codeowners" => {
                 filename == format!("sources/codehost/repo_acme_{}_{artifact}.json", self.repository)
             }
-            "trail_status" => filename.starts_with("sources/cloud/trail_"),
+            "trail_status" => filename.ends_with("_status.json") && filename.contains("/trail_"),
+            "trail_event_selectors" => filename.ends_with("_event_selectors.json"),
             _ => filename.ends_with(&format!("/{artifact}.json")),
         }
     }

@@ -1,5 +1,8 @@
 //! Audit trails.
 
+use jiff::Timestamp;
+use serde_json::Value;
+
 /// A trail. It lives in its home region; a multi-region one has shadows in all others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trail {
@@ -14,10 +17,22 @@ pub struct Trail {
     pub(super) bucket: String,
     pub(super) kms_key: Option<String>,
     pub(super) log_group: Option<String>,
-    pub(super) latest_delivery: Option<f64>,
+    delivered: Delivered,
+    /// Its own event selectors: the member of the answer and its value. Without, those that a new trail has.
+    pub(super) selectors: Option<(&'static str, Value)>,
     pub(super) delivery_error: Option<String>,
     pub(super) started: Option<f64>,
     pub(super) stopped: Option<f64>,
+}
+
+/// When a trail last delivered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Delivered {
+    Never,
+    /// In seconds since 1970.
+    At(f64),
+    /// Shortly after the last midnight.
+    Today,
 }
 
 impl Trail {
@@ -35,7 +50,8 @@ impl Trail {
             validation: false,
             kms_key: None,
             log_group: None,
-            latest_delivery: Some(1_795_268_571.341),
+            delivered: Delivered::Today,
+            selectors: None,
             delivery_error: None,
             started: Some(1_704_103_200.587),
             stopped: None,
@@ -94,9 +110,27 @@ impl Trail {
         self
     }
 
-    /// When it last delivered, in seconds since 1970; `None` for never.
+    /// When it last delivered, in seconds since 1970; `None` for never. Unless this is said, that is today.
     pub fn latest_delivery(mut self, at: Option<f64>) -> Self {
-        self.latest_delivery = at;
+        self.delivered = at.map_or(Delivered::Never, Delivered::At);
+        self
+    }
+
+    /// When logging was started, in seconds since 1970.
+    pub fn started(mut self, at: f64) -> Self {
+        self.started = Some(at);
+        self
+    }
+
+    /// Event selectors of its own, as the provider lists them.
+    pub fn event_selectors(mut self, selectors: Value) -> Self {
+        self.selectors = Some(("EventSelectors", selectors));
+        self
+    }
+
+    /// Advanced event selectors, as the provider lists them.
+    pub fn advanced_event_selectors(mut self, selectors: Value) -> Self {
+        self.selectors = Some(("AdvancedEventSelectors", selectors));
         self
     }
 
@@ -109,6 +143,15 @@ impl Trail {
     pub(super) fn arn(&self, account: &str) -> String {
         let owner = self.management_account.as_deref().unwrap_or(account);
         format!("arn:aws:cloudtrail:{}:{owner}:trail/{}", self.home, self.name)
+    }
+
+    /// When it last delivered, as seen at `now`.
+    pub(super) fn delivered(&self, now: Timestamp) -> Option<f64> {
+        match self.delivered {
+            Delivered::Never => None,
+            Delivered::At(at) => Some(at),
+            Delivered::Today => Some((now.as_second() - now.as_second().rem_euclid(86_400)) as f64 + 0.341),
+        }
     }
 
     /// Whether the region shows it: at home, or as a shadow.

@@ -1,9 +1,10 @@
-//! CloudTrail: the trails that a region shows, and what one of them does.
+//! CloudTrail: the trails that a region shows, what one of them does, and which events it selects.
 
 use super::audit::Trail;
 use super::refusal::Refusal;
 use super::{Cloud, wire::Service};
 use crate::clock::iso_date;
+use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// `DescribeTrails`: those of the region, and the shadows of others unless they are not wanted.
@@ -38,7 +39,7 @@ pub(super) fn describe_trails(cloud: &Cloud, region: &str, parameters: &Value) -
 fn describe(cloud: &Cloud, trail: &Trail) -> Value {
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
-    put("HasCustomEventSelectors", false.into());
+    put("HasCustomEventSelectors", trail.selectors.is_some().into());
     put("HasInsightSelectors", false.into());
     put("HomeRegion", trail.home.clone().into());
     put("IncludeGlobalServiceEvents", true.into());
@@ -60,8 +61,36 @@ fn describe(cloud: &Cloud, trail: &Trail) -> Value {
 }
 
 /// `GetTrailStatus`.
-pub(super) fn trail_status(cloud: &Cloud, region: &str, parameters: &Value) -> Result<String, Refusal> {
-    let name = match parameters.get("Name") {
+pub(super) fn trail_status(
+    cloud: &Cloud,
+    region: &str,
+    parameters: &Value,
+    now: Timestamp,
+) -> Result<String, Refusal> {
+    Ok(status(named(cloud, region, parameters.get("Name"))?, now).to_string())
+}
+
+/// `GetEventSelectors`.
+pub(super) fn event_selectors(cloud: &Cloud, region: &str, parameters: &Value) -> Result<String, Refusal> {
+    let trail = named(cloud, region, parameters.get("TrailName"))?;
+    let (member, selectors) =
+        trail.selectors.clone().unwrap_or_else(|| ("EventSelectors", default_selectors()));
+    Ok(json!({ "TrailARN": trail.arn(&cloud.account), member: selectors }).to_string())
+}
+
+/// What a trail records that nobody has changed.
+fn default_selectors() -> Value {
+    json!([{
+        "DataResources": [],
+        "ExcludeManagementEventSources": [],
+        "IncludeManagementEvents": true,
+        "ReadWriteType": "All",
+    }])
+}
+
+/// The trail of this name or ARN, as far as the region shows it.
+fn named<'a>(cloud: &'a Cloud, region: &str, name: Option<&Value>) -> Result<&'a Trail, Refusal> {
+    let name = match name {
         None | Some(Value::Null) => "",
         Some(Value::String(name)) => name,
         Some(_) => return Err(Refusal::own(400, "SerializationException", "")),
@@ -72,33 +101,33 @@ pub(super) fn trail_status(cloud: &Cloud, region: &str, parameters: &Value) -> R
             && (name == trail.arn(&cloud.account)
                 || (name == trail.name && trail.home == region && trail.management_account.is_none()))
     });
-    let Some(trail) = found else {
+    found.ok_or_else(|| {
         let message = format!("Unknown trail: {name} for the user: {}", cloud.account);
-        return Err(Refusal::own(400, "TrailNotFoundException", message));
-    };
-    Ok(status(trail).to_string())
+        Refusal::own(400, "TrailNotFoundException", message)
+    })
 }
 
-fn status(trail: &Trail) -> Value {
+fn status(trail: &Trail, now: Timestamp) -> Value {
+    let delivered = trail.delivered(now);
     let mut body = Map::new();
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     let iso = |at: Option<f64>| at.map_or_else(String::new, |at| iso_date(at as i64));
     put("IsLogging", trail.logging.into());
     // The members that are texts are always there, empty where there is nothing to tell; the numbers are not.
-    put("LatestDeliveryAttemptTime", iso(trail.latest_delivery).into());
+    put("LatestDeliveryAttemptTime", iso(delivered).into());
     put("LatestNotificationAttemptTime", "".into());
     put("LatestNotificationAttemptSucceeded", "".into());
-    let succeeded = if trail.delivery_error.is_none() { iso(trail.latest_delivery) } else { String::new() };
+    let succeeded = if trail.delivery_error.is_none() { iso(delivered) } else { String::new() };
     put("LatestDeliveryAttemptSucceeded", succeeded.into());
     put("TimeLoggingStarted", iso(trail.started).into());
     put("TimeLoggingStopped", iso(trail.stopped).into());
-    let digest = trail.latest_delivery.filter(|_| trail.validation);
+    let digest = delivered.filter(|_| trail.validation);
     let times = [
-        ("LatestDeliveryTime", trail.latest_delivery),
+        ("LatestDeliveryTime", delivered),
         ("StartLoggingTime", trail.started),
         ("StopLoggingTime", trail.stopped),
         ("LatestDigestDeliveryTime", digest),
-        ("LatestCloudWatchLogsDeliveryTime", trail.latest_delivery.filter(|_| trail.log_group.is_some())),
+        ("LatestCloudWatchLogsDeliveryTime", delivered.filter(|_| trail.log_group.is_some())),
     ];
     for (key, at) in times {
         if let Some(at) = at {

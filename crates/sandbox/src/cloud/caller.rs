@@ -12,6 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 /// Somebody whose signature held.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
+    /// The account it belongs to.
+    pub(super) account: String,
     pub(super) arn: String,
     pub(super) user_id: String,
     /// The role whose session this is, by its ARN.
@@ -29,25 +31,30 @@ pub(super) struct Key {
 
 /// Finds an access key among those of the state and those that were given out.
 pub(super) fn find(cloud: &Cloud, sessions: &Sessions, access_key: &str) -> Option<Key> {
-    let known = cloud.principals.iter().find(|known| known.access_key == access_key && !known.inactive);
-    if let Some(known) = known {
+    let principals =
+        cloud.accounts().flat_map(|owner| owner.principals.iter().map(move |known| (owner, known)));
+    let known = principals.into_iter().find(|(_, known)| known.access_key == access_key && !known.inactive);
+    if let Some((owner, known)) = known {
         let session = known.session.as_ref().map(|session| (session.token.clone(), session.expires));
         let (role, user_id) = match assumed(&known.arn) {
             Some((role, name)) => {
-                let arn = format!("arn:aws:iam::{}:role/{role}", cloud.account);
+                let arn = format!("arn:aws:iam::{}:role/{role}", owner.account);
                 (Some(arn.clone()), format!("{}:{name}", identifier("AROA", 17, &arn)))
             }
-            None if known.arn.ends_with(":root") => (None, cloud.account.clone()),
+            None if known.arn.ends_with(":root") => (None, owner.account.clone()),
             None => (None, identifier("AIDA", 17, &known.arn)),
         };
-        let caller = Caller { arn: known.arn.clone(), user_id, role, grants: known.grants.clone() };
+        let (account, arn, grants) = (owner.account.clone(), known.arn.clone(), known.grants.clone());
+        let caller = Caller { account, arn, user_id, role, grants };
         return Some(Key { secret: known.secret.clone(), session, caller });
     }
     let issued = sessions.find(access_key)?;
-    let role = cloud.roles.iter().find(|role| role.name == issued.role)?;
-    let arn = role.arn(&cloud.account);
+    let owner = cloud.named(&issued.account)?;
+    let role = owner.roles.iter().find(|role| role.name == issued.role)?;
+    let arn = role.arn(&owner.account);
     let caller = Caller {
-        arn: session_arn(cloud, &issued.role, &issued.session_name),
+        account: owner.account.clone(),
+        arn: session_arn(&owner.account, &issued.role, &issued.session_name),
         user_id: format!("{}:{}", identifier("AROA", 17, &arn), issued.session_name),
         role: Some(arn),
         grants: role.grants.clone(),
@@ -55,10 +62,10 @@ pub(super) fn find(cloud: &Cloud, sessions: &Sessions, access_key: &str) -> Opti
     Some(Key { secret: issued.secret, session: Some((issued.token, issued.expires)), caller })
 }
 
-pub(super) fn session_arn(cloud: &Cloud, role: &str, session_name: &str) -> String {
+pub(super) fn session_arn(account: &str, role: &str, session_name: &str) -> String {
     // A role's path is not part of it.
     let role = role.rsplit('/').next().unwrap_or(role);
-    format!("arn:aws:sts::{}:assumed-role/{role}/{session_name}", cloud.account)
+    format!("arn:aws:sts::{account}:assumed-role/{role}/{session_name}")
 }
 
 fn assumed(arn: &str) -> Option<(&str, &str)> {
@@ -92,7 +99,7 @@ pub(super) fn authenticate(
     let claim = Claim::of(call).map_err(|wrong| Refusal::incomplete(service, wrong))?;
     let claim = claim.ok_or_else(|| Refusal::missing(service))?;
     let key = find(cloud, sessions, claim.access_key).ok_or_else(|| Refusal::invalid_token(service))?;
-    scope(cloud, &claim, service)?;
+    scope(cloud.named(&key.caller.account).unwrap_or(cloud), &claim, service)?;
     let at = date(call, &claim, service)?;
     let token = call.header("x-amz-security-token");
     if key.session.as_ref().map(|(token, _)| token.as_str()) != token {

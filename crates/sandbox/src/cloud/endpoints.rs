@@ -57,8 +57,10 @@ pub(super) fn assume_role(
     if !arn.starts_with("arn:") {
         return Err(Refusal::own(400, "ValidationError", format!("{arn} is invalid")));
     }
-    let role = cloud.roles.iter().find(|role| role.arn(&cloud.account) == arn);
-    let role = role.filter(|role| trusted(cloud, role, caller, external, &ask.region)).ok_or_else(|| {
+    let roles = cloud.accounts().flat_map(|owner| owner.roles.iter().map(move |role| (owner, role)));
+    let mut roles = roles.filter(|(owner, role)| role.arn(&owner.account) == arn);
+    let role = roles.find(|(owner, role)| trusted(owner, role, caller, external, &ask.region));
+    let (owner, role) = role.ok_or_else(|| {
         let caller = &caller.arn;
         let message =
             format!("User: {caller} is not authorized to perform: sts:AssumeRole on resource: {arn}");
@@ -72,11 +74,16 @@ pub(super) fn assume_role(
         let message = "The requested DurationSeconds exceeds the MaxSessionDuration set for this role.";
         return Err(Refusal::own(400, "ValidationError", message));
     }
-    let issued = sessions.issue(&role.name, name, call.now.as_second().saturating_add(i64::from(seconds)));
+    let issued = sessions.issue(
+        &owner.account,
+        &role.name,
+        name,
+        call.now.as_second().saturating_add(i64::from(seconds)),
+    );
     Ok(Xml::answer(sts, "AssumeRole", request_id, |xml| {
         xml.open("AssumedRoleUser");
         xml.text("AssumedRoleId", &format!("{}:{name}", identifier("AROA", 17, arn)));
-        xml.text("Arn", &session_arn(cloud, &role.name, name));
+        xml.text("Arn", &session_arn(&owner.account, &role.name, name));
         xml.close("AssumedRoleUser");
         xml.open("Credentials");
         xml.text("AccessKeyId", &issued.access_key);
@@ -111,17 +118,18 @@ fn bounds(text: &str, at: &str, least: usize, most: usize) -> Result<(), Refusal
     Err(Refusal::constraint(Service::Sts, Some(text), at, &rule))
 }
 
-/// The role's own policy names the caller, or it trusts the account and the caller's policy allows it.
-fn trusted(cloud: &Cloud, role: &Role, caller: &Caller, external: Option<&str>, region: &str) -> bool {
+/// The role's own policy names the caller, or it trusts the caller's account and the caller's policy allows it. To a caller
+/// of another account both have to say so.
+fn trusted(owner: &Cloud, role: &Role, caller: &Caller, external: Option<&str>, region: &str) -> bool {
     if role.external_id.is_some() && role.external_id.as_deref() != external {
         return false;
     }
-    let root = format!("arn:aws:iam::{}:root", cloud.account);
+    let root = format!("arn:aws:iam::{}:root", caller.account);
     let named = role.trusted.iter().any(|who| *who == caller.arn || Some(who) == caller.role.as_ref());
     let anybody = role.trusted.iter().any(|who| *who == "*" || *who == root);
     match caller.grants.permit("sts:AssumeRole", region) {
         Permit::Denied => false,
-        Permit::NotAllowed => named,
+        Permit::NotAllowed => named && owner.account == caller.account,
         Permit::Allowed => named || anybody,
     }
 }

@@ -38,24 +38,30 @@ impl Live {
         if !get_or_post || !known(ask) {
             return Err(Refusal::unknown_operation(ask.service, &ask.operation));
         }
-        caller::authorize(cloud, &caller, ask)?;
-        self.endpoint(cloud, &caller, call, ask)
-    }
-
-    fn endpoint(&self, cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<String, Refusal> {
-        let id = &uuid(&call.request_id);
-        match (ask.service, ask.operation.as_str()) {
-            (Service::Sts, "AssumeRole") => {
-                endpoints::assume_role(cloud, &self.sessions, caller, call, ask, id)
-            }
-            (Service::Sts, _) => Ok(endpoints::caller_identity(cloud, caller, id)),
-            (Service::Iam, _) => endpoints::password_policy(cloud, id),
-            (Service::Trail, "DescribeTrails") => {
-                audit_endpoints::describe_trails(cloud, &ask.region, &parameters(call)?)
-            }
-            (Service::Trail, _) => audit_endpoints::trail_status(cloud, &ask.region, &parameters(call)?),
-            (Service::Logs, _) => logs_endpoints::describe_log_groups(cloud, &ask.region, &parameters(call)?),
+        let own = cloud.named(&caller.account).unwrap_or(cloud);
+        caller::authorize(own, &caller, ask)?;
+        if ask.action() == "sts:AssumeRole" {
+            let id = &uuid(&call.request_id);
+            return endpoints::assume_role(cloud, &self.sessions, &caller, call, ask, id);
         }
+        endpoint(own, &caller, call, ask)
+    }
+}
+
+/// What the caller's own account answers.
+fn endpoint(cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<String, Refusal> {
+    let (id, region) = (&uuid(&call.request_id), ask.region.as_str());
+    match (ask.service, ask.operation.as_str()) {
+        (Service::Sts, _) => Ok(endpoints::caller_identity(cloud, caller, id)),
+        (Service::Iam, _) => endpoints::password_policy(cloud, id),
+        (Service::Trail, "DescribeTrails") => {
+            audit_endpoints::describe_trails(cloud, region, &parameters(call)?)
+        }
+        (Service::Trail, "GetEventSelectors") => {
+            audit_endpoints::event_selectors(cloud, region, &parameters(call)?)
+        }
+        (Service::Trail, _) => audit_endpoints::trail_status(cloud, region, &parameters(call)?, call.now),
+        (Service::Logs, _) => logs_endpoints::describe_log_groups(cloud, region, &parameters(call)?),
     }
 }
 
@@ -64,7 +70,7 @@ fn known(ask: &Ask) -> bool {
         (ask.service, ask.operation.as_str()),
         (Service::Sts, "GetCallerIdentity" | "AssumeRole")
             | (Service::Iam, "GetAccountPasswordPolicy")
-            | (Service::Trail, "DescribeTrails" | "GetTrailStatus")
+            | (Service::Trail, "DescribeTrails" | "GetTrailStatus" | "GetEventSelectors")
             | (Service::Logs, "DescribeLogGroups")
     )
 }

@@ -50,6 +50,13 @@ impl LogGroup {
         self
     }
 
+    /// Of the class for what only passes through: it keeps its events for two days, which nobody can change.
+    pub fn delivery(mut self) -> Self {
+        self.class = "DELIVERY";
+        self.retention_days = Some(2);
+        self
+    }
+
     /// Encrypted with this key.
     pub fn kms_key(mut self, arn: impl Into<String>) -> Self {
         self.kms_key = Some(arn.into());

@@ -1,4 +1,4 @@
-//! The cloud provider: an account with principals, a password policy, audit trails and log groups, behind one port for
+//! The cloud provider: an account, and others if wanted, with principals, a password policy, audit trails and log groups, behind one port for
 //! all services and regions. The credential scope of each signature says which service and region are meant.
 //!
 //! The services are STS and IAM (form parameters in, XML out), CloudTrail and CloudWatch Logs (JSON 1.1). Signatures are
@@ -61,6 +61,8 @@ const REGIONS: &[&str] = &[
 #[derive(Clone, Debug)]
 pub struct Cloud {
     pub(crate) account: String,
+    /// Other accounts, which the same port serves.
+    pub(crate) members: Vec<Cloud>,
     pub(crate) principals: Vec<Principal>,
     pub(crate) roles: Vec<Role>,
     pub(crate) policy: Option<PasswordPolicy>,
@@ -81,6 +83,7 @@ impl Cloud {
     pub fn new(account: impl Into<String>) -> Self {
         Self {
             account: account.into(),
+            members: Vec::new(),
             principals: Vec::new(),
             roles: Vec::new(),
             policy: None,
@@ -101,6 +104,13 @@ impl Cloud {
     /// Adds somebody who may call, or replaces the one with that access key.
     pub fn principal(mut self, principal: Principal) -> Self {
         self.put_principal(principal);
+        self
+    }
+
+    /// Adds another account, or replaces it: its own principals, roles, policy, trails, log groups and regions. Who may
+    /// take on its roles calls as one of its own; throttles, faults and the clock are those of the first account.
+    pub fn member(mut self, account: Cloud) -> Self {
+        self.put_member(account);
         self
     }
 
@@ -158,6 +168,29 @@ impl Cloud {
             let live = Arc::new(Live::new(self, clock));
             (live.clone(), Some(live))
         })
+    }
+
+    /// Adds or replaces another account.
+    pub fn put_member(&mut self, account: Cloud) {
+        self.members.retain(|old| old.account != account.account);
+        self.members.push(account);
+    }
+
+    /// Changes another account. An unknown one stays unknown.
+    pub fn change_member(&mut self, account: &str, change: impl FnOnce(&mut Cloud)) {
+        if let Some(member) = self.members.iter_mut().find(|member| member.account == account) {
+            change(member);
+        }
+    }
+
+    /// This account and the others.
+    pub(super) fn accounts(&self) -> impl Iterator<Item = &Cloud> {
+        std::iter::once(self).chain(&self.members)
+    }
+
+    /// The account of this number.
+    pub(super) fn named(&self, account: &str) -> Option<&Cloud> {
+        self.accounts().find(|cloud| cloud.account == account)
     }
 
     /// Adds or replaces somebody who may call.

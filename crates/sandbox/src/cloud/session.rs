@@ -21,6 +21,8 @@ pub(super) struct Issued {
     pub(super) access_key: String,
     pub(super) secret: String,
     pub(super) token: String,
+    /// The account of the role.
+    pub(super) account: String,
     pub(super) role: String,
     pub(super) session_name: String,
     /// Seconds since 1970.
@@ -28,14 +30,16 @@ pub(super) struct Issued {
 }
 
 impl Sessions {
-    pub(super) fn issue(&self, role: &str, session_name: &str, expires: i64) -> Issued {
+    pub(super) fn issue(&self, account: &str, role: &str, session_name: &str, expires: i64) -> Issued {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
-        let seed = format!("{role} {session_name} {expires} {number} {:?}", std::time::Instant::now());
+        let seed =
+            format!("{account} {role} {session_name} {expires} {number} {:?}", std::time::Instant::now());
         let long: Vec<u8> = (0u8..12).flat_map(|part| digest(part, &seed)).collect();
         let issued = Issued {
             access_key: identifier("ASIA", 16, &seed),
             secret: STANDARD.encode(digest(100, &seed)).chars().take(40).collect(),
             token: format!("IQoJb3JpZ2luX2VjE{}", STANDARD.encode(long)),
+            account: account.to_owned(),
             role: role.to_owned(),
             session_name: session_name.to_owned(),
             expires,

@@ -24,10 +24,11 @@ pub const DEMO_CLOUD_ROLE_ARN: &str = "arn:aws:iam::123456789012:role/evidence-r
 pub const DEMO_CLOUD_EXTERNAL_ID: &str = "acme-evidence-2026";
 
 /// What collecting takes.
-const READING: [&str; 4] = [
+const READING: [&str; 5] = [
     "iam:GetAccountPasswordPolicy",
     "cloudtrail:DescribeTrails",
     "cloudtrail:GetTrailStatus",
+    "cloudtrail:GetEventSelectors",
     "logs:DescribeLogGroups",
 ];
 

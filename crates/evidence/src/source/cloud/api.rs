@@ -13,12 +13,12 @@ use url::form_urlencoded::Serializer;
 use super::NAME;
 use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
-    GET_CALLER_IDENTITY, GET_TRAIL_STATUS, PAGE_SIZE,
+    GET_CALLER_IDENTITY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS, PAGE_SIZE,
 };
 use super::config::{AssumedRole, CloudConfig};
 use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
-use super::record::{PasswordPolicy, Trail, TrailStatus};
+use super::record::{EventSelectors, PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::wire::{Caller, LogGroupPage};
 use crate::report::SourceWatch;
@@ -182,6 +182,11 @@ impl Host {
     pub(super) async fn trail_status(&self, trail: &str) -> Result<Answered<TrailStatus>, CallError> {
         let question = [("Name", Value::from(trail))];
         self.ask(&GET_TRAIL_STATUS, &question).await
+    }
+
+    pub(super) async fn event_selectors(&self, trail: &str) -> Result<Answered<EventSelectors>, CallError> {
+        let question = [("TrailName", Value::from(trail))];
+        self.ask(&GET_EVENT_SELECTORS, &question).await
     }
 
     /// A page of the log groups whose names begin so; the first, or the one that `token` names.

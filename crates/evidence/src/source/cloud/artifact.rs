@@ -13,6 +13,10 @@ pub(super) static AUDIT_TRAILS: ArtifactKind = ArtifactKind { name: "audit_trail
 /// `trail_{name}_status.json`
 pub(super) static TRAIL_STATUS: ArtifactKind = ArtifactKind { name: "trail_status", rules: &[&AUDIT_TRAIL] };
 
+/// `trail_{name}_event_selectors.json`
+pub(super) static EVENT_SELECTORS: ArtifactKind =
+    ArtifactKind { name: "trail_event_selectors", rules: &[&AUDIT_TRAIL] };
+
 /// `log_groups.json`
 pub(super) static LOG_GROUPS: ArtifactKind =
     ArtifactKind { name: "log_groups", rules: &[&rules::LOG_RETENTION] };

@@ -5,21 +5,21 @@
 use serde::Serialize;
 
 use super::NAME;
-use super::artifact::{AUDIT_TRAILS, LOG_GROUPS, PASSWORD_POLICY, TRAIL_STATUS};
+use super::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, LOG_GROUPS, PASSWORD_POLICY, TRAIL_STATUS};
 use super::endpoint::{Protocol, Region, Service};
 use super::found::observation;
 use super::record::{
-    AuditTrailsRecord, LogGroupsRecord, PasswordPolicy, PasswordPolicyRecord, RegionLogGroups, Trail,
-    TrailStatus,
+    AuditTrailsRecord, EventSelectors, LogGroupsRecord, PasswordPolicy, PasswordPolicyRecord,
+    RegionLogGroups, Trail, TrailStatus,
 };
 use super::rules::password;
 use super::rules::retention::Retention;
-use super::rules::trail::{AuditTrail, Logging, TrailFacts};
+use super::rules::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
 use super::sign::Credentials;
 use super::trails;
 use super::wire::{self, Caller, LogGroupPage};
 use crate::observation::{ArtifactKind, Inspection, Seen};
-use crate::rule::Verdict;
+use crate::rule::{Verdict, reason};
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 use evidence_http::{Call, Meta};
@@ -68,6 +68,7 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(DESCRIBE_TRAILS.call, trails_offline),
     endpoint!(DESCRIBE_LOG_GROUPS.call, log_groups_offline),
     endpoint!(GET_TRAIL_STATUS.call, status_offline),
+    endpoint!(GET_EVENT_SELECTORS.call, selectors_offline),
 ];
 
 pub(super) static ASSUME_ROLE: Action<Credentials> = Action {
@@ -156,6 +157,21 @@ pub(super) static GET_TRAIL_STATUS: Action<TrailStatus> = Action {
     },
 };
 
+pub(super) static GET_EVENT_SELECTORS: Action<EventSelectors> = Action {
+    service: Service::CloudTrail,
+    call: Call {
+        name: "cloudtrail:GetEventSelectors",
+        purpose: "`audit-trail`",
+        times: "once per trail of all regions with custom event selectors, in its home region",
+        kind: Some("GetEventSelectors"),
+        media_type: Protocol::JSON,
+        // A trail has at most 500 conditions, each an ARN or shorter.
+        limit: 2 * MIB,
+        parse: wire::event_selectors,
+        keep: None,
+    },
+};
+
 /// An account and a region that an answer by itself is about.
 const ACCOUNT: &str = "111122223333";
 const REGION: &str = "eu-central-1";
@@ -182,23 +198,38 @@ fn trails_offline(trails: Vec<Trail>) -> Vec<CollectionItem> {
     };
     let facts = known.iter().map(|known| TrailFacts {
         name: known.name().to_string(),
-        multi_region: known.trail.is_multi_region_trail.value().copied(),
-        logging: Logging::NotTold,
-        delivery_error: None,
+        covers_all_regions: Criterion::all_regions(&known.trail.is_multi_region_trail),
+        logs: Criterion::Open(&reason::NO_EVIDENCE, "status not read".to_string()),
+        ..good_trail()
     });
     let facts = AuditTrail { trails: facts.collect(), unread: Vec::new() };
     inspected(&AUDIT_TRAILS, "audit_trails.json", &record, facts.judge())
 }
 
+/// The status of a trail that is good otherwise, as if it was read at the beginning of 1970.
 fn status_offline(status: TrailStatus) -> Vec<CollectionItem> {
-    let facts = TrailFacts {
-        name: "audit".to_string(),
-        multi_region: Some(true),
-        logging: Logging::of(&status),
-        delivery_error: status.latest_delivery_error.value().cloned(),
-    };
+    let delivers = delivery::of(&status, Meta::default().received_at);
+    let facts = TrailFacts { logs: Criterion::logging(&status), delivers, ..good_trail() };
     let facts = AuditTrail { trails: vec![facts], unread: Vec::new() };
     inspected(&TRAIL_STATUS, "trail_audit_status.json", &status, facts.judge())
+}
+
+/// The selectors of a trail that is good otherwise.
+fn selectors_offline(selectors: EventSelectors) -> Vec<CollectionItem> {
+    let facts = TrailFacts { records: selection::of(&selectors), ..good_trail() };
+    let facts = AuditTrail { trails: vec![facts], unread: Vec::new() };
+    inspected(&EVENT_SELECTORS, "trail_audit_event_selectors.json", &selectors, facts.judge())
+}
+
+fn good_trail() -> TrailFacts {
+    let met = || Criterion::Met(String::new());
+    TrailFacts {
+        name: "audit".to_string(),
+        logs: met(),
+        covers_all_regions: met(),
+        delivers: met(),
+        records: met(),
+    }
 }
 
 fn log_groups_offline(page: LogGroupPage) -> Vec<CollectionItem> {

@@ -1,30 +1,34 @@
-//! The collection: what the connection test has seen, then the status of each trail. The log groups have a file of
+//! The collection: what the connection test has seen, then the status and the event selectors of each trail. The log groups have a file of
 //! their own.
 //!
 //! What was not read of a region keeps its place: in the artifact's list of regions that were not read, in the checks
 //! that it leaves open, and, if nobody refused it but it failed, among the errors.
 
-use futures_util::StreamExt;
-use futures_util::future::join_all;
-use futures_util::stream::{self, BoxStream};
+use std::sync::Arc;
 
-use super::artifact::{AUDIT_TRAILS, PASSWORD_POLICY, TRAIL_STATUS};
-use super::calls::GET_TRAIL_STATUS;
+use futures_util::StreamExt;
+use futures_util::future::{OptionFuture, join, join_all};
+use futures_util::stream::{self, BoxStream};
+use jiff::SignedDuration;
+
+use super::api::Host;
+use super::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
+use super::calls::{Action, GET_EVENT_SELECTORS, GET_TRAIL_STATUS};
 use super::connect::{RegionFirst, no_address, warning};
 use super::endpoint::{Region, Service};
 use super::found::{host_error, not_found, observation};
 use super::log_groups::RegionGroups;
 use super::look::{self, Policy, ReadResult, Unread};
-use super::record::{AuditTrailsRecord, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
+use super::record::{AuditTrailsRecord, EventSelectors, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
 use super::rules::password::{self, PASSWORD_POLICY_MISSING};
-use super::rules::trail::{AuditTrail, Logging, TrailFacts};
+use super::rules::trail::{AuditTrail, Criterion, TrailFacts, delivery, selection};
 use super::rules::{self, AUDIT_TRAIL};
-use super::trails::{self, Known};
+use super::trails::{self, Known, TrailHome};
 use super::{CloudSession, NAME};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::counted;
-use crate::rule::reason;
+use crate::rule::{Reason, reason};
 use crate::source::CollectionItem;
 use evidence_http::{Meta, single_line};
 
@@ -99,11 +103,12 @@ impl CloudSession {
             || regions.iter().any(|region| region.groups.is_err());
         let policy = self.policy_found();
         let log_groups = self.log_groups_found(regions);
+        let selectors = known.iter().filter(|known| known.needs_selectors()).count();
         let looks: u64 = policy.iter().chain(&log_groups).map(CollectionItem::looks).sum();
         let population = CollectionItem::Population {
             discovered: Some(all_trails + groups),
             in_scope: saturating_u64(known.len()) + groups_in_scope,
-            expected: looks + saturating_u64(trails.observations.len()) + saturating_u64(known.len()),
+            expected: looks + saturating_u64(trails.observations.len() + known.len() + selectors),
             text: format!(
                 "{} and {} in scope in {}{}",
                 counted(saturating_u64(known.len()), "trail", "trails"),
@@ -179,13 +184,26 @@ impl CloudSession {
         trails
     }
 
-    /// The status of each trail, side by side and in their order, and what they show together.
+    /// The status of each trail and what it selects, side by side and in their order, and what they show together.
     async fn inspect_trails(&self, known: Vec<Known>, trails: Trails) -> CollectionItem {
-        let looks = join_all(known.iter().map(|known| self.status(known))).await;
+        let looks = join_all(known.iter().map(|known| {
+            let selectors = known.needs_selectors().then(|| self.selectors(known));
+            join(self.status(known), OptionFuture::from(selectors))
+        }));
         let Trails { mut observations, mut facts } = trails;
-        for ((known, name), look) in known.iter().zip(trails::file_names(&known)).zip(looks) {
-            let (observation, of_trail) = inspect_status(known, &name, look);
-            observations.push(observation);
+        for ((known, stem), (status, selectors)) in
+            known.iter().zip(trails::file_stems(&known)).zip(looks.await)
+        {
+            let mut of_trail = TrailFacts {
+                name: known.name().to_string(),
+                logs: Criterion::Met(String::new()),
+                covers_all_regions: Criterion::all_regions(&known.trail.is_multi_region_trail),
+                delivers: Criterion::Met(String::new()),
+                // The default ones record every management event. Those of a trail of one region do not matter.
+                records: Criterion::Met(String::new()),
+            };
+            observations.push(self.inspect_status(known, &stem, status, &mut of_trail));
+            observations.extend(selectors.map(|look| inspect_selectors(known, &stem, look, &mut of_trail)));
             facts.trails.push(of_trail);
         }
         let account = self.caller.account.as_str();
@@ -193,18 +211,56 @@ impl CloudSession {
     }
 
     async fn status(&self, known: &Known) -> ReadResult<TrailStatus> {
-        let place = match known.place() {
-            Ok(place) => place,
-            Err(text) => {
-                return Err(Unread::Failed(host_error(no_status(&text))));
-            }
-        };
+        let (host, place) = self.at_home(known, &GET_TRAIL_STATUS)?;
+        look::of(&GET_TRAIL_STATUS, Some(&place.region), host.trail_status(&place.arn).await)
+    }
+
+    async fn selectors(&self, known: &Known) -> ReadResult<EventSelectors> {
+        let (host, place) = self.at_home(known, &GET_EVENT_SELECTORS)?;
+        look::of(&GET_EVENT_SELECTORS, Some(&place.region), host.event_selectors(&place.arn).await)
+    }
+
+    /// Whom to ask about a trail.
+    fn at_home<T>(&self, known: &Known, action: &Action<T>) -> Result<(Arc<Host>, TrailHome), Unread> {
+        let place = known.place().map_err(|text| Unread::Failed(host_error(not_asked(action, &text))))?;
         match self.hosts.host(Service::CloudTrail, &place.region) {
-            Some(host) => {
-                look::of(&GET_TRAIL_STATUS, Some(&place.region), host.trail_status(&place.arn).await)
-            }
-            None => no_address(&GET_TRAIL_STATUS, &place.region),
+            Some(host) => Ok((host, place)),
+            None => Err(no_address(action, &place.region)),
         }
+    }
+
+    /// What the status of a trail shows.
+    fn inspect_status(
+        &self,
+        known: &Known,
+        stem: &str,
+        look: ReadResult<TrailStatus>,
+        facts: &mut TrailFacts,
+    ) -> Observation {
+        let subject = known.subject();
+        let mut warnings = Vec::new();
+        let seen = match look {
+            Ok((status, meta)) => {
+                // By the provider's own clock, as far as it is known to differ.
+                let skew = SignedDuration::from_secs(self.hosts.skew());
+                let at = meta.received_at.checked_add(skew).unwrap_or(meta.received_at);
+                facts.logs = Criterion::logging(&status);
+                facts.delivers = delivery::of(&status, at);
+                if let Some(error) = delivery::error(&status) {
+                    let (trail, error) = (single_line(known.name()), single_line(error));
+                    let text = format!("the latest delivery of the trail {trail} failed: {error}");
+                    warnings.push(warning("trail_delivery_failed", text, &subject));
+                }
+                Seen::artifact(NAME, &format!("{stem}_status.json"), &status, None, &meta)
+            }
+            Err(unread) => unread.seen(),
+        };
+        if let Some(reason) = unread_reason(&seen) {
+            // A status that cannot be stored is none.
+            facts.logs = Criterion::Open(reason, "status not read".to_string());
+            facts.delivers = facts.logs.clone();
+        }
+        Observation { warnings, ..observation(&TRAIL_STATUS, &subject, seen) }
     }
 
     /// The regions that are looked at.
@@ -213,41 +269,36 @@ impl CloudSession {
     }
 }
 
-/// What the status of a trail shows.
-fn inspect_status(known: &Known, name: &str, look: ReadResult<TrailStatus>) -> (Observation, TrailFacts) {
-    let mut facts = TrailFacts {
-        name: known.name().to_string(),
-        multi_region: known.trail.is_multi_region_trail.value().copied(),
-        logging: Logging::NotTold,
-        delivery_error: None,
-    };
-    let subject = known.subject();
-    let mut warnings = Vec::new();
+/// What the event selectors of a trail show.
+fn inspect_selectors(
+    known: &Known,
+    stem: &str,
+    look: ReadResult<EventSelectors>,
+    facts: &mut TrailFacts,
+) -> Observation {
     let seen = match look {
-        Ok((status, meta)) => {
-            facts.logging = Logging::of(&status);
-            let error = status.latest_delivery_error.value().filter(|error| !error.trim().is_empty());
-            if let Some(error) = error {
-                let (trail, error) = (single_line(known.name()), single_line(error));
-                let text = format!("the latest delivery of the trail {trail} failed: {error}");
-                warnings.push(warning("trail_delivery_failed", text, &subject));
-            }
-            facts.delivery_error = error.cloned();
-            Seen::artifact(NAME, name, &status, None, &meta)
+        Ok((selectors, meta)) => {
+            facts.records = selection::of(&selectors);
+            Seen::artifact(NAME, &format!("{stem}_event_selectors.json"), &selectors, None, &meta)
         }
-        Err(unread) => {
-            facts.logging = Logging::NotRead(unread.reason());
-            unread.seen()
-        }
+        Err(unread) => unread.seen(),
     };
-    if let Seen::Failed(_) = seen {
-        // A status that cannot be stored is none.
-        facts.logging = Logging::NotRead(&reason::HOST_ERROR);
+    if let Some(reason) = unread_reason(&seen) {
+        facts.records = Criterion::Open(reason, "event selectors not read".to_string());
     }
-    (Observation { warnings, ..observation(&TRAIL_STATUS, &subject, seen) }, facts)
+    observation(&EVENT_SELECTORS, &known.subject(), seen)
 }
 
-/// Why the status of a trail cannot be asked for.
-pub(super) fn no_status(text: &str) -> String {
-    format!("{}: {text}", GET_TRAIL_STATUS.permission())
+/// Why something was not read or cannot be stored; `None` if it is an artifact.
+fn unread_reason(seen: &Seen) -> Option<&'static Reason> {
+    match seen {
+        Seen::Artifact { .. } | Seen::Withheld { .. } => None,
+        Seen::Nothing { reason, .. } | Seen::Denied { reason, .. } => Some(reason),
+        Seen::Failed(failed) => Some(failed.reason),
+    }
+}
+
+/// Why something is not asked about a trail.
+pub(super) fn not_asked<T>(action: &Action<T>, text: &str) -> String {
+    format!("{}: {text}", action.permission())
 }

@@ -244,7 +244,7 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> FirstAnswe
         }
         Some(match hosts.host(Service::Iam, home) {
             Some(host) => look::of_policy(host.password_policy().await),
-            None => no_address(&GET_ACCOUNT_PASSWORD_POLICY, home),
+            None => Err(no_address(&GET_ACCOUNT_PASSWORD_POLICY, home)),
         })
     };
     let regions: &[Region] = if config.wants_regions() { &config.regions } else { &[] };
@@ -252,7 +252,7 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> FirstAnswe
         let trails = async {
             match hosts.host(Service::CloudTrail, region) {
                 Some(host) => look::of(&DESCRIBE_TRAILS, Some(region), host.trails().await),
-                None => no_address(&DESCRIBE_TRAILS, region),
+                None => Err(no_address(&DESCRIBE_TRAILS, region)),
             }
         };
         let groups = log_group_page(config, hosts, region, None);
@@ -273,14 +273,14 @@ pub(super) async fn log_group_page(
     let beginning = common_beginning(&config.log_groups);
     match hosts.host(Service::Logs, region) {
         Some(host) => look::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await),
-        None => no_address(&DESCRIBE_LOG_GROUPS, region),
+        None => Err(no_address(&DESCRIBE_LOG_GROUPS, region)),
     }
 }
 
 /// The configuration excludes this for its regions; a trail's home can be anywhere.
-pub(super) fn no_address<T, U>(action: &Action<U>, region: &Region) -> ReadResult<T> {
+pub(super) fn no_address<T>(action: &Action<T>, region: &Region) -> Unread {
     let text = format!("{}: the address of {region} is not known", action.permission());
-    Err(Unread::Failed(host_error(text)))
+    Unread::Failed(host_error(text))
 }
 
 /// What these credentials will not show, and what is lost by it.

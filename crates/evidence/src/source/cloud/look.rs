@@ -4,7 +4,7 @@
 //! never a part of its message.
 
 use super::answer::{RefusalMeaning, said};
-use super::calls::{Action, GET_ACCOUNT_PASSWORD_POLICY, GET_TRAIL_STATUS};
+use super::calls::{Action, GET_ACCOUNT_PASSWORD_POLICY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS};
 use super::endpoint::Region;
 use super::record::PasswordPolicy;
 use super::rules::reason::REGION_NOT_ENABLED;
@@ -91,7 +91,7 @@ fn refusal<T>(action: &Action<T>, what: &str, refused: &Refused) -> Unread {
     let words = words(refused);
     match said(refused) {
         // The list showed the trail a moment ago. It is gone, or it is another account's.
-        RefusalMeaning::NoTrail if action.is(&GET_TRAIL_STATUS) => {
+        RefusalMeaning::NoTrail if action.is(&GET_TRAIL_STATUS) || action.is(&GET_EVENT_SELECTORS) => {
             Unread::Denied { reason: &reason::NOT_FOUND, detail: format!("{what}: {words}") }
         }
         RefusalMeaning::Denied => Unread::Denied {

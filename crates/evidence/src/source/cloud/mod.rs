@@ -146,7 +146,8 @@ impl Session for CloudSession {
         self.caller.arn.clone()
     }
 
-    /// Reads the pages of log groups to count them; the status of trails is one request each.
+    /// Reads the pages of log groups to count them; the status of trails and their event selectors are one request
+    /// each.
     fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {
         async move {
             let mut plan = Plan::default();
@@ -164,15 +165,19 @@ impl Session for CloudSession {
                 let known = self.trails_in_scope();
                 let problems: Vec<String> = known.iter().filter_map(|known| known.place().err()).collect();
                 let trails = saturating_u64(known.len() - problems.len());
-                plan.missing.extend(problems.iter().map(|text| collect::no_status(text)));
+                plan.missing
+                    .extend(problems.iter().map(|text| collect::not_asked(&calls::GET_TRAIL_STATUS, text)));
+                let needs = |known: &&trails::Known| known.needs_selectors() && known.place().is_ok();
+                let selectors = saturating_u64(known.iter().filter(needs).count());
                 let groups = self.all_log_groups().await;
                 plan.missing.extend(groups.iter().filter_map(|region| failed(&region.groups)));
                 let pages: u64 = groups.iter().map(|region| region.pages).sum();
                 let groups_read = groups.iter().any(|region| region.groups.is_ok());
-                requests += saturating_u64(self.first.regions.len()) + pages + trails;
+                requests += saturating_u64(self.first.regions.len()) + pages + trails + selectors;
                 log_groups = groups.iter().map(|region| region.counts().0).sum();
                 plan.artifacts.push(("audit trails", u64::from(read)));
                 plan.artifacts.push(("trail status", trails));
+                plan.artifacts.push(("event selectors", selectors));
                 plan.artifacts.push(("log groups", u64::from(groups_read)));
             }
             // What is denied is not an artifact; the warnings have said so.

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
+use crate::json::sections;
 use crate::observation::Field;
 
 /// `password_policy.json`
@@ -114,6 +115,84 @@ pub(super) struct TrailStatus {
     pub(super) latest_cloud_watch_logs_delivery_error: Field<String>,
 }
 
+/// `trail_{name}_event_selectors.json`: the answer to `GetEventSelectors`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct EventSelectors {
+    #[serde(deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
+    pub(super) event_selectors: Field<Vec<EventSelector>>,
+    #[serde(deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
+    pub(super) advanced_event_selectors: Field<Vec<AdvancedEventSelector>>,
+}
+
+/// One of `EventSelectors`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct EventSelector {
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) read_write_type: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) include_management_events: Field<bool>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) exclude_management_event_sources: Field<Vec<String>>,
+}
+
+/// One of `AdvancedEventSelectors`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct AdvancedEventSelector {
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) name: Field<String>,
+    #[serde(deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
+    pub(super) field_selectors: Field<Vec<FieldSelector>>,
+}
+
+/// One of `FieldSelectors`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+pub(super) struct FieldSelector {
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) field: Field<String>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) equals: Field<Vec<String>>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) not_equals: Field<Vec<String>>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) starts_with: Field<Vec<String>>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) not_starts_with: Field<Vec<String>>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) ends_with: Field<Vec<String>>,
+    #[serde(skip_serializing_if = "Field::is_absent")]
+    pub(super) not_ends_with: Field<Vec<String>>,
+}
+
+impl FieldSelector {
+    /// The values of `Equals`, if it is the only operator.
+    pub(super) fn only_equals(&self) -> Option<&[String]> {
+        self.only(&self.equals)
+    }
+
+    /// The values of `NotEquals`, if it is the only operator.
+    pub(super) fn only_not_equals(&self) -> Option<&[String]> {
+        self.only(&self.not_equals)
+    }
+
+    fn only<'a>(&'a self, wanted: &'a Field<Vec<String>>) -> Option<&'a [String]> {
+        let all = [
+            &self.equals,
+            &self.not_equals,
+            &self.starts_with,
+            &self.not_starts_with,
+            &self.ends_with,
+            &self.not_ends_with,
+        ];
+        let is_set = |field: &Field<Vec<String>>| field.value().is_some_and(|values| !values.is_empty());
+        let used = all.into_iter().filter(|field| is_set(field)).count();
+        wanted.value().map(Vec::as_slice).filter(|values| used == 1 && !values.is_empty())
+    }
+}
+
 /// A time as it was sent: seconds since 1970, or (from other implementations) a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -149,4 +228,6 @@ pub(super) struct LogGroup {
     pub(super) arn: Field<String>,
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub(super) retention_in_days: Field<i64>,
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub(super) log_group_class: Field<String>,
 }

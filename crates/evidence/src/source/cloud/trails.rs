@@ -98,14 +98,21 @@ impl Known {
         }
     }
 
+    /// Whether its event selectors must be read: the provider does not say that they are the default ones, and which
+    /// events it records can matter, since it may cover all regions.
+    pub(super) fn needs_selectors(&self) -> bool {
+        self.trail.has_custom_event_selectors.value() != Some(&false)
+            && self.trail.is_multi_region_trail.value() != Some(&false)
+    }
+
     fn shown(&self) -> String {
         single_line(self.name())
     }
 }
 
-/// A file name for the status of each, all different also where case does not count: the trail's name, and only where
-/// another has that, more of what it is.
-pub(super) fn file_names(trails: &[Known]) -> Vec<String> {
+/// How the names of each trail's files begin, all different also where case does not count: with the trail's name, and
+/// only where another has that, with more of what it is.
+pub(super) fn file_stems(trails: &[Known]) -> Vec<String> {
     let mut taken = HashSet::new();
     let mut names = Vec::new();
     for (index, known) in trails.iter().enumerate() {
@@ -113,15 +120,15 @@ pub(super) fn file_names(trails: &[Known]) -> Vec<String> {
         let arn = known.arn().and_then(Arn::new);
         let (region, account) = arn.map_or(("", ""), |arn| (arn.region, arn.account));
         let candidates = [
-            format!("trail_{name}_status.json"),
-            format!("trail_{name}_{region}_status.json"),
-            format!("trail_{name}_{region}_{account}_status.json"),
-            format!("trail_{name}_{region}_{account}_{index}_status.json"),
+            format!("trail_{name}"),
+            format!("trail_{name}_{region}"),
+            format!("trail_{name}_{region}_{account}"),
+            format!("trail_{name}_{region}_{account}_{index}"),
         ];
         let mut encoded = candidates.iter().map(|candidate| encode_component(candidate));
         let free = encoded.find(|candidate| taken.insert(candidate.to_ascii_lowercase()));
         // The last one holds a number that no other has; should another trail have that very name, this one differs.
-        names.push(free.unwrap_or_else(|| format!("trail_{index}_of_{}_status.json", trails.len())));
+        names.push(free.unwrap_or_else(|| format!("trail_{index}_of_{}", trails.len())));
     }
     names
 }
@@ -228,15 +235,15 @@ mod tests {
             known("", None),
             known("..", None),
         ];
-        let names = file_names(&trails);
-        assert_eq!(names[0], "trail_main_status.json");
-        assert_eq!(names[1], "trail_main_us-east-1_status.json");
-        assert_eq!(names[2], "trail_Main_us-east-1_123456789012_status.json");
+        let names = file_stems(&trails);
+        assert_eq!(names[0], "trail_main");
+        assert_eq!(names[1], "trail_main_us-east-1");
+        assert_eq!(names[2], "trail_Main_us-east-1_123456789012");
         let lower: HashSet<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
         assert_eq!(lower.len(), trails.len(), "{names:?}");
         for name in &names {
             assert!(
-                evidence_bundle::path::BundlePath::new(&format!("sources/cloud/{name}")).is_ok(),
+                evidence_bundle::path::BundlePath::new(&format!("sources/cloud/{name}_status.json")).is_ok(),
                 "{name}"
             );
         }

@@ -8,7 +8,7 @@
 use evidence_bundle::text::Printable;
 use serde::Deserialize;
 
-use super::record::{LogGroup, PasswordPolicy, Trail, TrailStatus};
+use super::record::{EventSelectors, LogGroup, PasswordPolicy, Trail, TrailStatus};
 use super::scope::{Arn, is_account};
 use super::sign::Credentials;
 use super::xml::{self, Element};
@@ -118,6 +118,15 @@ pub(super) fn trail_status(bytes: &[u8]) -> Result<TrailStatus, ParseError> {
         return Err(ParseError::Shape("no field of a trail's status".to_string()));
     }
     Ok(status)
+}
+
+/// `GetEventSelectors`
+pub(super) fn event_selectors(bytes: &[u8]) -> Result<EventSelectors, ParseError> {
+    let selectors: EventSelectors = object(bytes)?;
+    if selectors == EventSelectors::default() {
+        return Err(ParseError::Shape("no event selectors".to_string()));
+    }
+    Ok(selectors)
 }
 
 /// A page of `DescribeLogGroups`

@@ -32,7 +32,9 @@ pub static LOG_RETENTION_TOO_SHORT: Reason = Reason {
         category: Misconfigured,
         title: "log groups keep their events for less than 90 days",
         remediation: "Set the retention of the log groups that `actual` names to at least 90 days (365 recommended); \
-                      or, if they hold no evidence, list only the others in `log_groups`.",
+                      or, if they hold no evidence, list only the others in `log_groups`. The retention of a group \
+                      of class DELIVERY cannot be set: show instead how long the place that it delivers to keeps \
+                      events.",
     }),
 };
 
@@ -43,6 +45,8 @@ pub static NO_LOG_GROUPS: Reason = Reason { code: "no_log_groups", advice: None 
 const MINIMUM_DAYS: i64 = 90;
 /// The retention that is recommended, in days.
 const RECOMMENDED_DAYS: i64 = 365;
+/// How long a group of class DELIVERY keeps its events at most, in days: the provider sets it and refuses to change it.
+const DELIVERY_DAYS: i64 = 2;
 /// How many log groups are named in a sentence.
 const NAMED: usize = 3;
 
@@ -58,35 +62,73 @@ pub(in super::super) struct Retention {
     untold: u64,
     /// The shortest, in days.
     shortest: Option<i64>,
-    /// The first of those that are too short.
-    named: Vec<(String, i64)>,
+    /// The first of those that are too short, and how long they keep their events.
+    named: Vec<(String, String)>,
+}
+
+/// How a class of log groups keeps events.
+#[derive(Clone, Copy)]
+enum Class {
+    /// As long as its retention says; without one, forever.
+    Kept,
+    /// For a day or two, whatever its retention says: events only pass through on their way to another place.
+    Delivery,
+    /// The provider has not documented it: what no retention means is not known.
+    Unknown,
+}
+
+impl Class {
+    fn of(class: &Field<String>) -> Class {
+        match class {
+            Field::Absent => Class::Kept,
+            Field::Null => Class::Unknown,
+            Field::Value(class) => match class.as_str() {
+                "STANDARD" | "INFREQUENT_ACCESS" => Class::Kept,
+                "DELIVERY" => Class::Delivery,
+                _ => Class::Unknown,
+            },
+        }
+    }
 }
 
 impl Retention {
     /// Counts the groups of a region.
     ///
     /// A group without the field keeps its events forever: the provider says so, and a group for which nothing was
-    /// set is that. `null`, zero and negative numbers are nothing the provider ever says; what they mean is not known.
+    /// set is that, unless its class says otherwise. `null`, zero and negative numbers are nothing the provider ever
+    /// says; what they mean is not known.
     pub(in super::super) fn of<'a>(groups: impl IntoIterator<Item = &'a LogGroup>) -> Retention {
         let mut facts = Retention::default();
         for group in groups {
             facts.groups += 1;
-            match group.retention_in_days {
-                Field::Absent => {}
-                Field::Value(days) if days > 0 => {
-                    facts.shortest = Some(facts.shortest.map_or(days, |shortest| shortest.min(days)));
-                    facts.improvable += u64::from(days < RECOMMENDED_DAYS);
-                    if days < MINIMUM_DAYS {
-                        facts.short += 1;
-                        if facts.named.len() < NAMED {
-                            facts.named.push((single_line(&group.log_group_name), days));
-                        }
-                    }
+            match (Class::of(&group.log_group_class), &group.retention_in_days) {
+                (Class::Delivery, days) => {
+                    let days = days.value().copied().filter(|days| (1..=DELIVERY_DAYS).contains(days));
+                    facts.add(group, days.unwrap_or(DELIVERY_DAYS), ", class DELIVERY");
                 }
-                Field::Null | Field::Value(_) => facts.untold += 1,
+                (Class::Kept, Field::Absent) => {}
+                (Class::Kept | Class::Unknown, Field::Value(days)) if *days > 0 => {
+                    facts.add(group, *days, "")
+                }
+                (Class::Kept | Class::Unknown, Field::Absent | Field::Null | Field::Value(_)) => {
+                    facts.untold += 1
+                }
             }
         }
         facts
+    }
+
+    /// Adds a group that keeps its events for so many days; `how` is more to say of that.
+    fn add(&mut self, group: &LogGroup, days: i64, how: &str) {
+        self.shortest = Some(self.shortest.map_or(days, |shortest| shortest.min(days)));
+        self.improvable += u64::from(days < RECOMMENDED_DAYS);
+        if days < MINIMUM_DAYS {
+            self.short += 1;
+            if self.named.len() < NAMED {
+                let kept = format!("{}{how}", days_in_words(days));
+                self.named.push((single_line(&group.log_group_name), kept));
+            }
+        }
     }
 
     /// Passes when every log group keeps its events long enough.
@@ -97,7 +139,7 @@ impl Retention {
         }
         if self.short > 0 {
             let mut names: Vec<String> =
-                self.named.iter().map(|(name, days)| format!("{name} ({})", days_in_words(*days))).collect();
+                self.named.iter().map(|(name, kept)| format!("{name} ({kept})")).collect();
             let more = self.short.saturating_sub(saturating_u64(names.len()));
             if more > 0 {
                 names.push(format!("and {more} more"));
@@ -131,7 +173,11 @@ mod tests {
     use crate::rule::Status;
 
     fn group(name: &str, retention_in_days: Field<i64>) -> LogGroup {
-        LogGroup { log_group_name: name.to_string(), arn: Field::Absent, retention_in_days }
+        classed(name, retention_in_days, Field::Absent)
+    }
+
+    fn classed(name: &str, retention_in_days: Field<i64>, log_group_class: Field<String>) -> LogGroup {
+        LogGroup { log_group_name: name.to_string(), arn: Field::Absent, retention_in_days, log_group_class }
     }
 
     /// Every set of up to three groups of every form, compared with the criteria written as a formula.
@@ -180,6 +226,33 @@ mod tests {
             let improvable = expected.0 == Status::Pass && days(&|days| days < 365);
             assert_eq!(verdict.improvable, improvable, "{set:?}");
         }
+    }
+
+    /// Every class with every form of a retention.
+    #[test]
+    fn every_class() {
+        let class = |class: &str| Field::Value(class.to_string());
+        let days = [Field::Absent, Field::Null, Field::Value(0), Field::Value(2), Field::Value(400)];
+        let (pass, short, unknown) = ("ok", "log_retention_too_short", "no_evidence");
+        // (class, the reason for each retention)
+        let table = [
+            (Field::Absent, [pass, unknown, unknown, short, pass]),
+            (class("STANDARD"), [pass, unknown, unknown, short, pass]),
+            (class("INFREQUENT_ACCESS"), [pass, unknown, unknown, short, pass]),
+            (class("DELIVERY"), [short; 5]),
+            (Field::Null, [unknown, unknown, unknown, short, pass]),
+            (class("delivery"), [unknown, unknown, unknown, short, pass]),
+            (class("ANOTHER"), [unknown, unknown, unknown, short, pass]),
+        ];
+        for (class, reasons) in table {
+            for (days, reason) in days.iter().zip(reasons) {
+                let group = classed("/a", days.clone(), class.clone());
+                assert_eq!(Retention::of([&group]).judge().reason.code, reason, "{group:?}");
+            }
+        }
+        let delivery = classed("/a", Field::Absent, class("DELIVERY"));
+        let actual = Retention::of([&delivery]).judge().actual.unwrap();
+        assert_eq!(actual, "1 of 1 log group below 90 days: /a (2 days, class DELIVERY)");
     }
 
     #[test]

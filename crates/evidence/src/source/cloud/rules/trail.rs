@@ -1,19 +1,31 @@
-//! At least one trail that covers all regions is logging.
+//! At least one trail records and delivers the management events of all regions.
 
-use evidence_bundle::document::Category::{Misconfigured, Missing};
-use evidence_bundle::document::Severity::{Critical, High};
+pub(in super::super) mod delivery;
+pub(in super::super) mod selection;
+
+use evidence_bundle::document::Category::{Misconfigured, Missing, Partial};
+use evidence_bundle::document::Severity::{Critical, High, Medium};
 
 use super::super::record::TrailStatus;
+use crate::observation::Field;
 use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 use evidence_http::single_line;
 
 /// What is done in the account is recorded.
 pub static AUDIT_TRAIL: Rule = Rule {
     code: "audit-trail",
-    expected: "at least one trail that covers all regions and is logging",
-    permission: "Allow `cloudtrail:DescribeTrails` and `cloudtrail:GetTrailStatus` to the user or role that collects.",
+    expected: "at least one trail that covers all regions, is logging, delivers, and records all management events",
+    permission: "Allow `cloudtrail:DescribeTrails`, `cloudtrail:GetTrailStatus` and `cloudtrail:GetEventSelectors` to \
+                 the user or role that collects.",
     improvement: None,
-    reasons: &[&AUDIT_TRAIL_MISSING, &AUDIT_TRAIL_NOT_LOGGING, &AUDIT_TRAIL_NOT_MULTI_REGION],
+    reasons: &[
+        &AUDIT_TRAIL_MISSING,
+        &AUDIT_TRAIL_NOT_LOGGING,
+        &AUDIT_TRAIL_NOT_MULTI_REGION,
+        &TRAIL_NOT_DELIVERING,
+        &MANAGEMENT_EVENTS_NOT_RECORDED,
+        &TRAIL_NOT_DELIVERED_YET,
+    ],
 };
 
 /// There is no trail.
@@ -50,6 +62,40 @@ pub static AUDIT_TRAIL_NOT_MULTI_REGION: Reason = Reason {
     }),
 };
 
+/// Every trail that covers all regions and is logging has not delivered for more than a day.
+pub static TRAIL_NOT_DELIVERING: Reason = Reason {
+    code: "trail_not_delivering",
+    advice: Some(Advice {
+        severity: Critical,
+        category: Misconfigured,
+        title: "the audit trail is logging but does not deliver",
+        remediation: "Correct what `actual` names: the trail's bucket must exist and its policy must let the trail \
+                      write, as must the policy of its encryption key.",
+    }),
+};
+
+/// Every trail that would count leaves out management events.
+pub static MANAGEMENT_EVENTS_NOT_RECORDED: Reason = Reason {
+    code: "management_events_not_recorded",
+    advice: Some(Advice {
+        severity: High,
+        category: Misconfigured,
+        title: "the audit trail does not record all management events",
+        remediation: "Set the trail's event selectors to record management events, both reads and writes.",
+    }),
+};
+
+/// Logging started less than a day ago, and nothing was delivered since.
+pub static TRAIL_NOT_DELIVERED_YET: Reason = Reason {
+    code: "trail_not_delivered_yet",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "the audit trail has just started and has not delivered yet",
+        remediation: "Collect again after the trail's first delivery, which usually takes some minutes.",
+    }),
+};
+
 /// How many trails are named in a sentence.
 const NAMED: usize = 3;
 
@@ -66,98 +112,152 @@ pub(in super::super) struct AuditTrail {
 #[derive(Debug, Clone)]
 pub(in super::super) struct TrailFacts {
     pub(in super::super) name: String,
-    /// Whether it covers all regions; `None` if the provider did not report it.
-    pub(in super::super) multi_region: Option<bool>,
-    pub(in super::super) logging: Logging,
-    /// Why the latest delivery failed, if it did.
-    pub(in super::super) delivery_error: Option<String>,
+    pub(in super::super) logs: Criterion,
+    pub(in super::super) covers_all_regions: Criterion,
+    pub(in super::super) delivers: Criterion,
+    pub(in super::super) records: Criterion,
 }
 
-/// Whether a trail is logging.
-#[derive(Debug, Clone, Copy)]
-pub(in super::super) enum Logging {
-    /// It is.
-    On,
-    /// It is not.
-    Off,
-    /// The status was read and does not say.
-    NotTold,
-    /// The status was not read.
-    NotRead(&'static Reason),
+/// Whether a trail meets a criterion. The words are for people and can be empty where it does.
+#[derive(Debug, Clone)]
+pub(in super::super) enum Criterion {
+    /// It does.
+    Met(String),
+    /// It does not, for certain.
+    Failed(String),
+    /// It is not known, for this reason.
+    Open(&'static Reason, String),
 }
 
-impl Logging {
-    /// What a trail's status says.
-    pub(in super::super) fn of(status: &TrailStatus) -> Logging {
-        match status.is_logging.value() {
-            Some(true) => Logging::On,
-            Some(false) => Logging::Off,
-            None => Logging::NotTold,
+impl Criterion {
+    /// What a field says that is true if the criterion is met; `not_met` and `not_told` are the words for the others.
+    fn of(field: &Field<bool>, not_met: &str, not_told: &str) -> Criterion {
+        match field.value() {
+            Some(true) => Criterion::Met(String::new()),
+            Some(false) => Criterion::Failed(not_met.to_string()),
+            None => Criterion::Open(&reason::NO_EVIDENCE, not_told.to_string()),
         }
+    }
+
+    /// Whether a trail covers all regions, by the list of trails.
+    pub(in super::super) fn all_regions(is_multi_region: &Field<bool>) -> Criterion {
+        Criterion::of(is_multi_region, "", "regions not reported")
+    }
+
+    /// Whether a trail is logging, by its status.
+    pub(in super::super) fn logging(status: &TrailStatus) -> Criterion {
+        Criterion::of(&status.is_logging, "", "logging not reported")
     }
 }
 
+/// A step on the way to a trail that passes.
+struct Step {
+    criterion: fn(&TrailFacts) -> &Criterion,
+    /// The reason if no trail is left after it.
+    reason: &'static Reason,
+    /// What is the matter with all that were left before it.
+    words: &'static str,
+}
+
+/// The criteria in their order: a check that fails has the reason of the first that no trail meets.
+static STEPS: [Step; 4] = [
+    Step { criterion: |trail| &trail.logs, reason: &AUDIT_TRAIL_NOT_LOGGING, words: "not logging" },
+    Step {
+        criterion: |trail| &trail.covers_all_regions,
+        reason: &AUDIT_TRAIL_NOT_MULTI_REGION,
+        words: "covering one region only",
+    },
+    Step {
+        criterion: |trail| &trail.delivers,
+        reason: &TRAIL_NOT_DELIVERING,
+        words: "logging but not delivering",
+    },
+    Step {
+        criterion: |trail| &trail.records,
+        reason: &MANAGEMENT_EVENTS_NOT_RECORDED,
+        words: "recording too little",
+    },
+];
+
 impl AuditTrail {
-    /// Passes when a trail that covers all regions is logging.
+    /// Passes when a trail meets all criteria.
     pub(in super::super) fn judge(&self) -> Verdict {
-        let good =
-            |trail: &&TrailFacts| trail.multi_region == Some(true) && matches!(trail.logging, Logging::On);
-        if let Some(trail) = self.trails.iter().find(good) {
+        if let Some(trail) = self.trails.iter().find(|trail| trail.is_good()) {
             let mut actual =
-                format!("the trail {} covers all regions and is logging", single_line(&trail.name));
-            if let Some(error) = &trail.delivery_error {
-                actual.push_str(&format!("; its latest delivery failed: {}", single_line(error)));
+                format!("the trail {} covers all regions, is logging and delivers", single_line(&trail.name));
+            if let Criterion::Met(note) = &trail.records
+                && !note.is_empty()
+            {
+                actual.push_str(&format!("; it records management events {note}"));
             }
             return Verdict::pass(actual);
         }
+        // Nothing that is not known can make a trail pass that fails another criterion.
+        let mut left: Vec<&TrailFacts> = self.trails.iter().collect();
+        let mut failed = (&AUDIT_TRAIL_MISSING, "there is no trail".to_string());
+        for Step { criterion, reason, words } in &STEPS {
+            let may_meet = |trail: &&TrailFacts| !matches!(criterion(trail), Criterion::Failed(_));
+            let (remaining, out): (Vec<_>, Vec<_>) = left.into_iter().partition(may_meet);
+            left = remaining;
+            if left.is_empty() && !out.is_empty() {
+                failed = (*reason, format!("{words}: {}", names(&out, |trail| criterion(trail).words())));
+            }
+        }
         // A trail that passes may be where nobody could look.
-        if let Some((reason, actual)) = self.unknown() {
-            return Verdict::unknown(reason, actual);
+        match self.unknown(&left) {
+            Some((reason, actual)) => Verdict::unknown(reason, actual),
+            None => Verdict::fail(failed.0, failed.1),
         }
-        if self.trails.is_empty() {
-            return Verdict::fail(&AUDIT_TRAIL_MISSING, "there is no trail");
-        }
-        let on: Vec<_> = self.trails.iter().filter(|trail| matches!(trail.logging, Logging::On)).collect();
-        if on.is_empty() {
-            let actual = format!("not logging: {}", names(&self.trails.iter().collect::<Vec<_>>()));
-            return Verdict::fail(&AUDIT_TRAIL_NOT_LOGGING, actual);
-        }
-        let actual = format!("logging in one region only: {}", names(&on));
-        Verdict::fail(&AUDIT_TRAIL_NOT_MULTI_REGION, actual)
     }
-}
 
-impl AuditTrail {
-    /// The first thing that is not known, and all of it in words.
-    fn unknown(&self) -> Option<(&'static Reason, String)> {
-        let unread = |trail: &TrailFacts| match trail.logging {
-            Logging::NotRead(reason) => Some(reason),
-            Logging::On | Logging::Off | Logging::NotTold => None,
-        };
-        let untold =
-            |trail: &&TrailFacts| matches!(trail.logging, Logging::NotTold) || trail.multi_region.is_none();
-        let statuses: Vec<_> = self.trails.iter().filter(|trail| unread(trail).is_some()).collect();
-        let silent: Vec<_> = self.trails.iter().filter(untold).collect();
+    /// The first thing that is not known, and all of it in words; `left` are the trails that may pass.
+    fn unknown(&self, left: &[&TrailFacts]) -> Option<(&'static Reason, String)> {
         let mut words = Vec::new();
         if !self.unread.is_empty() {
             let what: Vec<&str> = self.unread.iter().map(|(what, _)| what.as_str()).collect();
             words.push(format!("not read: {}", what.join(", ")));
         }
-        if !statuses.is_empty() {
-            words.push(format!("status not read: {}", names(&statuses)));
-        }
-        if !silent.is_empty() {
-            words.push(format!("incomplete answer: {}", names(&silent)));
+        if !left.is_empty() {
+            words.push(format!(
+                "may pass: {}",
+                names(left, |trail| trail.open().map_or("", |(_, words)| words))
+            ));
         }
         let reason = self.unread.iter().map(|(_, reason)| *reason).next();
-        let reason = reason.or_else(|| self.trails.iter().find_map(unread));
-        let reason = reason.or((!silent.is_empty()).then_some(&reason::NO_EVIDENCE))?;
+        let reason = reason.or_else(|| left.iter().find_map(|trail| Some(trail.open()?.0)))?;
         Some((reason, words.join("; ")))
     }
 }
 
-fn names(trails: &[&TrailFacts]) -> String {
-    let mut names: Vec<String> = trails.iter().take(NAMED).map(|trail| single_line(&trail.name)).collect();
+impl Criterion {
+    fn words(&self) -> &str {
+        match self {
+            Criterion::Met(words) | Criterion::Failed(words) | Criterion::Open(_, words) => words,
+        }
+    }
+}
+
+impl TrailFacts {
+    fn is_good(&self) -> bool {
+        STEPS.iter().all(|step| matches!((step.criterion)(self), Criterion::Met(_)))
+    }
+
+    /// The first criterion of which nothing is known.
+    fn open(&self) -> Option<(&'static Reason, &str)> {
+        STEPS.iter().find_map(|step| match (step.criterion)(self) {
+            Criterion::Open(reason, words) => Some((*reason, words.as_str())),
+            Criterion::Met(_) | Criterion::Failed(_) => None,
+        })
+    }
+}
+
+/// The first few trails, each with what there is to say of it.
+fn names<'a>(trails: &[&'a TrailFacts], words: impl Fn(&'a TrailFacts) -> &'a str) -> String {
+    let name = |trail: &&'a TrailFacts| match words(trail) {
+        "" => single_line(&trail.name),
+        words => format!("{} ({words})", single_line(&trail.name)),
+    };
+    let mut names: Vec<String> = trails.iter().take(NAMED).map(name).collect();
     if trails.len() > NAMED {
         names.push(format!("and {} more", trails.len() - NAMED));
     }
@@ -169,16 +269,38 @@ mod tests {
     use super::*;
     use crate::rule::Status;
 
-    fn trail(multi_region: Option<bool>, logging: Logging) -> TrailFacts {
-        TrailFacts { name: "main".to_string(), multi_region, logging, delivery_error: None }
+    fn met() -> Criterion {
+        Criterion::Met(String::new())
     }
 
+    fn failed(words: &str) -> Criterion {
+        Criterion::Failed(words.to_string())
+    }
+
+    fn open(reason: &'static Reason) -> Criterion {
+        Criterion::Open(reason, "not read".to_string())
+    }
+
+    fn trail(
+        logs: Criterion,
+        covers_all_regions: Criterion,
+        delivers: Criterion,
+        records: Criterion,
+    ) -> TrailFacts {
+        TrailFacts { name: "main".to_string(), logs, covers_all_regions, delivers, records }
+    }
+
+    /// Each criterion met, failed, or not known for a reason that only it has here.
     fn forms() -> Vec<TrailFacts> {
+        let of = |open_reason| [met(), failed(""), open(open_reason)];
         let mut forms = Vec::new();
-        for multi_region in [Some(true), Some(false), None] {
-            let denied = Logging::NotRead(&reason::PERMISSION_DENIED);
-            for logging in [Logging::On, Logging::Off, Logging::NotTold, denied] {
-                forms.push(trail(multi_region, logging));
+        for logs in of(&reason::PERMISSION_DENIED) {
+            for regions in of(&reason::NO_EVIDENCE) {
+                for delivers in of(&TRAIL_NOT_DELIVERED_YET) {
+                    for records in of(&reason::HOST_ERROR) {
+                        forms.push(trail(logs.clone(), regions.clone(), delivers.clone(), records));
+                    }
+                }
             }
         }
         forms
@@ -193,34 +315,43 @@ mod tests {
         for one in forms() {
             sets.extend(forms().into_iter().map(|other| vec![one.clone(), other]));
         }
-        assert_eq!(sets.len(), 1 + 12 + 144);
+        assert_eq!(sets.len(), 1 + 81 + 81 * 81);
+        let criteria = |trail: &TrailFacts| {
+            [&trail.logs, &trail.covers_all_regions, &trail.delivers, &trail.records].map(|criterion| {
+                match criterion {
+                    Criterion::Met(_) => Some(true),
+                    Criterion::Failed(_) => Some(false),
+                    Criterion::Open(..) => None,
+                }
+            })
+        };
+        let not_met = [
+            "audit_trail_not_logging",
+            "audit_trail_not_multi_region",
+            "trail_not_delivering",
+            "management_events_not_recorded",
+        ];
+        let not_known = ["permission_denied", "no_evidence", "trail_not_delivered_yet", "host_error"];
         for trails in sets {
             for region_unread in [false, true] {
-                let unread = if region_unread {
-                    vec![("us-west-2".to_string(), &reason::HOST_ERROR)]
-                } else {
-                    Vec::new()
+                let unread = match region_unread {
+                    true => vec![("us-west-2".to_string(), &reason::NOT_FOUND)],
+                    false => Vec::new(),
                 };
-                let on = |trail: &TrailFacts| matches!(trail.logging, Logging::On);
-                let passes = trails.iter().any(|trail| on(trail) && trail.multi_region == Some(true));
-                let not_read = trails.iter().any(|trail| matches!(trail.logging, Logging::NotRead(_)));
-                let not_told = trails
-                    .iter()
-                    .any(|trail| matches!(trail.logging, Logging::NotTold) || trail.multi_region.is_none());
-                let expected = if passes {
+                let known: Vec<_> = trails.iter().map(criteria).collect();
+                let may_pass = known.iter().find(|trail| !trail.contains(&Some(false)));
+                // How many criteria, from the first on, a trail may meet.
+                let far =
+                    |trail: &[Option<bool>; 4]| trail.iter().take_while(|met| **met != Some(false)).count();
+                let expected = if known.contains(&[Some(true); 4]) {
                     (Status::Pass, "ok")
                 } else if region_unread {
-                    (Status::NotVerifiable, "host_error")
-                } else if not_read {
-                    (Status::NotVerifiable, "permission_denied")
-                } else if not_told {
-                    (Status::NotVerifiable, "no_evidence")
-                } else if trails.is_empty() {
-                    (Status::Fail, "audit_trail_missing")
-                } else if trails.iter().any(on) {
-                    (Status::Fail, "audit_trail_not_multi_region")
+                    (Status::NotVerifiable, "not_found")
+                } else if let Some(open) = may_pass {
+                    (Status::NotVerifiable, not_known[open.iter().position(Option::is_none).unwrap()])
                 } else {
-                    (Status::Fail, "audit_trail_not_logging")
+                    let farthest = known.iter().map(far).max();
+                    (Status::Fail, farthest.map_or("audit_trail_missing", |farthest| not_met[farthest]))
                 };
                 let facts = AuditTrail { trails: trails.clone(), unread };
                 let verdict = facts.judge();
@@ -232,27 +363,32 @@ mod tests {
 
     #[test]
     fn what_was_found_is_told_and_bounded() {
-        let mut good = trail(Some(true), Logging::On);
-        good.delivery_error = Some("AccessDenied".to_string());
-        let facts = AuditTrail { trails: vec![good], unread: Vec::new() };
+        let actual = |trails: Vec<TrailFacts>, unread: Vec<(String, &'static Reason)>| {
+            AuditTrail { trails, unread }.judge().actual.unwrap()
+        };
+        let records = Criterion::Met("without the events of kms.amazonaws.com".to_string());
         assert_eq!(
-            facts.judge().actual.unwrap(),
-            "the trail main covers all regions and is logging; its latest delivery failed: AccessDenied"
+            actual(vec![trail(met(), met(), met(), records)], Vec::new()),
+            "the trail main covers all regions, is logging and delivers; it records management events without the \
+             events of kms.amazonaws.com"
         );
-        let off = TrailFacts { name: "x".repeat(100_000) + "\u{1b}[31m", ..trail(Some(true), Logging::Off) };
-        let facts = AuditTrail { trails: vec![off; 100], unread: Vec::new() };
-        let actual = facts.judge().actual.unwrap();
-        assert!(actual.len() < 400 && actual.ends_with("and 97 more"), "{actual}");
-        let facts = AuditTrail { trails: vec![trail(Some(true), Logging::Off); 3], unread: Vec::new() };
-        assert_eq!(facts.judge().actual.unwrap(), "not logging: main, main, main");
-        let denied = Logging::NotRead(&reason::PERMISSION_DENIED);
+        let off = trail(failed(""), met(), met(), met());
+        let long = TrailFacts { name: "x".repeat(100_000) + "\u{1b}[31m", ..off.clone() };
+        let text = actual(vec![long; 100], Vec::new());
+        assert!(text.len() < 400 && text.ends_with("and 97 more"), "{text}");
+        assert_eq!(actual(vec![off; 3], Vec::new()), "not logging: main, main, main");
+        let silent = trail(met(), met(), failed("the latest delivery failed: AccessDenied"), met());
+        assert_eq!(
+            actual(vec![silent], Vec::new()),
+            "logging but not delivering: main (the latest delivery failed: AccessDenied)"
+        );
+        let denied = trail(open(&reason::PERMISSION_DENIED), met(), open(&reason::PERMISSION_DENIED), met());
         let unread = ["us-west-2", "us-east-2"]
             .map(|region| (format!("the trails of {region}"), &reason::HOST_ERROR))
             .to_vec();
-        let facts = AuditTrail { trails: vec![trail(None, denied)], unread };
         assert_eq!(
-            facts.judge().actual.unwrap(),
-            "not read: the trails of us-west-2, the trails of us-east-2; status not read: main; incomplete answer: main"
+            actual(vec![denied], unread),
+            "not read: the trails of us-west-2, the trails of us-east-2; may pass: main (not read)"
         );
     }
 }
