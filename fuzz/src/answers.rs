@@ -62,6 +62,7 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
             None => Status::NotVerifiable,
         },
         ("/repos/{owner}/{repo}/branches/{branch}/protection", "branch-protection") => protection(said),
+        (name, "branch-protection") if name.contains("/rules/branches/") => rules(said),
         ("iam:GetAccountPasswordPolicy", "password-policy") => password(&said["PasswordPolicy"]),
         // Whether a trail is logging was not asked: none passes, and those of one region cannot.
         ("cloudtrail:DescribeTrails", "audit-trail") => {
@@ -129,8 +130,35 @@ fn protection(said: &Value) -> Status {
         section => section["required_approving_review_count"].as_u64().map(|count| count > 0),
     };
     let checks = &said["required_status_checks"];
-    let named = |list: &str| checks[list].as_array().is_some_and(|names| !names.is_empty());
+    let is_named = |name: &Value| name.as_str().is_some_and(|name| !name.trim().is_empty());
+    let named = |list: &str| {
+        let mut names = checks[list].as_array().into_iter().flatten();
+        names.any(|name| is_named(name) || is_named(&name["context"]))
+    };
     all(&[reviews, Some(named("contexts") || named("checks")), said["enforce_admins"]["enabled"].as_bool()])
+}
+
+/// Without a classic rule; nobody was asked who can bypass the rulesets.
+fn rules(said: &Value) -> Status {
+    let of = |kind: &str| said.as_array().unwrap().iter().filter(move |rule| rule["type"] == kind);
+    let parameter = |rule: &Value, name: &str| rule["parameters"][name].clone();
+    let any = |demands: Vec<Option<bool>>| match demands {
+        demands if demands.contains(&Some(true)) => Some(true),
+        demands if demands.contains(&None) => None,
+        _ => Some(false),
+    };
+    let count = |rule: &Value| parameter(rule, "required_approving_review_count").as_u64();
+    let named = |rule: &Value| {
+        let checks = parameter(rule, "required_status_checks");
+        let is_named =
+            |check: &Value| check["context"].as_str().is_some_and(|name| !name.trim().is_empty());
+        checks.as_array().map(|checks| checks.iter().any(is_named))
+    };
+    let listed =
+        |rule: &Value| parameter(rule, "workflows").as_array().map(|workflows| !workflows.is_empty());
+    let reviews = any(of("pull_request").map(|rule| count(rule).map(|count| count > 0)).collect());
+    let checks = of("required_status_checks").map(named).chain(of("workflows").map(listed));
+    all(&[reviews, any(checks.collect()), None])
 }
 
 fn password(policy: &Value) -> Status {

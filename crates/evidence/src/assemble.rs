@@ -116,7 +116,7 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
         // are told apart as if they were the same.
         let mut seen: HashMap<u64, u32> = HashMap::new();
         let mut id = move |check: &Check<Text>| {
-            let id = format!("{}:{}:{}", control(check), check.verdict.reason.code, check.subject);
+            let id = format!("{}:{}:{}", control(check), hint::code(check), check.subject);
             let mut hasher = DefaultHasher::new();
             id.hash(&mut hasher);
             let count = seen.entry(hasher.finish()).or_default();

@@ -57,8 +57,8 @@ impl<Words> Check<Words> {
     /// Those of `keep`.
     pub fn keep<Kept, E>(self, keep: impl FnOnce(Words) -> Result<Kept, E>) -> Result<Check<Kept>, E> {
         let Check { rule, source, subject, verdict, evidence } = self;
-        let Verdict { status, reason, actual, improvable } = verdict;
-        let verdict = Verdict { status, reason, actual: actual.map(keep).transpose()?, improvable };
+        let Verdict { status, reason, actual, improvable, hint } = verdict;
+        let verdict = Verdict { status, reason, actual: actual.map(keep).transpose()?, improvable, hint };
         Ok(Check { rule, source, subject, verdict, evidence })
     }
 }
@@ -96,7 +96,8 @@ pub fn checks(inspection: Inspection, evidence: &Evidence) -> Vec<Check> {
     if let Some(reason) = exempt {
         // Nothing can be changed there, whatever its settings say. What was read stays.
         for Check { verdict, .. } in &mut checks {
-            (verdict.status, verdict.reason, verdict.improvable) = (Status::NotApplicable, reason, false);
+            (verdict.status, verdict.reason) = (Status::NotApplicable, reason);
+            (verdict.improvable, verdict.hint) = (false, None);
         }
     }
     checks
@@ -172,6 +173,7 @@ mod tests {
         expected: "something",
         permission: "Grant it.",
         improvement: None,
+        hints: &[],
         reasons: &[],
     };
     static KIND: ArtifactKind = ArtifactKind { name: "made_up", rules: &[&RULE] };
@@ -180,7 +182,7 @@ mod tests {
     static OTHER: Control = Control { id: "C2", title: "another's", rules: &[] };
 
     fn with(status: Status, reason: &'static Reason) -> Check {
-        let verdict = Verdict { status, reason, actual: None, improvable: false };
+        let verdict = Verdict { status, reason, actual: None, improvable: false, hint: None };
         Check { rule: &RULE, source: SOURCE, subject: "acme/web".into(), verdict, evidence: Evidence::None }
     }
 

@@ -14,8 +14,11 @@ pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {
     let verdict = &check.verdict;
     match verdict.status {
         Status::NotApplicable => None,
-        Status::Pass if verdict.improvable => check.rule.improvement,
-        Status::Pass => None,
+        Status::Pass => match verdict.hint {
+            Some(hint) => hint.advice,
+            None if verdict.improvable => check.rule.improvement,
+            None => None,
+        },
         Status::Fail | Status::NotVerifiable => {
             let advice = verdict.reason.advice?;
             let denied = *verdict.reason == reason::PERMISSION_DENIED;
@@ -23,6 +26,11 @@ pub fn advice<Words>(check: &Check<Words>) -> Option<Advice> {
             Some(Advice { remediation, ..advice })
         }
     }
+}
+
+/// The code by which a hint is known: that of the check's reason, or of the advice beyond it.
+pub fn code<Words>(check: &Check<Words>) -> &'static str {
+    check.verdict.hint.unwrap_or(check.verdict.reason).code
 }
 
 /// The checks that have a hint, most severe first, otherwise in the order of the checks.

@@ -350,6 +350,12 @@ fn hints(reasons: &[&'static Reason], rules: &[&'static Rule]) -> String {
             table.push_str(&format!("| `{}` | {codes} | {row} |\n", reason.code));
         }
     }
+    for rule in rules {
+        for hint in rule.hints.iter().filter(|_| reasons.iter().all(|reason| **reason != reason::OK)) {
+            let advice = hint.advice.expect("a hint has advice");
+            table.push_str(&format!("| `{}` | `{}` | {} |\n", hint.code, rule.code, in_cells(&advice)));
+        }
+    }
     for rule in rules.iter().filter(|_| reasons.iter().all(|reason| **reason != reason::OK)) {
         if let Some(advice) = &rule.improvement {
             table.push_str(&format!("| `ok` | `{}` | {} |\n", rule.code, in_cells(advice)));
@@ -368,7 +374,7 @@ fn in_cells(advice: &evidence::rule::Advice) -> String {
 /// A check with this rule and reason that did not pass.
 fn example(rule: &'static Rule, reason: &'static Reason) -> Check {
     let status = if *reason == reason::OK { Status::Pass } else { Status::Fail };
-    let verdict = Verdict { status, reason, actual: None, improvable: false };
+    let verdict = Verdict { status, reason, actual: None, improvable: false, hint: None };
     let source = KINDS[0].name;
     Check { rule, source, subject: "acme/web".into(), verdict, evidence: Evidence::None }
 }

@@ -20,7 +20,7 @@ const HARE: SourceName = SourceName::new("hare");
 const SECRET: &str = "a-credential-of-this-run";
 
 static RULE: Rule =
-    Rule { code: "made-up", expected: "something", permission: "Grant it.", improvement: None, reasons: &[] };
+    Rule { code: "made-up", expected: "something", permission: "Grant it.", improvement: None, hints: &[], reasons: &[] };
 static NOTE: ArtifactKind = ArtifactKind { name: "note", rules: &[&RULE] };
 static FRAMEWORK: Framework = Framework {
     id: "made_up",

@@ -74,14 +74,14 @@ pub(crate) static DOCUMENT: Document = Document {
     help_empty: "create a commented one with `evidence init`",
     help_too_large: "use `repos: \"*\"` in place of a very long list",
     template_head: TEMPLATE_HEAD,
-    template_active: &["sources.codehost", "bundle.signing.private_key_path"],
+    template_active: &["sources.codehost", "sources.codehost.branch", "bundle.signing.private_key_path"],
     root: &SECTION,
 };
 
 const TEMPLATE_HEAD: &str = "\
 # Configuration of the evidence tool.
 #
-# Lines like this one are comments. A line like \"#branch: main\" is a setting with its default, or with an
+# Lines like this one are comments. A line like \"#revalidate: false\" is a setting with its default, or with an
 # example if it has no default: remove the \"#\" to use it.
 # A relative path starts at the directory of this file, not at the working directory.
 # Never write a secret in this file, only the names of the environment variables that hold secrets.

@@ -146,6 +146,7 @@ pub fn template(org: &str, key_path: &str) -> String {
     file::DOCUMENT.template(&[
         ("sources.codehost.org", org),
         ("sources.codehost.repos", "*"),
+        ("sources.codehost.branch", "~DEFAULT_BRANCH"),
         ("bundle.signing.private_key_path", key_path),
     ])
 }

@@ -20,6 +20,8 @@ pub struct Rule {
     pub permission: &'static str,
     /// What is recommended beyond passing, if anything.
     pub improvement: Option<Advice>,
+    /// Further advice for a check that passes: a verdict names one of them.
+    pub hints: &'static [&'static Reason],
     /// The reasons that only its checks have.
     pub reasons: &'static [&'static Reason],
 }
@@ -44,11 +46,13 @@ pub struct Verdict<Words = String> {
     pub actual: Option<Words>,
     /// The criteria hold, and there is a recommendation beyond them.
     pub improvable: bool,
+    /// The criteria hold, and this is worth doing first: one of the rule's [`hints`](Rule::hints).
+    pub hint: Option<&'static Reason>,
 }
 
 impl Verdict {
     fn new(status: Status, reason: &'static Reason, actual: impl Into<String>) -> Verdict {
-        Verdict { status, reason, actual: Some(actual.into()), improvable: false }
+        Verdict { status, reason, actual: Some(actual.into()), improvable: false, hint: None }
     }
 
     /// The criteria hold.

@@ -26,6 +26,8 @@ const PLACES: &[&str] = &[
     "/repos/acme/web/branches/main/protection",
     "/repos/acme/web/contents/CODEOWNERS",
     "/repos/acme/web/contents/.github/CODEOWNERS",
+    "/repos/acme/web/contents/docs/CODEOWNERS",
+    "/repos/acme/web/rules/branches/main",
 ];
 
 fn recordings() -> Vec<(String, Recording)> {
@@ -134,7 +136,7 @@ fn the_sound_host_is_sound() {
     }
 }
 
-/// Each recording in each place: 6 times as many runs as recordings, for discovery and for a listed repository.
+/// Each recording in each place: 8 times as many runs as recordings, for discovery and for a listed repository.
 #[test]
 fn any_recording_in_any_place_neither_panics_nor_lies_nor_stops_the_run() {
     let mut bundles = 0;
@@ -185,6 +187,7 @@ fn terse_hosts_are_understood() {
     let bare = |path: &str, status, body| Recording::new(path, status, body);
     let file = json!({"type": "file", "content": "KiBAYWNtZS93ZWI=", "encoding": "base64"});
     let protection = json!({
+        "url": "https://h/repos/acme/web/branches/main/protection",
         "required_pull_request_reviews": {"required_approving_review_count": 1},
         "required_status_checks": {"contexts": ["build"]},
         "enforce_admins": {"enabled": true}

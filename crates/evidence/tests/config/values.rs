@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use evidence::config::{Config, ConfigError, KeySource};
 use evidence::env::{Clock, Env};
-use evidence::source::codehost::config::{CodeHostConfig, Repositories};
+use evidence::source::codehost::config::{Branch, CodeHostConfig, Repositories};
 
 use super::{MINIMAL, accept, refuse, with_host_line};
 
@@ -33,7 +33,7 @@ fn what_is_left_out_has_the_documented_default() {
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
     assert_eq!(host.token_env, "CODEHOST_TOKEN");
     assert_eq!(host.repos, Repositories::All);
-    assert_eq!(host.branch, "main");
+    assert_eq!(host.branch, Branch::Unset);
     assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule", "branch-protection"]);
     assert!(host.rate_limit_pause);
     assert_eq!(host.timeout, Duration::from_secs(60));
@@ -71,7 +71,7 @@ fn what_is_given_is_taken() {
     assert_eq!(host.token_env, "ACME_TOKEN");
     assert_eq!(host.org, "Acme");
     assert_eq!(host.repos, Repositories::Listed(vec!["web".to_owned(), "api.v2".to_owned()]));
-    assert_eq!(host.branch, "release/2026");
+    assert_eq!(host.branch.text(), "release/2026");
     assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule"]);
     assert!(!host.rate_limit_pause);
     assert_eq!(host.timeout, Duration::from_millis(2500));
@@ -102,7 +102,7 @@ fn what_is_given_is_taken() {
 fn anchors_aliases_and_merges_are_read() {
     let config = accept(include_str!("valid/anchors.yaml"));
     let host = config.source::<CodeHostConfig>().cloned().unwrap();
-    assert_eq!(host.branch, "trunk");
+    assert_eq!(host.branch.text(), "trunk");
     assert_eq!(rules(&host), ["two-factor-required", "codeowners-default-rule", "branch-protection"]);
     assert_eq!(config.bundle.signing.key, KeySource::File(PathBuf::from("acme")));
 }
@@ -191,9 +191,16 @@ fn names_of_branches_follow_git() {
                 .cloned()
                 .unwrap()
                 .branch,
-            good
+            Branch::Named(good.to_string())
         );
     }
+    // A bare `~` is nothing in YAML; this is text, with quotes and without.
+    for word in ["~DEFAULT_BRANCH", "\"~DEFAULT_BRANCH\"", "'~DEFAULT_BRANCH'"] {
+        let config = accept(with_host_line(&format!("branch: {word}")));
+        assert_eq!(config.source::<CodeHostConfig>().unwrap().branch, Branch::Default, "{word}");
+    }
+    let error = refuse(with_host_line("branch: ~default_branch"));
+    assert!(error.problems[0].help.iter().any(|help| help.contains("~DEFAULT_BRANCH")), "{error:?}");
     for bad in [
         "/a", "a/", "a//b", "a..b", "a b", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\\\b", "a@{1}", "@",
         "a.", "a.lock",

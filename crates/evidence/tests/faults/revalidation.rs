@@ -137,13 +137,13 @@ const CHANGES: &[Change] = &[
     ("checks stand in the newer list only", |host| {
         let checks = serde_json::json!({"strict": true, "checks": [{"context": "ci/new", "app_id": null}]});
         protect(host, |p| {
-            p.body(serde_json::json!({"url": "u", "required_status_checks": checks, "enforce_admins": null}))
+            p.body(serde_json::json!({"url": "https://h/protection", "required_status_checks": checks, "enforce_admins": null}))
         });
     }),
     ("sections are null", |host| {
         protect(host, |p| {
             p.body(serde_json::json!({
-                "url": "u", "required_status_checks": {"strict": null, "contexts": null, "checks": null},
+                "url": "https://h/protection", "required_status_checks": {"strict": null, "contexts": null, "checks": null},
                 "required_pull_request_reviews": {"required_approving_review_count": null}
             }))
         });

@@ -13,6 +13,8 @@ use evidence_http::{Answered, Call, CallError, Client, FailureKind, Meta, Reques
 const MAXIMUM_EMPTY_PAGES: u32 = 3;
 /// Pages at most: 100,000 repositories, twice what the largest organizations have.
 const MAXIMUM_PAGES: u64 = 1_000;
+/// Pages at most of a list about one repository: 5,000 rules, many times what the host allows.
+const MAXIMUM_LIST_PAGES: u64 = 50;
 
 /// Makes the calls.
 pub(super) struct Api<'a> {
@@ -55,6 +57,28 @@ impl Api<'_> {
         self.client.ask(&REPOSITORIES.get_at(self.base, url.clone()), &REPOSITORIES).await
     }
 
+    /// Every page of a list about one repository, one by one, and where the first one came from.
+    pub(super) async fn pages<T>(
+        &self,
+        call: &Call<Vec<T>>,
+        parameters: &[(&str, &str)],
+    ) -> Result<(Vec<T>, Meta), CallError> {
+        let first = call.url(self.base, parameters);
+        let Answered { value: mut items, meta } = self.ask(call, parameters).await?;
+        let (mut number, mut next) = (1, self.next(&first, &meta, items.len(), 1)?);
+        while let Some(url) = next {
+            number += 1;
+            if number > MAXIMUM_LIST_PAGES {
+                let text = "the list has too many pages, or its pages repeat".to_string();
+                return Err(failure(FailureKind::UnexpectedShape(text)).into());
+            }
+            let page = self.client.ask(&call.get_at(self.base, url), call).await?;
+            next = self.next(&first, &page.meta, page.value.len(), number)?;
+            items.extend(page.value);
+        }
+        Ok((items, meta))
+    }
+
     /// The first page, and the address of the last one if there are more.
     pub(super) async fn first_page(
         &self,
@@ -69,7 +93,7 @@ impl Api<'_> {
 
     /// Whether there are pages after the first one that the host does not count.
     pub(super) fn goes_on_uncounted(&self, first: &Answered<Vec<wire::Repository>>) -> bool {
-        !matches!(self.next(first, 1), Ok(None))
+        !matches!(self.next_page(first, 1), Ok(None))
     }
 
     /// The last page, for counting without reading those between.
@@ -92,7 +116,7 @@ impl Api<'_> {
                 return listing;
             }
         };
-        let mut next = self.next(&first, 1);
+        let mut next = self.next_page(&first, 1);
         listing.add(first);
         let mut number = 1;
         if let Some(last) = last.filter(|last| last.number > 1) {
@@ -104,7 +128,7 @@ impl Api<'_> {
                 number = page;
                 match answer {
                     Ok(answered) => {
-                        next = self.next(&answered, page);
+                        next = self.next_page(&answered, page);
                         listing.add(answered);
                     }
                     Err(problem) => {
@@ -135,7 +159,7 @@ impl Api<'_> {
             }
             match self.page(&url).await {
                 Ok(answered) => {
-                    next = self.next(&answered, number);
+                    next = self.next_page(&answered, number);
                     empty = if answered.value.is_empty() { empty + 1 } else { 0 };
                     listing.add(answered);
                 }
@@ -147,18 +171,29 @@ impl Api<'_> {
         }
     }
 
-    /// Where the page after `page` is. A host that sends no `Link` at all may still have more: a full page is
+    /// Where the next page is, after a page with so many items. A host that sends no `Link` at all may still have more: a full page is
     /// followed by a question for the next one, since a list that ends at 100 by accident would be a silent omission.
     fn next(
+        &self,
+        first: &Url,
+        meta: &Meta,
+        items: usize,
+        number: u64,
+    ) -> Result<Option<Url>, RequestFailure> {
+        let full = saturating_u64(items) >= PAGE_SIZE;
+        if !meta.headers.contains_key("link") && full {
+            return Ok(Some(with_page(first, number.saturating_add(1))));
+        }
+        self.link(meta, "next")
+    }
+
+    /// Where the page after `page` of the listing is.
+    fn next_page(
         &self,
         page: &Answered<Vec<wire::Repository>>,
         number: u64,
     ) -> Result<Option<Url>, RequestFailure> {
-        let full = saturating_u64(page.value.len()) >= PAGE_SIZE;
-        if !page.meta.headers.contains_key("link") && full {
-            return Ok(Some(with_page(&self.listing_url(), number.saturating_add(1))));
-        }
-        self.link(&page.meta, "next")
+        self.next(&self.listing_url(), &page.meta, page.value.len(), number)
     }
 
     fn listing_url(&self) -> Url {

@@ -1,44 +1,163 @@
 //! Asking for what one look needs: which calls it takes, and in which order. What they mean is decided in `look`.
 
+use std::collections::HashSet;
+
 use super::answer::{RefusalMeaning, said};
 use super::api::Api;
-use super::calls::{CodeownersLocation, PLACES, PROTECTION};
-use super::look::{self, Look, RepositoryName};
+use super::artifact;
+use super::calls::{CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOSITORY, RULES, RULESET};
+use super::look::{self, FileLook, FoundFile, RepositoryName};
+use super::population::Details;
+use super::record::Ruleset;
+use super::rules::branch_protection::{Classic, Rules, Unread};
 use super::wire::{Contents, File, NotAFile};
+use crate::observation::{Observation, Seen};
+use evidence_http::retry::Class;
 use evidence_http::{Answered, CallError, FailureKind, Meta, RequestFailure};
 
-/// The branch protection.
-pub(super) async fn protection(api: &Api<'_>, target: RepositoryName<'_>, branch: &str) -> Look {
+/// What the look at the classic rule brought, besides the observation.
+pub(super) struct ClassicLook {
+    pub(super) classic: Classic,
+    /// The answer was "Not Found", which may mean the repository.
+    pub(super) may_be_missing: bool,
+    /// The host answered from another address, and the answer named this repository's owner.
+    pub(super) renamed: bool,
+}
+
+/// The classic rule of a branch. `may_be_empty`: nothing shows that the repository holds anything.
+pub(super) async fn classic(
+    api: &Api<'_>,
+    target: RepositoryName<'_>,
+    branch: &str,
+    may_be_empty: bool,
+) -> (Observation, ClassicLook) {
     let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
+    let (mut observation, mut classic);
+    let (mut may_be_missing, mut renamed) = (false, false);
     match api.ask(&PROTECTION, &parameters).await {
-        Err(CallError::Failed(failure)) => Look::failed("branch protection", &failure),
-        Ok(Answered { value, meta }) => look::protection_shown(target, value, &meta),
-        Err(CallError::Refused(refused)) => look::protection_refused(target, branch, &refused),
+        Err(CallError::Failed(failure)) => {
+            let seen = look::failed("branch protection", &failure);
+            (observation, classic) = look::classic_unread(target, seen, Vec::new());
+        }
+        Ok(Answered { value, meta }) => {
+            renamed = meta.redirected_to.is_some();
+            (observation, classic) = look::protection_shown(target, value, &meta);
+        }
+        Err(CallError::Refused(refused)) => {
+            may_be_missing = said(&refused) == RefusalMeaning::NotFound;
+            (observation, classic) = look::protection_refused(target, &refused);
+        }
+    }
+    if may_be_empty && (may_be_missing || matches!(classic, Classic::NoBranch(_))) {
+        let seen = match is_empty(api, target).await {
+            Ok(true) => Some(look::empty()),
+            // That there is no such branch is known; whether there is any is not.
+            Err(failure) if !may_be_missing => Some(look::failed("branch protection", &failure)),
+            Ok(false) | Err(_) => None,
+        };
+        if let Some(seen) = seen {
+            may_be_missing = false;
+            (observation, classic) = look::classic_unread(target, seen, Vec::new());
+        }
+    }
+    (observation, ClassicLook { classic, may_be_missing, renamed })
+}
+
+/// Whether the host says that the repository is empty, asked about a file that is read anyway.
+async fn is_empty(api: &Api<'_>, target: RepositoryName<'_>) -> Result<bool, RequestFailure> {
+    let [place, ..] = &PLACES;
+    match api.ask(&place.record, &[("owner", target.owner), ("repo", target.name)]).await {
+        Ok(_) => Ok(false),
+        Err(CallError::Refused(refused)) => Ok(said(&refused) == RefusalMeaning::Empty),
+        Err(CallError::Failed(failure)) => Err(failure),
+    }
+}
+
+/// The rules that rulesets have for a branch. `renamed`: another answer has shown that this repository answers from
+/// another address.
+pub(super) async fn rules(
+    api: &Api<'_>,
+    target: RepositoryName<'_>,
+    branch: &str,
+    renamed: bool,
+) -> (Observation, Rules) {
+    let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
+    let seen = match api.pages(&RULES, &parameters).await {
+        Ok((_, meta)) if meta.redirected_to.is_some() && !renamed => look::elsewhere(target, &meta).0,
+        Ok((rules, meta)) => return look::rules_shown(target, rules, &meta),
+        Err(problem) => unread("branch rules", target, problem),
+    };
+    let observation = target.observation(&artifact::BRANCH_RULES, seen);
+    let rules = look::unread(&observation.seen).map_or(Rules::NotAsked, Rules::Unread);
+    (observation, rules)
+}
+
+/// Who can bypass a ruleset.
+pub(super) async fn ruleset(
+    api: &Api<'_>,
+    target: RepositoryName<'_>,
+    id: u64,
+    renamed: bool,
+) -> (Observation, Result<Ruleset, Unread>) {
+    let number = id.to_string();
+    let parameters = [("owner", target.owner), ("repo", target.name), ("ruleset", number.as_str())];
+    let mut shown = Ruleset::default();
+    let seen = match api.ask(&RULESET, &parameters).await {
+        Ok(Answered { meta, .. }) if meta.redirected_to.is_some() && !renamed => {
+            look::elsewhere(target, &meta).0
+        }
+        Ok(Answered { value, meta }) => {
+            shown = value;
+            look::ruleset_shown(target, id, &shown, &meta)
+        }
+        Err(problem) => unread(&format!("ruleset {id}"), target, problem),
+    };
+    let observation = target.observation(&artifact::RULESET, seen);
+    let ruleset = look::unread(&observation.seen).map_or(Ok(shown), Err);
+    (observation, ruleset)
+}
+
+/// What a call that is one of several about a repository did not bring. Warnings are given by the first of them.
+fn unread(what: &str, target: RepositoryName<'_>, problem: CallError) -> Seen {
+    match problem {
+        CallError::Failed(failure) => look::failed(what, &failure),
+        CallError::Refused(refused) => look::denied(target, what, &refused).0,
+    }
+}
+
+/// A repository that only the configuration names.
+pub(super) async fn details(api: &Api<'_>, target: RepositoryName<'_>) -> Result<Details, Seen> {
+    match api.ask(&REPOSITORY, &[("owner", target.owner), ("repo", target.name)]).await {
+        Ok(Answered { value, .. }) => Ok(Details::of(&value)),
+        Err(CallError::Refused(refused)) if refused.class == Class::NotFound => {
+            Err(Seen::Failed(look::repository_not_found()))
+        }
+        Err(CallError::Refused(refused)) => Err(look::denied(target, "repository", &refused).0),
+        Err(CallError::Failed(failure)) => Err(look::failed("repository", &failure)),
     }
 }
 
 /// The file of code owners, from the first place that has one.
-pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Look {
+pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> FileLook {
     let mut other: Option<(&str, NotAFile)> = None;
     let mut exists = false;
     let mut warnings = Vec::new();
     for place in &PLACES {
         match api.ask(&place.record, &[("owner", target.owner), ("repo", target.name)]).await {
-            Err(CallError::Failed(failure)) => return Look::failed("CODEOWNERS", &failure),
+            Err(CallError::Failed(failure)) => return FileLook::failed(target, &failure),
             Ok(Answered { value, meta }) => {
                 exists = true;
                 warnings.extend(look::moved(target, &meta));
                 match value {
                     Contents::File(file) => {
-                        if let Some(look) = look::foreign(target, &meta, file.url.as_deref()) {
-                            return look;
+                        if let Some((seen, warnings)) = look::foreign(target, &meta, file.url.as_deref()) {
+                            return FileLook::unread(target, seen).warned(warnings);
                         }
-                        let mut look = match look::file_shown(target, place.path, &file, &meta) {
+                        let look = match look::file_shown(target, place.path, &file, &meta) {
                             Some(look) => look,
                             None => raw(api, target, place, Some(&file), &meta).await,
                         };
-                        look.warnings.extend(warnings);
-                        return look;
+                        return look.warned(warnings);
                     }
                     Contents::Other(what) => {
                         other.get_or_insert((place.path, what));
@@ -47,23 +166,26 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Loo
             }
             Err(CallError::Refused(refused)) => match said(&refused) {
                 RefusalMeaning::NotFound | RefusalMeaning::Unprotected | RefusalMeaning::NoBranch => {}
-                RefusalMeaning::NotFoundElsewhere => return look::elsewhere(target, &refused.meta),
-                // Only a repository that is there can be empty.
+                RefusalMeaning::NotFoundElsewhere => {
+                    let (seen, warnings) = look::elsewhere(target, &refused.meta);
+                    return FileLook::unread(target, seen).warned(warnings);
+                }
                 RefusalMeaning::Empty => {
-                    return Look::new(look::missing("CODEOWNERS not found: the repository is empty"));
+                    let look = FileLook::unread(target, look::empty());
+                    return FileLook { found: FoundFile::Empty, ..look };
                 }
                 RefusalMeaning::TooLarge => {
-                    let mut look = raw(api, target, place, None, &refused.meta).await;
-                    look.warnings.extend(warnings);
-                    return look;
+                    return raw(api, target, place, None, &refused.meta).await.warned(warnings);
                 }
                 RefusalMeaning::Denied(_) | RefusalMeaning::LockedOut | RefusalMeaning::Nothing => {
-                    return look::denied(target, "CODEOWNERS", &refused);
+                    let (seen, warnings) = look::denied(target, "CODEOWNERS", &refused);
+                    return FileLook::unread(target, seen).warned(warnings);
                 }
             },
         }
     }
-    Look { warnings, exists, ..Look::new(look::no_file(other)) }
+    let found = if exists { FoundFile::Unread } else { FoundFile::NotFound };
+    FileLook { found, ..FileLook::unread(target, look::no_file(other)) }.warned(warnings)
 }
 
 /// The file's own bytes: for files of 1 to 3 MB, whose content the record leaves out.
@@ -73,29 +195,51 @@ async fn raw(
     place: &CodeownersLocation,
     file: Option<&File>,
     meta: &Meta,
-) -> Look {
+) -> FileLook {
     let size = file.and_then(|file| file.size);
-    match api.ask_raw(&place.raw, &[("owner", target.owner), ("repo", target.name)], size).await {
-        Ok(raw) => look::codeowners_artifact(target, place.path, file, raw.value, &raw.meta),
-        Err(CallError::Refused(refused)) => match said(&refused) {
-            RefusalMeaning::NotFound
-            | RefusalMeaning::NotFoundElsewhere
-            | RefusalMeaning::Unprotected
-            | RefusalMeaning::NoBranch
-            | RefusalMeaning::Empty => {
-                Look::new(look::broken(meta, format!("{} disappeared between two requests", place.path)))
+    let (seen, warnings) =
+        match api.ask_raw(&place.raw, &[("owner", target.owner), ("repo", target.name)], size).await {
+            Ok(raw) => return look::codeowners_artifact(target, place.path, file, raw.value, &raw.meta),
+            Err(CallError::Refused(refused)) => match said(&refused) {
+                RefusalMeaning::NotFound
+                | RefusalMeaning::NotFoundElsewhere
+                | RefusalMeaning::Unprotected
+                | RefusalMeaning::NoBranch
+                | RefusalMeaning::Empty => {
+                    let text = format!("{} disappeared between two requests", place.path);
+                    (look::broken(meta, text), Vec::new())
+                }
+                RefusalMeaning::TooLarge
+                | RefusalMeaning::Denied(_)
+                | RefusalMeaning::LockedOut
+                | RefusalMeaning::Nothing => look::denied(target, "CODEOWNERS", &refused),
+            },
+            // Of a file whose size the host has reported, it is not an answer.
+            Err(CallError::Failed(RequestFailure { kind: FailureKind::TooLarge { .. }, .. }))
+                if size.is_none() =>
+            {
+                (look::too_large(place.path, None), Vec::new())
             }
-            RefusalMeaning::TooLarge
-            | RefusalMeaning::Denied(_)
-            | RefusalMeaning::LockedOut
-            | RefusalMeaning::Nothing => look::denied(target, "CODEOWNERS", &refused),
-        },
-        // Of a file whose size the host has reported, it is not an answer.
-        Err(CallError::Failed(RequestFailure { kind: FailureKind::TooLarge { .. }, .. }))
-            if size.is_none() =>
-        {
-            look::too_large(place.path, None)
+            Err(CallError::Failed(failure)) => return FileLook::failed(target, &failure),
+        };
+    FileLook::unread(target, seen).warned(warnings)
+}
+
+/// The owners that the host calls unknown in the file at `path`.
+pub(super) async fn unknown_owners(
+    api: &Api<'_>,
+    target: RepositoryName<'_>,
+    path: &str,
+) -> (Observation, Result<HashSet<(usize, String)>, Unread>) {
+    let mut owners = HashSet::new();
+    let seen = match api.ask(&ERRORS, &[("owner", target.owner), ("repo", target.name)]).await {
+        Ok(Answered { value, meta }) => {
+            owners = look::unknown_owners(path, &value);
+            look::errors_shown(target, &value, &meta)
         }
-        Err(CallError::Failed(failure)) => Look::failed("CODEOWNERS", &failure),
-    }
+        Err(problem) => unread("CODEOWNERS errors", target, problem),
+    };
+    let observation = target.observation(&artifact::CODEOWNERS_ERRORS, seen);
+    let owners = look::unread(&observation.seen).map_or(Ok(owners), Err);
+    (observation, owners)
 }

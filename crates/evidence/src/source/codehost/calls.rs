@@ -4,12 +4,15 @@
 //! The law of what is kept: what [`wire`](super::wire) reads from a kept record is what it read from the answer. A field
 //! that got lost would be a setting that is not there any more, and nobody changed it.
 
+use std::collections::HashSet;
+
 use super::answer::said;
-use super::artifact;
 use super::look::{self, RepositoryName};
-use super::record::BranchProtection;
+use super::record::{BranchProtection, BranchRule, CodeownersErrors, Ruleset};
+use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
 use super::wire::{self, Contents, Organization, Repository};
 use crate::number::saturating_u64;
+use crate::observation::{Inspection, Observation};
 use crate::source::CollectionItem;
 use crate::source::endpoint::{Endpoint, endpoint};
 use evidence_http::{Call, Keeping, Meta, Reply};
@@ -21,16 +24,21 @@ const RAW: &str = "application/vnd.github.raw+json";
 /// Repositories per page: the most the host gives.
 pub(super) const PAGE_SIZE: u64 = 100;
 
-/// Every call, in the order in which a run makes them.
+/// Every call. The seeds of the fuzzer count on the order: a new call comes last.
 pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(ORGANIZATION, organization_offline),
     endpoint!(REPOSITORIES, repositories_offline),
     endpoint!(PROTECTION, protection_offline),
-    endpoint!(PLACES[0].record, contents_offline),
-    endpoint!(PLACES[0].raw, nothing),
     endpoint!(PLACES[1].record, contents_offline),
     endpoint!(PLACES[1].raw, nothing),
+    endpoint!(PLACES[0].record, contents_offline),
+    endpoint!(PLACES[0].raw, nothing),
     endpoint!(REPOSITORY, nothing),
+    endpoint!(RULES, rules_offline),
+    endpoint!(RULESET, nothing),
+    endpoint!(PLACES[2].record, contents_offline),
+    endpoint!(PLACES[2].raw, nothing),
+    endpoint!(ERRORS, nothing),
 ];
 
 /// The connection test, so a resumed run asks it anew. Its headers say what the token may do.
@@ -74,8 +82,12 @@ pub(super) static PROTECTION: Call<BranchProtection> = Call {
     limit: 4 * MIB,
     parse: wire::protection,
     keep: Some(Keeping {
-        // The rule, or the host's word that there is none.
-        resumable: |reply| reply.as_ref().map_or_else(|refused| said(refused).is_settled(), |_| true),
+        // A rule that passes by itself, or the host's word that there is none: the rest is judged together with
+        // rulesets, which are asked anew.
+        resumable: |reply| match reply {
+            Ok(answered) => passes_alone(&answered.value),
+            Err(refused) => said(refused).is_settled(),
+        },
         ..Keeping::new(3, wire::reduced_protection)
     }),
 };
@@ -91,20 +103,37 @@ pub(super) struct CodeownersLocation {
     pub(super) raw: Call<Vec<u8>>,
 }
 
-/// Where the file is looked for, in this order.
-pub(super) static PLACES: [CodeownersLocation; 2] = [
-    place("CODEOWNERS", "/repos/{owner}/{repo}/contents/CODEOWNERS", "once per repository"),
+/// Where the file is looked for, in the host's own order: the first that exists is the one in effect.
+pub(super) static PLACES: [CodeownersLocation; 3] = [
     place(
         ".github/CODEOWNERS",
         "/repos/{owner}/{repo}/contents/.github/CODEOWNERS",
-        "once for a repository that has no file in the root",
+        "once per repository",
+        "`codeowners-default-rule`; for `branch-protection`, whether a repository without the branch is empty",
+    ),
+    place(
+        "CODEOWNERS",
+        "/repos/{owner}/{repo}/contents/CODEOWNERS",
+        "once for a repository that has no file in `.github/`",
+        "`codeowners-default-rule`",
+    ),
+    place(
+        "docs/CODEOWNERS",
+        "/repos/{owner}/{repo}/contents/docs/CODEOWNERS",
+        "once for a repository that has no file in `.github/` or the root",
+        "`codeowners-default-rule`",
     ),
 ];
 
-const fn place(path: &'static str, name: &'static str, times: &'static str) -> CodeownersLocation {
+const fn place(
+    path: &'static str,
+    name: &'static str,
+    times: &'static str,
+    purpose: &'static str,
+) -> CodeownersLocation {
     let record = Call {
         name,
-        purpose: "`codeowners-default-rule`",
+        purpose,
         times,
         kind: Some(path),
         media_type: JSON,
@@ -131,18 +160,55 @@ const fn place(path: &'static str, name: &'static str, times: &'static str) -> C
     CodeownersLocation { path, record, raw }
 }
 
-/// Whether the host shows the repository at all.
-pub(super) static REPOSITORY: Call<()> = Call {
+/// A repository that only the configuration names: whether the host shows it, its default branch, whether it is archived.
+pub(super) static REPOSITORY: Call<Repository> = Call {
     name: "/repos/{owner}/{repo}",
-    purpose: "distinguishing \"no such repository\" from \"not visible to the token\"",
-    times: "once for a repository that `repos` lists, if its protection or its CODEOWNERS is answered with \
-            `Not Found`; never after discovery",
+    purpose: "default branch and archived state; distinguishing \"no such repository\" from \"not visible to the token\"",
+    times: "once for a repository that `repos` lists, if `branch` names no branch or an answer is `Not Found`; never \
+            after discovery",
     kind: Some("repository"),
     media_type: JSON,
     // The honest answer is under 20 kB.
     limit: MIB,
-    parse: wire::exists,
-    keep: Some(Keeping::new(6, |()| br#"{"full_name":""}"#.to_vec())),
+    parse: wire::repository,
+    keep: Some(Keeping::new(6, wire::json_bytes)),
+};
+
+/// A page of the rules that rulesets of every level have for one branch.
+pub(super) static RULES: Call<Vec<BranchRule>> = Call {
+    name: "/repos/{owner}/{repo}/rules/branches/{branch}?per_page=100",
+    purpose: "`branch-protection`: the rules of rulesets",
+    times: "once per 100 rules for a repository whose classic protection does not pass",
+    kind: Some("branch rules"),
+    media_type: JSON,
+    // A hundred rules with long lists of checks; most answers are under 10 kB.
+    limit: 4 * MIB,
+    parse: wire::rules,
+    keep: Some(Keeping { headers: &["link"], ..Keeping::new(7, wire::json_bytes) }),
+};
+
+/// A ruleset, which alone says who can bypass it.
+pub(super) static RULESET: Call<Ruleset> = Call {
+    name: "/repos/{owner}/{repo}/rulesets/{ruleset}",
+    purpose: "`branch-protection`: who can bypass a ruleset",
+    times: "once for each ruleset of a repository on whose bypass list the result depends",
+    kind: Some("rulesets"),
+    media_type: JSON,
+    limit: 4 * MIB,
+    parse: wire::ruleset,
+    keep: Some(Keeping::new(8, wire::json_bytes)),
+};
+
+/// What the host finds wrong with the CODEOWNERS file in effect.
+pub(super) static ERRORS: Call<CodeownersErrors> = Call {
+    name: "/repos/{owner}/{repo}/codeowners/errors",
+    purpose: "`codeowners-default-rule`: owners that the host does not know",
+    times: "with `codeowners_errors: true`, once for a repository whose file passes",
+    kind: Some("CODEOWNERS errors"),
+    media_type: JSON,
+    limit: 8 * MIB,
+    parse: wire::codeowners_errors,
+    keep: Some(Keeping::new(9, wire::json_bytes)),
 };
 
 /// A file with its content. That there is none in a place, or something else, is one of several answers that are
@@ -171,16 +237,27 @@ fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
 }
 
 fn protection_offline(protection: BranchProtection) -> Vec<CollectionItem> {
-    let look = look::protection_shown(TARGET, protection, &Meta::default());
-    vec![CollectionItem::Inspected(look.inspection(&artifact::PROTECTION, "acme/web".into()))]
+    let (observation, classic) = look::protection_shown(TARGET, protection, &Meta::default());
+    judged_offline(observation, Facts { classic, ..Facts::unprotected("main") })
+}
+
+/// The classic rule is absent, and no ruleset was asked who can bypass it.
+fn rules_offline(rules: Vec<BranchRule>) -> Vec<CollectionItem> {
+    let (observation, rules) = look::rules_shown(TARGET, rules, &Meta::default());
+    judged_offline(observation, Facts { rules, ..Facts::unprotected("main") })
+}
+
+fn judged_offline(observation: Observation, facts: Facts) -> Vec<CollectionItem> {
+    let verdict = branch_protection::judge(&facts);
+    let inspection = Inspection::from(observation).concluded(&BRANCH_PROTECTION, "acme/web", verdict);
+    vec![CollectionItem::Inspected(inspection)]
 }
 
 /// Nothing where the file has to be read on its own, or is none.
 fn contents_offline(contents: Contents) -> Vec<CollectionItem> {
     let Contents::File(file) = contents else { return Vec::new() };
     let look = look::file_shown(TARGET, "CODEOWNERS", &file, &Meta::default());
-    let inspection = look.map(|look| look.inspection(&artifact::CODEOWNERS, "acme/web".into()));
-    inspection.map(CollectionItem::Inspected).into_iter().collect()
+    look.map(|look| CollectionItem::Inspected(look.judged(TARGET, &HashSet::new()))).into_iter().collect()
 }
 
 /// It says nothing without another answer.

@@ -11,12 +11,13 @@
 //! owner   = "@" user / "@" organization "/" team / e-mail address
 //! ```
 //!
-//! The host skips a line it cannot read and honours the rest, so that is what happens here. The traps: a line without
+//! The host skips a line it cannot read and honours the rest, so that is what happens here. A malformed owner beside
+//! sound ones costs only itself. The traps: a line without
 //! an owner is valid and takes ownership away; the last line that matches wins, so an owner-less `*` further down
 //! cancels the default rule; `!`, `[a-z]` and `\#` mean something in gitignore and nothing here; section headings are
 //! another product's.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 /// The host does not load a file of this size or larger, in bytes: it says "under 3 MB", and counts 1,048,576 bytes
@@ -45,6 +46,8 @@ pub struct Line {
     pub pattern: String,
     /// The owners in the order written; none means that nobody owns what matches.
     pub owners: Vec<Owner>,
+    /// How many words after the pattern are no owner.
+    pub malformed: usize,
 }
 
 /// Who is asked for a review. Only the form is known, not whether there is such an account.
@@ -91,7 +94,7 @@ pub enum InvalidReason {
     BrokenEscape,
     /// A control character, as in a binary file or one in UTF-16.
     ControlCharacter,
-    /// Something after the pattern is not an owner. The host skips the whole line, its sound owners included.
+    /// Nothing after the pattern is an owner.
     Owner,
 }
 
@@ -130,11 +133,37 @@ impl CodeOwners {
         for (line, text) in (1..).zip(text.split('\n')) {
             match parse_line(text.strip_suffix('\r').unwrap_or(text)) {
                 Ok(None) => {}
-                Ok(Some((pattern, owners))) => file.rules.push(Line { line, pattern, owners }),
+                Ok(Some((pattern, owners, malformed))) => {
+                    file.rules.push(Line { line, pattern, owners, malformed });
+                }
                 Err(why) => file.invalid.push(InvalidLine { line, why }),
             }
         }
         file
+    }
+
+    /// Takes the owners out of the file that do not count; each with its line.
+    pub fn set_aside(&mut self, counts: impl Fn(usize, &Owner) -> bool) -> Vec<(usize, Owner)> {
+        let mut aside = Vec::new();
+        for Line { line, owners, .. } in &mut self.rules {
+            aside.extend(owners.extract_if(.., |owner| !counts(*line, owner)).map(|owner| (*line, owner)));
+        }
+        aside
+    }
+
+    /// The lines after `line` that leave what they match without an owner. One whose pattern comes again with an owner
+    /// leaves nothing.
+    pub fn unowned_after(&self, line: usize) -> Vec<&Line> {
+        let (mut owned, mut unowned) = (HashSet::new(), Vec::new());
+        for rule in self.rules.iter().rev().take_while(|rule| rule.line > line) {
+            if !rule.owners.is_empty() {
+                owned.insert(&rule.pattern);
+            } else if !owned.contains(&rule.pattern) {
+                unowned.push(rule);
+            }
+        }
+        unowned.reverse();
+        unowned
     }
 
     /// How many different owners the file names. Names are compared without regard to case, as the host does.
@@ -158,8 +187,8 @@ impl CodeOwners {
     }
 }
 
-/// A pattern and its owners; `None` for a blank line or a comment.
-fn parse_line(text: &str) -> Result<Option<(String, Vec<Owner>)>, InvalidReason> {
+/// A pattern, its owners, and how many words are none; `None` for a blank line or a comment.
+fn parse_line(text: &str) -> Result<Option<(String, Vec<Owner>, usize)>, InvalidReason> {
     let text = text.trim_start_matches(BLANKS);
     if text.is_empty() || text.starts_with('#') {
         return Ok(None);
@@ -175,9 +204,13 @@ fn parse_line(text: &str) -> Result<Option<(String, Vec<Owner>)>, InvalidReason>
         return Err(InvalidReason::NeverMatches);
     }
     let owners = rest.split_once('#').map_or(rest, |(owners, _)| owners);
-    let owners = owners.split(BLANKS).filter(|word| !word.is_empty());
-    let owners = owners.map(parse_owner).collect::<Option<Vec<Owner>>>();
-    owners.map(|owners| Some((pattern.to_string(), owners))).ok_or(InvalidReason::Owner)
+    let words: Vec<&str> = owners.split(BLANKS).filter(|word| !word.is_empty()).collect();
+    let owners: Vec<Owner> = words.iter().copied().filter_map(parse_owner).collect();
+    let malformed = words.len().saturating_sub(owners.len());
+    if owners.is_empty() && malformed > 0 {
+        return Err(InvalidReason::Owner);
+    }
+    Ok(Some((pattern.to_string(), owners, malformed)))
 }
 
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -256,9 +289,7 @@ impl fmt::Display for InvalidReason {
             InvalidReason::NeverMatches => "the pattern / matches nothing",
             InvalidReason::BrokenEscape => "a backslash ends the line",
             InvalidReason::ControlCharacter => "a control character in the pattern",
-            InvalidReason::Owner => {
-                "an owner is not of the form @user, @organization/team or an e-mail address"
-            }
+            InvalidReason::Owner => "no owner has the form @user, @organization/team or an e-mail address",
         })
     }
 }

@@ -1,22 +1,26 @@
 //! The collection: what is looked at, and in which order it comes out.
 
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
+use super::ask::{self, ClassicLook};
 use super::backlog::Backlog;
-use super::look::{self, Look, RepositoryName};
-use super::population::{Population, ScopedRepository, Witness};
-use super::rules;
+use super::config::{Branch, FALLBACK_BRANCH};
+use super::look::{self, FoundFile};
+use super::population::{Details, Origin, Population, ScopedRepository, Unknown};
+use super::rules::branch_protection::{Facts, Rules, Viewer, judge, next_ruleset, wants_rules};
+use super::rules::{self, BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
 use super::topic::Topic;
-use super::{CodeHostSession, artifact, ask, calls};
+use super::{CodeHostSession, artifact};
 use crate::number::saturating_u64;
-use crate::observation::{Inspection, Seen};
+use crate::observation::{Inspection, Observation};
 use crate::report::format::counted;
+use crate::rule::{Status, Verdict};
 use crate::source::{CollectionItem, Configured as _};
-use evidence_http::CallError;
-use evidence_http::retry::Class;
+use evidence_http::recorded;
 
 /// How many looks may be prepared per request in flight. One slow answer holds back the results behind it, not the
 /// requests: with a window as large as the limit of requests it would hold back both.
@@ -27,6 +31,12 @@ const WINDOW_PER_REQUEST: usize = 4;
 struct Task {
     repository: ScopedRepository,
     topic: Topic,
+}
+
+/// An observation with the requests behind it.
+async fn looked<T>(look: impl Future<Output = (Observation, T)>) -> (Observation, T) {
+    let ((observation, found), requests) = recorded(look).await;
+    (Observation { requests, ..observation }, found)
 }
 
 impl CodeHostSession {
@@ -81,66 +91,129 @@ impl CodeHostSession {
 
     async fn look(&self, task: Task) -> CollectionItem {
         let Task { repository, topic } = task;
-        let look = match &repository.witness {
-            None => self.fresh_look(&repository, topic).await,
-            Some(witness) => self.witnessed_look(&repository, topic, witness).await,
+        // A repository that only the configuration names is asked for first where the branch depends on it: every
+        // topic then knows the same of it.
+        let details = match &repository.origin {
+            Origin::Discovered(_) => Some(self.details(&repository).await),
+            Origin::Named(_) if self.asks_details() => Some(self.details(&repository).await),
+            Origin::Named(_) => None,
         };
-        let exempt = repository.archived.then_some(&rules::reason::ARCHIVED);
-        let inspection = look.inspection(topic.kind(), repository.subject);
+        let details = match details.transpose() {
+            Ok(details) => details,
+            Err(unknown) => {
+                let observation = repository.target().observation(topic.kind(), unknown.seen);
+                let requests = unknown.requests;
+                return CollectionItem::Inspected(Observation { requests, ..observation }.into());
+            }
+        };
+        let inspection = match topic {
+            Topic::Protection => self.protection(&repository, details).await,
+            Topic::Codeowners => self.codeowners(&repository).await,
+        };
+        let archived = details.is_some_and(|details| details.archived);
+        let exempt = archived.then_some(&rules::reason::ARCHIVED);
         CollectionItem::Inspected(Inspection { exempt, ..inspection })
     }
 
-    async fn fresh_look(&self, repository: &ScopedRepository, topic: Topic) -> Look {
-        let (api, target) = (self.api(), repository.target());
-        match topic {
-            Topic::Protection => ask::protection(&api, target, &self.config.branch).await,
-            Topic::Codeowners => ask::codeowners(&api, target).await,
+    /// Whether a repository that only the configuration names is always asked for: which branch is checked, or whether
+    /// it is the right one, depends on its default branch.
+    pub(super) fn asks_details(&self) -> bool {
+        self.wants(Topic::Protection) && !matches!(self.config.branch, Branch::Named(_))
+    }
+
+    /// What the host says of the repository itself.
+    async fn details<'a>(&self, repository: &'a ScopedRepository) -> Result<&'a Details, Unknown> {
+        match &repository.origin {
+            Origin::Discovered(details) => Ok(details),
+            Origin::Named(cell) => {
+                let ask = || async {
+                    let (details, requests) = recorded(ask::details(&self.api(), repository.target())).await;
+                    details.map_err(|seen| Unknown { seen, requests })
+                };
+                cell.get_or_init(ask).await.as_ref().map_err(Clone::clone)
+            }
         }
     }
 
-    async fn look_once(&self, repository: &ScopedRepository, topic: Topic, witness: &Witness) -> Look {
-        let cell = match topic {
-            Topic::Protection => &witness.protection,
-            Topic::Codeowners => &witness.codeowners,
+    async fn protection(&self, repository: &ScopedRepository, details: Option<&Details>) -> Inspection {
+        let target = repository.target();
+        let default = details.and_then(|details| details.default_branch.as_deref());
+        let branch = match (&self.config.branch, default) {
+            (Branch::Unset, _) => FALLBACK_BRANCH,
+            (Branch::Named(name), _) => name,
+            (Branch::Default, Some(default)) => default,
+            (Branch::Default, None) => return look::no_default_branch(target).into(),
         };
-        cell.get_or_init(|| self.fresh_look(repository, topic)).await.clone()
+        let may_be_empty = details.is_none_or(|details| details.may_be_empty);
+        let asked = looked(ask::classic(&self.api(), target, branch, may_be_empty)).await;
+        let (mut observation, ClassicLook { classic, may_be_missing, renamed }) = asked;
+        if may_be_missing && let Err(unknown) = self.details(repository).await {
+            return unknown.instead_of(observation).into();
+        }
+        let differs = default.filter(|default| *default != branch);
+        let mut facts = Facts {
+            branch: branch.to_string(),
+            other_default: differs.filter(|_| self.config.branch == Branch::Unset).map(str::to_string),
+            classic,
+            rules: Rules::NotAsked,
+            rulesets: BTreeMap::new(),
+            viewer: Viewer::default(),
+        };
+        let mut others = Vec::new();
+        if wants_rules(&facts) {
+            let (seen, rules) = looked(ask::rules(&self.api(), target, branch, renamed)).await;
+            facts.rules = rules;
+            others.push(seen);
+        }
+        if next_ruleset(&facts).is_some() {
+            let administers = match details {
+                Some(details) => details.administered,
+                None => self.details(repository).await.is_ok_and(|details| details.administered),
+            };
+            // The host shows the setting to owners only.
+            let owns = self.settings.two_factor_requirement_enabled.value().is_some();
+            facts.viewer = Viewer { administers, owns };
+        }
+        while let Some(id) = next_ruleset(&facts) {
+            let (seen, ruleset) = looked(ask::ruleset(&self.api(), target, id, renamed)).await;
+            facts.rulesets.insert(id, ruleset);
+            others.push(seen);
+        }
+        let verdict = judge(&facts);
+        observation.warnings.extend(look::branch_warnings(target, branch, differs, &verdict));
+        let observations = std::iter::once(observation).chain(others).collect();
+        Inspection::of(observations).concluded(&BRANCH_PROTECTION, Arc::clone(&repository.subject), verdict)
     }
 
-    /// A look at a repository that only the configuration names. "Not Found" is settled by the other answers about
-    /// it: does any of them show that it is there?
-    async fn witnessed_look(&self, repository: &ScopedRepository, topic: Topic, witness: &Witness) -> Look {
-        let mut look = self.look_once(repository, topic, witness).await;
-        if look.exists {
-            return look;
+    async fn codeowners(&self, repository: &ScopedRepository) -> Inspection {
+        let target = repository.target();
+        let (mut look, requests) = recorded(ask::codeowners(&self.api(), target)).await;
+        look.observation.requests = requests;
+        if matches!(look.found, FoundFile::NotFound)
+            && let Err(unknown) = self.details(repository).await
+        {
+            return unknown.instead_of(look.observation).into();
         }
-        // The other look will be made anyway, so it is asked first.
-        let other = topic.other();
-        if self.wants(other) && self.look_once(repository, other, witness).await.shows_repository() {
-            return look;
+        let path = match &look.found {
+            FoundFile::File { path, .. } if self.config.codeowners_errors => path.clone(),
+            _ => return look.judged(target, &HashSet::new()),
+        };
+        let judged = look.clone().judged(target, &HashSet::new());
+        let passes = judged.judgements.iter().all(|judgement| judgement.verdict.status == Status::Pass);
+        if !passes {
+            return judged;
         }
-        match witness.visible.get_or_init(|| self.visible(repository)).await {
-            Ok(true) => return look,
-            Ok(false) => {}
-            Err(other) => {
-                look.seen = other.seen.clone();
-                look.warnings.extend(other.warnings.iter().cloned());
-                return look;
+        let (observation, unknown) = looked(ask::unknown_owners(&self.api(), target, &path)).await;
+        let mut inspection = match unknown {
+            Ok(unknown) => look.judged(target, &unknown),
+            // Whoever seems to own everything may not exist.
+            Err(unread) => {
+                let verdict = Verdict::unknown(unread.reason, unread.detail);
+                let subject = Arc::clone(&repository.subject);
+                Inspection::from(look.observation).concluded(&CODEOWNERS_DEFAULT_RULE, subject, verdict)
             }
-        }
-        look.seen = Seen::Failed(look::repository_not_found(topic.name()));
-        look
-    }
-
-    /// Whether the host shows the repository. Where it says neither yes nor no, nothing follows for either.
-    async fn visible(&self, repository: &ScopedRepository) -> Result<bool, Look> {
-        let RepositoryName { owner, name } = repository.target();
-        match self.api().ask(&calls::REPOSITORY, &[("owner", owner), ("repo", name)]).await {
-            Ok(_) => Ok(true),
-            Err(CallError::Refused(refused)) if refused.class == Class::NotFound => Ok(false),
-            Err(CallError::Refused(refused)) => {
-                Err(look::denied(repository.target(), "repository", &refused))
-            }
-            Err(CallError::Failed(failure)) => Err(Look::failed("repository", &failure)),
-        }
+        };
+        inspection.observations.push(observation);
+        inspection
     }
 }

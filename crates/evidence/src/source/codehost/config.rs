@@ -34,8 +34,8 @@ pub struct CodeHostConfig {
     pub org: String,
     /// `repos`
     pub repos: Repositories,
-    /// `branch`: the branch whose protection is read, in every repository.
-    pub branch: String,
+    /// `branch`: the branch whose protection is read in every repository.
+    pub branch: Branch,
     /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
     pub rules: Vec<&'static Rule>,
     /// `rate_limit_pause`: wait for the reset when the limit is nearly used up.
@@ -52,7 +52,34 @@ pub struct CodeHostConfig {
     pub ca_file: Option<PathBuf>,
     /// `revalidate`: keep what the host answered, and ask only whether it still holds.
     pub revalidate: bool,
+    /// `codeowners_errors`: ask the host which owners it does not know.
+    pub codeowners_errors: bool,
 }
+
+/// `sources.codehost.branch`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Branch {
+    /// Not set: `main`, unless the repository is known to have another default branch.
+    Unset,
+    /// `~DEFAULT_BRANCH`: each repository's own.
+    Default,
+    /// This branch in every repository.
+    Named(String),
+}
+
+impl Branch {
+    /// As it is written in the configuration.
+    pub fn text(&self) -> &str {
+        match self {
+            Branch::Unset => FALLBACK_BRANCH,
+            Branch::Default => names::DEFAULT_BRANCH,
+            Branch::Named(name) => name,
+        }
+    }
+}
+
+/// The branch that is checked if none is set.
+pub(super) const FALLBACK_BRANCH: &str = "main";
 
 /// `sources.codehost.repos`
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,11 +143,12 @@ static REPOS: Key = Key {
 
 static BRANCH: Key = Key {
     name: "branch",
-    presence: Presence::Default(DefaultValue::Text("main")),
+    presence: Presence::Default(DefaultValue::Text(FALLBACK_BRANCH)),
     shape: Shape::Text(Format::Custom(&names::BRANCH)),
-    summary: "The branch that is checked in every repository.",
-    rule: "a valid branch name, without `refs/heads/`",
-    example: "main",
+    summary: "The branch that is checked: the same name in every repository, or ~DEFAULT_BRANCH for each repository's \
+              default branch.",
+    rule: "`~DEFAULT_BRANCH`, or a valid branch name without `refs/heads/`",
+    example: "~DEFAULT_BRANCH",
     synonyms: &["default_branch", "ref"],
 };
 
@@ -205,6 +233,17 @@ static REVALIDATE: Key = Key {
     synonyms: &["cache", "etag", "conditional", "incremental"],
 };
 
+static CODEOWNERS_ERRORS: Key = Key {
+    name: "codeowners_errors",
+    presence: Presence::Default(DefaultValue::Boolean(false)),
+    shape: Shape::Boolean,
+    summary: "Ask the host for the errors it finds in each CODEOWNERS file, and do not count owners that it calls \
+              unknown.",
+    rule: "one more request for each repository whose file has a default rule",
+    example: "true",
+    synonyms: &["check_owners", "verify_owners"],
+};
+
 /// `sources.codehost`
 static SECTION: Section = Section {
     path: "sources.codehost",
@@ -223,6 +262,7 @@ static SECTION: Section = Section {
         &REQUESTS_PER_MINUTE,
         &CA_FILE,
         &REVALIDATE,
+        &CODEOWNERS_ERRORS,
     ],
     exactly_one: &[],
     planned: &[],
@@ -240,7 +280,7 @@ pub(super) fn decode(
     let org = decoder.text(fields, &ORG);
     let repos = decoder.everything_or_list(fields, &REPOS);
     let repos = repositories(decoder, org.as_ref(), repos);
-    let branch = decoder.text(fields, &BRANCH);
+    let branch = decoder.text(fields, &BRANCH).map(branch);
     let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
@@ -250,12 +290,13 @@ pub(super) fn decode(
     let requests_per_minute = decoder.integer(fields, &REQUESTS_PER_MINUTE);
     let ca_file = decoder.path(fields, &CA_FILE);
     let revalidate = decoder.boolean(fields, &REVALIDATE);
+    let codeowners_errors = decoder.boolean(fields, &CODEOWNERS_ERRORS);
     mode?;
     Some(Arc::new(CodeHostConfig {
         token_env: token_env?.value,
         org: org?.value,
         repos: repos?,
-        branch: branch?.value,
+        branch: branch?,
         rules: rules?,
         rate_limit_pause: rate_limit_pause?,
         timeout: timeout?,
@@ -264,7 +305,17 @@ pub(super) fn decode(
         requests_per_minute: requests_per_minute?,
         ca_file,
         revalidate: revalidate?,
+        codeowners_errors: codeowners_errors?,
     }))
+}
+
+/// Which branch is meant. A default value has no place in the text.
+fn branch(Placed { value, place, .. }: Placed<String>) -> Branch {
+    match (place, value.as_str()) {
+        (Place::Nowhere, _) => Branch::Unset,
+        (_, names::DEFAULT_BRANCH) => Branch::Default,
+        _ => Branch::Named(value),
+    }
 }
 
 /// The repositories without their organization, which must be `org`.

@@ -103,7 +103,7 @@ fn cache(
     let owner = CacheOwner {
         api_url: config.api_url.as_str(),
         organization: &config.org,
-        about: &config.branch,
+        about: config.branch.text(),
         credential: token.expose(),
     };
     let resume = surroundings.resume;

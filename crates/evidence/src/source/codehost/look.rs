@@ -1,9 +1,10 @@
 //! What the code host's answers mean: the decision table for branch protection and CODEOWNERS.
 //!
 //! Nothing here asks, and the host's words are compared in `answer` only. "Not Found" is what the host says both when
-//! there is nothing and when the token may not look; which of the two it is depends on whether any other answer has shown
-//! the repository (see [`Look::shows_repository`]).
+//! there is nothing and when the token may not look; which of the two it is depends on whether the host shows the
+//! repository itself.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -13,54 +14,96 @@ use evidence_bundle::path::encode_component;
 
 use super::answer::{Denial, RefusalMeaning, said};
 use super::codeowners::{self, CodeOwners};
-use super::record::{BranchProtection, CodeownersFile, OrganizationSettings};
+use super::record::{
+    BranchProtection, BranchRule, BranchRules, CodeownersError, CodeownersErrors, CodeownersFile,
+    OrganizationSettings, Ruleset,
+};
+use super::rules::branch_protection::{
+    BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Rules, Unread,
+};
 use super::wire::{File, NotAFile};
 use super::{NAME, artifact, rules};
 use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::report::format::counted;
-use crate::rule::{Rule, Verdict, reason};
+use crate::rule::{Verdict, reason};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{Meta, Refused, RequestFailure};
 
-/// What one look at a repository brought.
+/// What a look at the CODEOWNERS file brought.
 #[derive(Debug, Clone)]
-pub(super) struct Look {
-    pub(super) seen: Seen,
-    pub(super) warnings: Vec<Warning>,
-    /// What its rule says of the artifact, if there is one.
-    pub(super) verdict: Option<(&'static Rule, Verdict)>,
-    /// Nothing that was asked says that the repository may be missing. It is also true of a look that failed, which
-    /// proves nothing: [`Look::shows_repository`] says what is proved. If it is false, "Not Found" may mean the
-    /// repository.
-    pub(super) exists: bool,
+pub(super) struct FileLook {
+    pub(super) observation: Observation,
+    pub(super) found: FoundFile,
 }
 
-impl Look {
-    pub(super) fn new(seen: Seen) -> Look {
-        Look { seen, warnings: Vec::new(), verdict: None, exists: true }
+/// The CODEOWNERS file, as far as there is one.
+#[derive(Debug, Clone)]
+pub(super) enum FoundFile {
+    /// The file in effect.
+    File {
+        /// Its path.
+        path: String,
+        /// What it says.
+        owners: CodeOwners,
+    },
+    /// The repository is empty.
+    Empty,
+    /// No answer was anything but "Not Found", which may mean the repository.
+    NotFound,
+    /// There is none, or it was not read: the observation says why.
+    Unread,
+}
+
+impl FileLook {
+    pub(super) fn unread(target: RepositoryName<'_>, seen: Seen) -> FileLook {
+        let observation = target.observation(&artifact::CODEOWNERS, seen);
+        FileLook { observation, found: FoundFile::Unread }
     }
 
-    pub(super) fn failed(what: &str, failure: &RequestFailure) -> Look {
-        let failed = Failed::of(failure);
-        Look::new(Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed }))
+    pub(super) fn failed(target: RepositoryName<'_>, failure: &RequestFailure) -> FileLook {
+        FileLook::unread(target, failed("CODEOWNERS", failure))
     }
 
-    /// The look and what it shows, as an item of the collection.
-    pub(super) fn inspection(self, kind: &'static ArtifactKind, subject: Arc<str>) -> Inspection {
-        let Look { seen, warnings, verdict, .. } = self;
-        let observation =
-            Observation { warnings, ..Observation::new(NAME, kind, Arc::clone(&subject), seen) };
-        let inspection = Inspection::from(observation);
-        match verdict {
-            Some((rule, verdict)) => inspection.judged(rule, subject, verdict),
-            None => inspection,
+    /// The same with warnings.
+    pub(super) fn warned(mut self, warnings: Vec<Warning>) -> FileLook {
+        self.observation.warnings.extend(warnings);
+        self
+    }
+
+    /// The inspection of the look, without the owners that the host calls unknown.
+    pub(super) fn judged(self, target: RepositoryName<'_>, unknown: &HashSet<(usize, String)>) -> Inspection {
+        let FileLook { observation, found } = self;
+        let subject = Arc::clone(&observation.subject);
+        let verdict = match found {
+            FoundFile::File { path, owners } => {
+                rules::default_owners::judge(&path, target.owner, owners, unknown)
+            }
+            FoundFile::Empty => {
+                Verdict::not_applicable(&rules::reason::EMPTY_REPOSITORY, "the repository is empty")
+            }
+            FoundFile::NotFound | FoundFile::Unread => return Inspection::from(observation),
+        };
+        Inspection::from(observation).concluded(&rules::CODEOWNERS_DEFAULT_RULE, subject, verdict)
+    }
+}
+
+/// There was no answer.
+pub(super) fn failed(what: &str, failure: &RequestFailure) -> Seen {
+    let failed = Failed::of(failure);
+    Seen::Failed(Failed { message: format!("{what}: {}", failed.message), ..failed })
+}
+
+/// Why something was not read, if it was not.
+pub(super) fn unread(seen: &Seen) -> Option<Unread> {
+    match seen {
+        Seen::Artifact { .. } | Seen::Withheld { .. } => None,
+        Seen::Nothing { reason, detail } | Seen::Denied { reason, detail } => {
+            Some(Unread { reason, detail: detail.clone(), refused: true })
         }
-    }
-
-    /// Whether this look proves that the repository is there. One that failed proves nothing.
-    pub(super) fn shows_repository(&self) -> bool {
-        self.exists && !matches!(self.seen, Seen::Failed(_))
+        Seen::Failed(Failed { reason, message, .. }) => {
+            Some(Unread { reason, detail: message.clone(), refused: false })
+        }
     }
 }
 
@@ -76,11 +119,16 @@ impl RepositoryName<'_> {
         format!("{}/{}", self.owner, self.name)
     }
 
+    /// What was seen of it.
+    pub(super) fn observation(self, kind: &'static ArtifactKind, seen: Seen) -> Observation {
+        Observation::new(NAME, kind, self.subject(), seen)
+    }
+
     fn artifact_name(self, kind: &str) -> String {
         encode_component(&format!("repo_{}_{}_{kind}.json", self.owner, self.name))
     }
 
-    fn warning(self, code: &str, message: String) -> Warning {
+    pub(super) fn warning(self, code: &str, message: String) -> Warning {
         Warning {
             code: code.to_string(),
             message,
@@ -92,52 +140,161 @@ impl RepositoryName<'_> {
 
 /// The organization settings of the connection test's answer.
 pub(super) fn organization(name: &str, settings: &OrganizationSettings, meta: &Meta) -> Inspection {
-    let mut look = Look::new(Seen::artifact(NAME, "org_settings.json", settings, None, meta));
-    look.verdict = Some((&rules::TWO_FACTOR_REQUIRED, rules::two_factor::judge(settings)));
-    look.inspection(&artifact::ORGANIZATION_SETTINGS, name.into())
+    let seen = Seen::artifact(NAME, "org_settings.json", settings, None, meta);
+    let observation = Observation::new(NAME, &artifact::ORGANIZATION_SETTINGS, name, seen);
+    let subject = Arc::clone(&observation.subject);
+    let verdict = rules::two_factor::judge(settings);
+    Inspection::from(observation).judged(&rules::TWO_FACTOR_REQUIRED, subject, verdict)
 }
 
-pub(super) fn protection_shown(target: RepositoryName<'_>, value: BranchProtection, meta: &Meta) -> Look {
+/// The classic rule.
+pub(super) fn protection_shown(
+    target: RepositoryName<'_>,
+    value: BranchProtection,
+    meta: &Meta,
+) -> (Observation, Classic) {
     let url = value.url.value().map(String::as_str);
-    if let Some(look) = foreign(target, meta, url) {
-        return look;
+    if let Some((seen, warnings)) = foreign(target, meta, url) {
+        return classic_unread(target, seen, warnings);
     }
-    let warnings = moved(target, meta);
     let name = target.artifact_name(artifact::PROTECTION.name);
     let seen = Seen::artifact(NAME, &name, &value, None, meta);
-    let verdict = Some((&rules::BRANCH_PROTECTION, rules::branch_protection::judge(&value)));
-    Look { seen, warnings, verdict, exists: true }
+    let mut observation = target.observation(&artifact::PROTECTION, seen);
+    observation.warnings = moved(target, meta);
+    match unread(&observation.seen) {
+        Some(unread) => (observation, Classic::Unread(unread)),
+        None => (observation, Classic::Shown(Box::new(value))),
+    }
 }
 
-pub(super) fn protection_refused(target: RepositoryName<'_>, branch: &str, refused: &Refused) -> Look {
-    let message = refused.message.as_deref().unwrap_or_default().trim();
-    let (reason, warning) = match said(refused) {
-        RefusalMeaning::Unprotected => (
-            &rules::branch_protection::BRANCH_UNPROTECTED,
-            format!("branch {branch} has no branch protection ({message})"),
-        ),
-        RefusalMeaning::NoBranch => {
-            (&rules::branch_protection::BRANCH_MISSING, format!("branch {branch} does not exist"))
+pub(super) fn classic_unread(
+    target: RepositoryName<'_>,
+    seen: Seen,
+    warnings: Vec<Warning>,
+) -> (Observation, Classic) {
+    let classic = match (&seen, unread(&seen)) {
+        (Seen::Nothing { reason, detail }, _) if **reason == BRANCH_UNPROTECTED => {
+            Classic::Absent(detail.clone())
         }
-        RefusalMeaning::NotFoundElsewhere => return elsewhere(target, &refused.meta),
-        RefusalMeaning::NotFound | RefusalMeaning::Empty => {
+        (Seen::Nothing { reason, detail }, _) if **reason == BRANCH_MISSING => {
+            Classic::NoBranch(detail.clone())
+        }
+        (Seen::Nothing { reason, .. }, _) if **reason == rules::reason::EMPTY_REPOSITORY => Classic::Empty,
+        (_, Some(unread)) => Classic::Unread(unread),
+        // Nothing brings an artifact here.
+        (_, None) => Classic::Unread(Unread {
+            reason: &reason::NO_EVIDENCE,
+            detail: "branch protection was not read".to_string(),
+            refused: false,
+        }),
+    };
+    let observation = Observation { warnings, ..target.observation(&artifact::PROTECTION, seen) };
+    (observation, classic)
+}
+
+/// What a refusal to show the classic rule says of it.
+pub(super) fn protection_refused(target: RepositoryName<'_>, refused: &Refused) -> (Observation, Classic) {
+    let message = refused.message.as_deref().unwrap_or_default().trim().to_string();
+    let (seen, warnings) = match said(refused) {
+        RefusalMeaning::Unprotected => {
+            (Seen::Nothing { reason: &BRANCH_UNPROTECTED, detail: message }, Vec::new())
+        }
+        RefusalMeaning::NoBranch => (Seen::Nothing { reason: &BRANCH_MISSING, detail: message }, Vec::new()),
+        RefusalMeaning::Empty => (empty(), Vec::new()),
+        RefusalMeaning::NotFoundElsewhere => elsewhere(target, &refused.meta),
+        RefusalMeaning::NotFound => {
             // The host hides protection from everybody but administrators behind the same words.
             let detail =
                 format!("branch protection: {} (the host shows it only to administrators)", refused.text());
-            let mut look = Look::new(Seen::Denied { reason: &reason::PERMISSION_DENIED, detail });
-            look.exists = false;
-            return look;
+            (Seen::Denied { reason: &reason::PERMISSION_DENIED, detail }, Vec::new())
         }
         RefusalMeaning::TooLarge
         | RefusalMeaning::Denied(_)
         | RefusalMeaning::LockedOut
-        | RefusalMeaning::Nothing => {
-            return denied(target, "branch protection", refused);
-        }
+        | RefusalMeaning::Nothing => denied(target, "branch protection", refused),
     };
-    let mut look = Look::new(Seen::Nothing { reason, detail: format!("{branch}: {message}") });
-    look.warnings.push(target.warning(reason.code, warning));
-    look
+    classic_unread(target, seen, warnings)
+}
+
+/// The host did not say which branch is the default, and no other is configured.
+pub(super) fn no_default_branch(target: RepositoryName<'_>) -> Observation {
+    let message = "branch protection: the host does not name the repository's default branch".to_string();
+    let failed = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
+    target.observation(&artifact::PROTECTION, Seen::Failed(failed))
+}
+
+/// What the manifest warns of: a branch that is not there or not protected, and one that is not the default.
+pub(super) fn branch_warnings(
+    target: RepositoryName<'_>,
+    branch: &str,
+    other_default: Option<&str>,
+    verdict: &Verdict,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let code = verdict.reason.code;
+    if *verdict.reason == BRANCH_UNPROTECTED {
+        let text = format!("branch {branch} has no branch protection, and no ruleset protects it");
+        warnings.push(target.warning(code, text));
+    }
+    if *verdict.reason == BRANCH_MISSING {
+        warnings.push(target.warning(code, format!("branch {branch} does not exist")));
+    }
+    // Where that decides, the check says so.
+    if let Some(default) = other_default.filter(|_| *verdict.reason != DEFAULT_BRANCH_DIFFERS) {
+        let text = format!("branch {branch} was checked, but the default branch is {default}");
+        warnings.push(target.warning(DEFAULT_BRANCH_DIFFERS.code, text));
+    }
+    warnings
+}
+
+/// The rules of rulesets.
+pub(super) fn rules_shown(
+    target: RepositoryName<'_>,
+    rules: Vec<BranchRule>,
+    meta: &Meta,
+) -> (Observation, Rules) {
+    let name = target.artifact_name(artifact::BRANCH_RULES.name);
+    let record = BranchRules { rules };
+    let observation =
+        target.observation(&artifact::BRANCH_RULES, Seen::artifact(NAME, &name, &record, None, meta));
+    match unread(&observation.seen) {
+        Some(unread) => (observation, Rules::Unread(unread)),
+        None => (observation, Rules::Shown(record.rules)),
+    }
+}
+
+/// The ruleset with this number.
+pub(super) fn ruleset_shown(target: RepositoryName<'_>, id: u64, ruleset: &Ruleset, meta: &Meta) -> Seen {
+    if ruleset.id.value() != Some(&id) {
+        return broken(meta, format!("ruleset {id}: the host answered with another ruleset"));
+    }
+    let name = target.artifact_name(&format!("{}_{id}", artifact::RULESET.name));
+    Seen::artifact(NAME, &name, ruleset, None, meta)
+}
+
+/// What the host finds wrong with the CODEOWNERS file.
+pub(super) fn errors_shown(target: RepositoryName<'_>, errors: &CodeownersErrors, meta: &Meta) -> Seen {
+    let name = target.artifact_name(artifact::CODEOWNERS_ERRORS.name);
+    Seen::artifact(NAME, &name, errors, None, meta)
+}
+
+/// The owners that the host calls unknown in the file at `path`: each with its line, in lower case.
+pub(super) fn unknown_owners(path: &str, errors: &CodeownersErrors) -> HashSet<(usize, String)> {
+    let owner = |error: &CodeownersError| {
+        let is_unknown = error.kind.value()?.trim().eq_ignore_ascii_case("unknown owner");
+        let is_here = error.path.value().is_none_or(|at| at.trim_start_matches('/') == path);
+        let line = usize::try_from(*error.line.value()?).ok()?;
+        let column = usize::try_from(*error.column.value()?).ok()?.checked_sub(1)?;
+        let rest: String = error.source.value()?.chars().skip(column).collect();
+        let owner = rest.split_whitespace().next()?.to_ascii_lowercase();
+        (is_unknown && is_here).then_some((line, owner))
+    };
+    errors.errors.value().into_iter().flatten().filter_map(owner).collect()
+}
+
+/// The repository is empty, by the host's word.
+pub(super) fn empty() -> Seen {
+    Seen::Nothing { reason: &rules::reason::EMPTY_REPOSITORY, detail: "the repository is empty".to_string() }
 }
 
 /// The repository has no file in any place; `other` is what was found in the place of one.
@@ -147,18 +304,22 @@ pub(super) fn no_file(other: Option<(&str, NotAFile)>) -> Seen {
             reason: &rules::default_owners::CODEOWNERS_NOT_A_FILE,
             detail: format!("{place} is {what}"),
         },
-        None => missing("CODEOWNERS not found in the root or in .github/"),
+        None => Seen::Nothing {
+            reason: &rules::default_owners::CODEOWNERS_MISSING,
+            detail: "CODEOWNERS not found in .github/, the root or docs/".to_string(),
+        },
     }
 }
 
-pub(super) fn missing(detail: &str) -> Seen {
-    Seen::Nothing { reason: &rules::default_owners::CODEOWNERS_MISSING, detail: detail.to_string() }
-}
-
 /// What a file's record comes to by itself; `None` if it came without the content.
-pub(super) fn file_shown(target: RepositoryName<'_>, place: &str, file: &File, meta: &Meta) -> Option<Look> {
+pub(super) fn file_shown(
+    target: RepositoryName<'_>,
+    place: &str,
+    file: &File,
+    meta: &Meta,
+) -> Option<FileLook> {
     if file.size.is_some_and(codeowners::is_too_large) {
-        return Some(too_large(place, file.size));
+        return Some(FileLook::unread(target, too_large(place, file.size)));
     }
     let content = file.content.as_deref().unwrap_or_default();
     let is_base64 = file.encoding.as_deref().is_none_or(|encoding| encoding.eq_ignore_ascii_case("base64"));
@@ -171,7 +332,8 @@ pub(super) fn file_shown(target: RepositoryName<'_>, place: &str, file: &File, m
     let decoded = match BASE64.decode(&stripped) {
         Ok(decoded) => decoded,
         Err(error) => {
-            return Some(Look::new(broken(meta, format!("{place}: the content is not base64: {error}"))));
+            let text = format!("{place}: the content is not base64: {error}");
+            return Some(FileLook::unread(target, broken(meta, text)));
         }
     };
     let length = saturating_u64(decoded.len());
@@ -180,7 +342,7 @@ pub(super) fn file_shown(target: RepositoryName<'_>, place: &str, file: &File, m
     if let Some(size) = said {
         // The answer was whole, or it would be no JSON: what was read is judged, and the difference is told.
         let text = format!("{place}: received {length} bytes, but the host reported {size}");
-        look.warnings.push(target.warning("codeowners_size_differs", text));
+        look.observation.warnings.push(target.warning("codeowners_size_differs", text));
     }
     Some(look)
 }
@@ -191,7 +353,7 @@ pub(super) fn codeowners_artifact(
     file: Option<&File>,
     decoded: Vec<u8>,
     meta: &Meta,
-) -> Look {
+) -> FileLook {
     let owners = CodeOwners::parse(&decoded);
     let size = saturating_u64(decoded.len());
     let record = CodeownersFile {
@@ -201,32 +363,55 @@ pub(super) fn codeowners_artifact(
         encoding: "base64",
         size,
     };
-    let verdict = rules::default_owners::judge(&record.path, &owners);
-    let invalid = &owners.invalid;
-    let mut warnings = Vec::new();
-    if let Some(first) = invalid.first() {
-        let count = saturating_u64(invalid.len());
-        let lines = counted(count, "invalid line", "invalid lines");
-        let text = format!("{place}: the host ignores {lines}, the first is line {}", first.line);
-        warnings.push(target.warning("codeowners_invalid_lines", text));
-    }
+    let lines = owners.invalid.iter().map(|invalid| invalid.line);
+    let malformed = owners.rules.iter().filter(|rule| rule.malformed > 0).map(|rule| rule.line);
+    let warn = |lines: Vec<usize>, code: &str, one: &str, many: &str| {
+        let first = lines.iter().min()?;
+        let count = counted(saturating_u64(lines.len()), one, many);
+        Some(target.warning(code, format!("{place}: the host ignores {count}, the first is line {first}")))
+    };
+    let warnings = [
+        warn(lines.collect(), "codeowners_invalid_lines", "invalid line", "invalid lines"),
+        warn(
+            malformed.collect(),
+            "codeowners_invalid_owners",
+            "line's malformed owner",
+            "lines' malformed owners",
+        ),
+    ];
     let name = target.artifact_name(artifact::CODEOWNERS.name);
     let seen = Seen::artifact(NAME, &name, &record, Some(decoded), meta);
-    Look { seen, warnings, verdict: Some((&rules::CODEOWNERS_DEFAULT_RULE, verdict)), exists: true }
+    let found = match seen.path() {
+        Some(_) => FoundFile::File { path: place.to_string(), owners },
+        None => FoundFile::Unread,
+    };
+    let mut observation = target.observation(&artifact::CODEOWNERS, seen);
+    observation.warnings.extend(warnings.into_iter().flatten());
+    FileLook { observation, found }
 }
 
-pub(super) fn too_large(place: &str, size: Option<u64>) -> Look {
+pub(super) fn too_large(place: &str, size: Option<u64>) -> Seen {
     let size = size.map_or_else(|| "more than 3 MB".to_string(), |size| format!("{size} bytes"));
     let detail = format!("{place}: {size}, but the host ignores CODEOWNERS files over 3 MB");
-    Look::new(Seen::Nothing { reason: &rules::default_owners::CODEOWNERS_TOO_LARGE, detail })
+    Seen::Nothing { reason: &rules::default_owners::CODEOWNERS_TOO_LARGE, detail }
 }
 
-/// The refusals that mean the same on every call about a repository.
-pub(super) fn denied(target: RepositoryName<'_>, what: &str, refused: &Refused) -> Look {
+/// The refusals that mean the same on every call about a repository: what was seen, and what to warn of.
+pub(super) fn denied(target: RepositoryName<'_>, what: &str, refused: &Refused) -> (Seen, Vec<Warning>) {
     let text = refused.text();
-    let RefusalMeaning::Denied(denial) = said(refused) else {
-        // Not the host's own verdict on this repository, or no verdict at all.
-        return Look::new(Seen::Failed(refused_failure(what, refused)));
+    let denial = match said(refused) {
+        RefusalMeaning::Denied(denial) => denial,
+        // The host hides what may not be seen behind the same words.
+        RefusalMeaning::NotFound | RefusalMeaning::NotFoundElsewhere => Denial::Permission,
+        RefusalMeaning::Unprotected
+        | RefusalMeaning::NoBranch
+        | RefusalMeaning::Empty
+        | RefusalMeaning::TooLarge
+        | RefusalMeaning::LockedOut
+        | RefusalMeaning::Nothing => {
+            // Not the host's own verdict on this repository, or no verdict at all.
+            return (Seen::Failed(refused_failure(what, refused)), Vec::new());
+        }
     };
     let reason = match denial {
         Denial::Blocked => &rules::reason::BLOCKED,
@@ -234,11 +419,11 @@ pub(super) fn denied(target: RepositoryName<'_>, what: &str, refused: &Refused) 
         Denial::SsoRequired => &rules::reason::SSO_REQUIRED,
         Denial::Permission | Denial::OrganizationPolicy => &reason::PERMISSION_DENIED,
     };
-    let mut look = Look::new(Seen::Denied { reason, detail: format!("{what}: {text}") });
+    let mut warnings = Vec::new();
     if *reason != reason::PERMISSION_DENIED {
-        look.warnings.push(target.warning(reason.code, format!("{what} was not shown: {text}")));
+        warnings.push(target.warning(reason.code, format!("{what} was not shown: {text}")));
     }
-    look
+    (Seen::Denied { reason, detail: format!("{what}: {text}") }, warnings)
 }
 
 /// A refusal as a collection error.
@@ -258,11 +443,11 @@ pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
     }
 }
 
-/// 'Not Found' for a repository that is listed in the configuration and that no answer has shown.
-pub(super) fn repository_not_found(what: &str) -> Failed {
+/// 'Not Found' for a repository that is listed in the configuration.
+pub(super) fn repository_not_found() -> Failed {
     Failed {
         reason: &reason::NOT_FOUND,
-        message: format!("{what}: Not Found: the repository does not exist, or the token cannot see it"),
+        message: "repository: Not Found: it does not exist, or the token cannot see it".to_string(),
         status: Some(404),
         request_id: None,
     }
@@ -279,7 +464,11 @@ pub(super) fn broken(meta: &Meta, message: String) -> Seen {
 
 /// A transferred repository answers under its old name, from wherever it is now. Settings of somebody else's
 /// repository are no evidence about this organization.
-pub(super) fn foreign(target: RepositoryName<'_>, meta: &Meta, url: Option<&str>) -> Option<Look> {
+pub(super) fn foreign(
+    target: RepositoryName<'_>,
+    meta: &Meta,
+    url: Option<&str>,
+) -> Option<(Seen, Vec<Warning>)> {
     meta.redirected_to.as_ref()?;
     let owner = url.and_then(|url| url.split_once("/repos/")).and_then(|(_, rest)| rest.split('/').next());
     let Some(owner) = owner else { return Some(elsewhere(target, meta)) };
@@ -288,18 +477,15 @@ pub(super) fn foreign(target: RepositoryName<'_>, meta: &Meta, url: Option<&str>
     }
     let owner = evidence_http::single_line(owner);
     let text = format!("the repository was transferred to {owner} and was not collected");
-    let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.clone() });
-    look.warnings.push(target.warning("repository_transferred", text));
-    Some(look)
+    let warnings = vec![target.warning("repository_transferred", text.clone())];
+    Some((Seen::Denied { reason: &reason::NOT_FOUND, detail: text }, warnings))
 }
 
 /// An answer from another place that does not say whose repository it is about: nothing follows from it.
-pub(super) fn elsewhere(target: RepositoryName<'_>, meta: &Meta) -> Look {
+pub(super) fn elsewhere(target: RepositoryName<'_>, meta: &Meta) -> (Seen, Vec<Warning>) {
     let text = "the host answers for another repository: this one was renamed or transferred; configure its current \
                 name";
-    let mut look = Look::new(Seen::Denied { reason: &reason::NOT_FOUND, detail: text.to_string() });
-    look.warnings = moved(target, meta);
-    look
+    (Seen::Denied { reason: &reason::NOT_FOUND, detail: text.to_string() }, moved(target, meta))
 }
 
 pub(super) fn moved(target: RepositoryName<'_>, meta: &Meta) -> Vec<Warning> {

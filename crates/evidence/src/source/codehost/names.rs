@@ -10,6 +10,11 @@ const MAX_NAME: usize = 100;
 /// The longest branch name, in bytes.
 const MAX_BRANCH: usize = 255;
 
+/// Whether this is the name of a branch, and not a word for one.
+pub(super) fn is_branch(text: &str) -> bool {
+    text != DEFAULT_BRANCH && !text.is_empty() && branch(text).is_ok()
+}
+
 /// The name of an organization.
 pub(super) static ORGANIZATION: CustomFormat = CustomFormat {
     noun: "the name of an organization",
@@ -32,14 +37,17 @@ pub(super) static REPOSITORY: CustomFormat = CustomFormat {
     max_length: None,
 };
 
-/// The name of a branch.
+/// Each repository's default branch: the host's own word for it in rulesets. No branch can have this name.
+pub(super) const DEFAULT_BRANCH: &str = "~DEFAULT_BRANCH";
+
+/// The name of a branch, or [`DEFAULT_BRANCH`].
 pub(super) static BRANCH: CustomFormat = CustomFormat {
     noun: "the name of a branch",
     shown: "text",
     hint: None,
     ignores_case: false,
     check: branch,
-    pattern: "^[^\\s~^:?*\\[\\\\/]([^\\s~^:?*\\[\\\\]*[^\\s~^:?*\\[\\\\/.])?$",
+    pattern: "^(~DEFAULT_BRANCH|[^\\s~^:?*\\[\\\\/]([^\\s~^:?*\\[\\\\]*[^\\s~^:?*\\[\\\\/.])?)$",
     max_length: Some(MAX_BRANCH),
 };
 
@@ -94,6 +102,13 @@ pub(super) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
 }
 
 fn branch(text: &str) -> Result<(), Complaint> {
+    if text == DEFAULT_BRANCH {
+        return Ok(());
+    }
+    if text.starts_with('~') {
+        return Err(Complaint::new(format!("{} is not a valid branch name", quote(text)))
+            .help(format!("write {} for each repository's default branch", quote(DEFAULT_BRANCH))));
+    }
     let refuse = |why: &str| {
         Complaint::new(format!("{} is not a valid branch name: {why}", quote(text)))
             .help("write the branch name exactly as `git branch` shows it")

@@ -3,6 +3,7 @@
 use super::artifact;
 use super::calls::{self, PAGE_SIZE};
 use super::config::Repositories;
+use super::topic::Topic;
 use super::{CodeHostSession, connect, wire};
 use crate::number::saturating_u64;
 use crate::source::{Configured as _, ConnectError, Plan, Session as _};
@@ -32,6 +33,10 @@ impl CodeHostSession {
         }
         // A repository that only the configuration names may have to be asked for itself.
         if matches!(self.config.repos, Repositories::Listed(_)) {
+            plan.requests_maximum += repositories;
+            plan.requests_minimum += if self.asks_details() { repositories } else { 0 };
+        }
+        if self.config.codeowners_errors && self.wants(Topic::Codeowners) {
             plan.requests_maximum += repositories;
         }
         for topic in self.topics() {

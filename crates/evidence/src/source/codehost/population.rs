@@ -7,21 +7,67 @@ use tokio::sync::OnceCell;
 
 use super::api::RepositoryListing;
 use super::config::Repositories;
-use super::look::{Look, RepositoryName};
-use super::{CodeHostSession, look};
-use crate::observation::{Failed, Seen};
+use super::look::RepositoryName;
+use super::{CodeHostSession, look, names, wire};
+use crate::observation::{Failed, Observation, Seen};
 use crate::rule::reason;
 use crate::source::CollectionItem;
-use evidence_http::CallError;
+use evidence_http::{Asked, CallError};
 
 /// A repository in scope.
 #[derive(Debug, Clone)]
 pub(super) struct ScopedRepository {
     /// Owner and name: what everything about it is called, shared by all of it.
     pub(super) subject: Arc<str>,
+    pub(super) origin: Origin,
+}
+
+/// How it is known that a repository is there.
+#[derive(Debug, Clone)]
+pub(super) enum Origin {
+    /// Discovery listed it.
+    Discovered(Details),
+    /// Only the configuration names it. The host is asked at most once, by whichever look needs it first.
+    Named(Arc<OnceCell<Result<Details, Unknown>>>),
+}
+
+/// Nothing is known of a repository: why, and what was asked.
+#[derive(Debug, Clone)]
+pub(super) struct Unknown {
+    pub(super) seen: Seen,
+    pub(super) requests: Vec<Asked>,
+}
+
+impl Unknown {
+    /// The observation of a look that says nothing without it.
+    pub(super) fn instead_of(self, observation: Observation) -> Observation {
+        let requests = observation.requests.into_iter().chain(self.requests).collect();
+        Observation { seen: self.seen, requests, ..observation }
+    }
+}
+
+/// What the host says of a repository itself.
+#[derive(Debug, Clone)]
+pub(super) struct Details {
     pub(super) archived: bool,
-    /// For a repository that only the configuration names: what its answers say together.
-    pub(super) witness: Option<Arc<Witness>>,
+    pub(super) default_branch: Option<Arc<str>>,
+    /// The token's user administers it.
+    pub(super) administered: bool,
+    /// Its size does not show that it holds something.
+    pub(super) may_be_empty: bool,
+}
+
+impl Details {
+    pub(super) fn of(repository: &wire::Repository) -> Details {
+        // The name becomes part of an address.
+        let default_branch = repository.default_branch.as_deref().filter(|name| names::is_branch(name));
+        Details {
+            archived: repository.archived.unwrap_or(false),
+            default_branch: default_branch.map(Arc::from),
+            administered: repository.permissions.as_ref().and_then(|found| found.admin).unwrap_or(false),
+            may_be_empty: repository.size.is_none_or(|size| size == 0),
+        }
+    }
 }
 
 impl ScopedRepository {
@@ -29,14 +75,6 @@ impl ScopedRepository {
         let (owner, name) = self.subject.split_once('/').unwrap_or_default();
         RepositoryName { owner, name }
     }
-}
-
-/// What the answers about one repository say together: each look is made once, whoever needs it first.
-#[derive(Debug, Default)]
-pub(super) struct Witness {
-    pub(super) protection: OnceCell<Look>,
-    pub(super) codeowners: OnceCell<Look>,
-    pub(super) visible: OnceCell<Result<bool, Look>>,
 }
 
 /// The repositories in scope, and what could not be found out about them.
@@ -56,8 +94,7 @@ impl CodeHostSession {
             Repositories::Listed(names) => {
                 let repositories = names.iter().map(|name| ScopedRepository {
                     subject: self.subject(name),
-                    archived: false,
-                    witness: Some(Arc::default()),
+                    origin: Origin::Named(Arc::default()),
                 });
                 Population { discovered: None, repositories: repositories.collect(), found: Vec::new() }
             }
@@ -90,8 +127,7 @@ impl CodeHostSession {
                 }
                 Ok(name) => repositories.push(ScopedRepository {
                     subject: self.subject(&name),
-                    archived: repository.archived.unwrap_or(false),
-                    witness: None,
+                    origin: Origin::Discovered(Details::of(repository)),
                 }),
                 Err(problem) => self.undiscovered(&mut found, &problem),
             }

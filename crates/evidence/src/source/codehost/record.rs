@@ -52,7 +52,7 @@ pub struct BranchProtection {
 pub struct RequiredReviews {
     /// Who may dismiss reviews.
     #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
-    pub dismissal_restrictions: Field<DismissalRestrictions>,
+    pub dismissal_restrictions: Field<Actors>,
     /// Whether a new commit dismisses reviews.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub dismiss_stale_reviews: Field<bool>,
@@ -62,11 +62,14 @@ pub struct RequiredReviews {
     /// How many approving reviews are required.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub required_approving_review_count: Field<u64>,
+    /// Who may merge without the required review.
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
+    pub bypass_pull_request_allowances: Field<Actors>,
 }
 
-/// `dismissal_restrictions`, reduced to names: the host sends whole profiles of people, which are not evidence.
+/// Users, teams and apps, reduced to names: the host sends whole profiles of people, which are not evidence.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct DismissalRestrictions {
+pub struct Actors {
     /// Users.
     #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
     pub users: Field<Vec<UserName>>,
@@ -107,8 +110,8 @@ pub struct RequiredStatusChecks {
     pub checks: Field<Vec<StatusCheck>>,
 }
 
-/// One of `required_status_checks.checks`.
-#[derive(Debug, Clone, Deserialize)]
+/// A required status check.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StatusCheck {
     /// The check's name.
     pub context: String,
@@ -123,6 +126,112 @@ pub struct EnforceAdmins {
     /// Whether the rule holds for administrators.
     #[serde(default, skip_serializing_if = "Field::is_absent")]
     pub enabled: Field<bool>,
+}
+
+/// `repo_{owner}_{repo}_branch_rules.json`: what the rulesets of every level demand of the branch.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct BranchRules {
+    /// The active rules, as the host lists them.
+    pub rules: Vec<BranchRule>,
+}
+
+/// A rule of a ruleset, reduced to what is judged.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct BranchRule {
+    /// What it demands, such as `pull_request`.
+    #[serde(default, rename = "type", skip_serializing_if = "Field::is_absent")]
+    pub kind: Field<String>,
+    /// The parameters that are judged; absent for a rule of another type.
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
+    pub parameters: Field<RuleParameters>,
+    /// `Repository`, `Organization` or `Enterprise`.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub ruleset_source_type: Field<String>,
+    /// Whose ruleset it is.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub ruleset_source: Field<String>,
+    /// The number of its ruleset.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub ruleset_id: Field<u64>,
+}
+
+/// `parameters` of a rule of a ruleset.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct RuleParameters {
+    /// How many approving reviews are required.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub required_approving_review_count: Field<u64>,
+    /// The required status checks.
+    #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
+    pub required_status_checks: Field<Vec<StatusCheck>>,
+    /// The required workflows.
+    #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
+    pub workflows: Field<Vec<Workflow>>,
+}
+
+/// A required workflow.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Workflow {
+    /// Its file.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub path: Field<String>,
+}
+
+/// `repo_{owner}_{repo}_ruleset_{id}.json`: who can bypass a ruleset.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Ruleset {
+    /// Its number.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub id: Field<u64>,
+    /// Who can bypass it. The host leaves it out for users who cannot change the ruleset, which is not the same as an
+    /// empty list.
+    #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
+    pub bypass_actors: Field<Vec<BypassActor>>,
+    /// Whether the token's own user can bypass it: `always`, `pull_requests_only`, `never` or `exempt`.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub current_user_can_bypass: Field<String>,
+}
+
+/// One of `bypass_actors`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct BypassActor {
+    /// The number of the team, app, user or role.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub actor_id: Field<i64>,
+    /// `RepositoryRole`, `OrganizationAdmin`, `Team`, `Integration`, `DeployKey`, `User` or `EnterpriseOwner`.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub actor_type: Field<String>,
+    /// `always`, `pull_request` or `exempt`; absent means `always`.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub bypass_mode: Field<String>,
+}
+
+/// `repo_{owner}_{repo}_codeowners_errors.json`: what the host finds wrong with the CODEOWNERS file.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct CodeownersErrors {
+    /// The problems.
+    #[serde(default, deserialize_with = "sections", skip_serializing_if = "Field::is_absent")]
+    pub errors: Field<Vec<CodeownersError>>,
+}
+
+/// One of `errors`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct CodeownersError {
+    /// The line, from 1.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub line: Field<u64>,
+    /// The character in the line, from 1.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub column: Field<u64>,
+    /// What is wrong, such as `Unknown owner`.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub kind: Field<String>,
+    /// The line as it is in the file.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub source: Field<String>,
+    /// The file.
+    #[serde(default, skip_serializing_if = "Field::is_absent")]
+    pub path: Field<String>,
 }
 
 /// `repo_{owner}_{repo}_codeowners.json`: exactly the specification's fields.

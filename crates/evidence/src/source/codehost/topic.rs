@@ -32,18 +32,12 @@ impl Topic {
         }
     }
 
-    pub(super) fn other(self) -> Topic {
-        match self {
-            Topic::Protection => Topic::Codeowners,
-            Topic::Codeowners => Topic::Protection,
-        }
-    }
-
-    /// Requests at most: a CODEOWNERS file may be in the second place, and so large that it is read once more.
+    /// Requests at most. Branch protection: the classic rule, a page of rules, and one ruleset; for a repository that has
+    /// neither the branch nor any content, whether it is empty. CODEOWNERS: three places, and the file's own bytes.
     pub(super) fn most_requests(self) -> u64 {
         match self {
-            Topic::Protection => 1,
-            Topic::Codeowners => 3,
+            Topic::Protection => 3,
+            Topic::Codeowners => 4,
         }
     }
 

@@ -13,7 +13,8 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::record::{BranchProtection, OrganizationSettings};
+use super::record::{BranchProtection, BranchRule, CodeownersErrors, OrganizationSettings, Ruleset};
+use super::rules::branch_protection;
 use crate::json::{Object, object};
 use crate::observation::Field;
 use evidence_http::ParseError;
@@ -51,8 +52,8 @@ pub(super) fn reduced_organization(organization: &Organization) -> Vec<u8> {
     json_bytes(&kept)
 }
 
-/// One item of `GET /orgs/{org}/repos`
-#[derive(Debug, Clone, Deserialize, Serialize)]
+/// One item of `GET /orgs/{org}/repos`, or `GET /repos/{owner}/{repo}`
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
 pub(super) struct Repository {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<u64>,
@@ -62,6 +63,20 @@ pub(super) struct Repository {
     pub(super) name: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) archived: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) default_branch: Option<String>,
+    /// In KiB, recalculated now and then: 0 for an empty repository, and for a new one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) size: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) permissions: Option<Permissions>,
+}
+
+/// What the token's user may do in a repository.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub(super) struct Permissions {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) admin: Option<bool>,
 }
 
 /// What a page of the listing may weigh in memory. A hundred repositories with long names are 15 kB; pages of whoever is
@@ -71,7 +86,7 @@ const PAGE_WEIGHT: usize = 128 * 1024;
 impl Repository {
     fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::capacity);
-        size_of::<Repository>() + text(&self.full_name) + text(&self.name)
+        size_of::<Repository>() + text(&self.full_name) + text(&self.name) + text(&self.default_branch)
     }
 }
 
@@ -88,18 +103,14 @@ pub(super) fn repositories(bytes: &[u8]) -> Result<Vec<Repository>, ParseError> 
 
 /// `GET /repos/{owner}/{repo}/branches/{branch}/protection`
 ///
-/// A section that is not configured is left out, so an object with none of them would read as a rule that requires
-/// nothing. The host's answer always has its own address; one without is something else.
+/// A section that is not configured is left out, so any object would read as a rule that requires nothing. The host's
+/// answer always has its own address; one with another address, or none, is something else.
 pub(super) fn protection(bytes: &[u8]) -> Result<BranchProtection, ParseError> {
     let protection: BranchProtection = object(bytes)?;
-    let is_rule = protection.url.value().is_some()
-        || protection.required_pull_request_reviews.value().is_some()
-        || protection.required_status_checks.value().is_some()
-        || protection.enforce_admins.value().is_some();
-    if is_rule {
+    if protection.url.value().is_some_and(|url| url.ends_with("/protection")) {
         Ok(protection)
     } else {
-        Err(ParseError::Shape("no field of a branch protection".to_string()))
+        Err(ParseError::Shape("its url is not that of a branch protection".to_string()))
     }
 }
 
@@ -121,11 +132,40 @@ pub(super) fn reduced_protection(protection: &BranchProtection) -> Vec<u8> {
     json_bytes(&kept)
 }
 
-/// `GET /repos/{owner}/{repo}`, of which only the existence matters. It proves something, so it must be a repository.
-pub(super) fn exists(bytes: &[u8]) -> Result<(), ParseError> {
+/// `GET /repos/{owner}/{repo}/rules/branches/{branch}`: rules of types that are not judged lose their parameters.
+pub(super) fn rules(bytes: &[u8]) -> Result<Vec<BranchRule>, ParseError> {
+    let rules: Vec<BranchRule> = Object::all(serde_json::from_slice(bytes)?);
+    if rules.iter().any(|rule| rule.kind.value().is_none()) {
+        return Err(ParseError::Shape("a rule without a type".to_string()));
+    }
+    Ok(rules.into_iter().map(branch_protection::reduced).collect())
+}
+
+/// `GET /repos/{owner}/{repo}/rulesets/{ruleset_id}`
+pub(super) fn ruleset(bytes: &[u8]) -> Result<Ruleset, ParseError> {
+    let ruleset: Ruleset = object(bytes)?;
+    if ruleset.id.value().is_some() {
+        Ok(ruleset)
+    } else {
+        Err(ParseError::Shape("no id of a ruleset".to_string()))
+    }
+}
+
+/// `GET /repos/{owner}/{repo}/codeowners/errors`
+pub(super) fn codeowners_errors(bytes: &[u8]) -> Result<CodeownersErrors, ParseError> {
+    let errors: CodeownersErrors = object(bytes)?;
+    if errors.errors.value().is_some() {
+        Ok(errors)
+    } else {
+        Err(ParseError::Shape("no list of errors".to_string()))
+    }
+}
+
+/// `GET /repos/{owner}/{repo}`. That it exists proves something, so it must be a repository.
+pub(super) fn repository(bytes: &[u8]) -> Result<Repository, ParseError> {
     let repository: Repository = object(bytes)?;
     if repository.id.is_some() || repository.full_name.is_some() {
-        Ok(())
+        Ok(repository)
     } else {
         Err(ParseError::Shape("neither the id nor the name of a repository".to_string()))
     }
@@ -249,7 +289,7 @@ mod tests {
             let bytes = text.as_bytes();
             assert!(is_shape(Organization::parse(bytes)), "organization {text}");
             assert!(is_shape(protection(bytes)), "protection {text}");
-            assert!(is_shape(exists(bytes)), "repository {text}");
+            assert!(is_shape(repository(bytes)), "repository {text}");
             // An empty list is an empty directory.
             if text != "[]" {
                 assert!(is_shape(Contents::parse(bytes)), "contents {text}");
@@ -258,6 +298,35 @@ mod tests {
         assert!(matches!(protection(b""), Err(ParseError::Broken(_))));
         assert!(matches!(protection(b"{\"url\": \"u\""), Err(ParseError::Broken(_))));
         assert!(matches!(protection(b"["), Err(ParseError::Broken(_))));
+    }
+
+    /// What looks like a rule and is another part of the host says nothing about the branch.
+    #[test]
+    fn a_protection_has_its_own_address() {
+        let body = |url: &str| format!(r#"{{"url": "{url}", "enforce_admins": {{"enabled": true}}}}"#);
+        let own = "https://h/repos/acme/web/branches/main/protection";
+        assert!(protection(body(own).as_bytes()).is_ok());
+        for other in ["", "u", "https://h/repos/acme/web", "https://h/repos/a/b/branches/main/protection/x"] {
+            assert!(is_shape(protection(body(other).as_bytes())), "{other}");
+        }
+        assert!(is_shape(protection(br#"{"enforce_admins": {"enabled": true}}"#)));
+    }
+
+    /// Rules of types that are not judged may hold anything, and come to nothing.
+    #[test]
+    fn rules_are_reduced_to_what_is_judged() {
+        let text = r#"[{"type": "deletion", "ruleset_id": 7},
+            {"type": "merge_queue", "parameters": {"check_response_timeout_minutes": 5}},
+            {"type": "pull_request", "parameters": {"required_approving_review_count": 1, "x": 2}}]"#;
+        let rules = rules(text.as_bytes()).unwrap();
+        assert_eq!(rules.iter().filter(|rule| rule.parameters.value().is_some()).count(), 1);
+        let kept = serde_json::to_value(&rules).unwrap();
+        assert_eq!(kept[2]["parameters"], json!({"required_approving_review_count": 1}));
+        for text in ["{}", "[[]]", "[{}]", "[{\"type\": null}]", "null"] {
+            assert!(super::rules(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(super::rules(b"[]").unwrap().is_empty());
+        assert!(is_shape(ruleset(br#"{"bypass_actors": []}"#)) && is_shape(codeowners_errors(b"{}")));
     }
 
     /// A list would be taken for the fields of the section in their order: a rule that nobody has set.
@@ -273,7 +342,8 @@ mod tests {
             r#""enforce_admins": ["u", true]"#,
         ];
         for section in sections {
-            assert!(is_shape(protection(format!("{{\"url\": \"u\", {section}}}").as_bytes())), "{section}");
+            let body = format!("{{\"url\": \"https://h/protection\", {section}}}");
+            assert!(is_shape(protection(body.as_bytes())), "{section}");
         }
     }
 

@@ -18,6 +18,7 @@ pub static ADMINISTRATORS: Rule = Rule {
                  service account's client id, and set admin_email to a user who can read administrator roles and \
                  users.",
     improvement: None,
+    hints: &[],
     reasons: &[
         &INACTIVE_ADMINISTRATOR,
         &TOO_FEW_SUPER_ADMINISTRATORS,

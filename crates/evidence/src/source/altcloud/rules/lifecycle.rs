@@ -11,6 +11,7 @@ pub static USER_LIFECYCLE_LOG: Rule = Rule {
     permission: "Delegate the scope admin.reports.audit.readonly to the service account's client id, and let \
                  admin_email have the privilege Reports.",
     improvement: None,
+    hints: &[],
     reasons: &[],
 };
 

@@ -18,6 +18,7 @@ pub static PASSWORD_POLICY: Rule = Rule {
         title: "passwords of fewer than 14 characters are allowed",
         remediation: "Raise the minimum length in the account's password policy to 14.",
     }),
+    hints: &[],
     reasons: &[&PASSWORD_POLICY_MISSING, &PASSWORD_TOO_SHORT, &PASSWORD_CHARACTERS_NOT_REQUIRED],
 };
 

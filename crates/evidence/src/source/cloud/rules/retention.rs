@@ -21,6 +21,7 @@ pub static LOG_RETENTION: Rule = Rule {
         title: "some log groups keep their events for less than a year",
         remediation: "Set the retention of the log groups to 365 days or more, or let them never expire.",
     }),
+    hints: &[],
     reasons: &[&LOG_RETENTION_TOO_SHORT, &NO_LOG_GROUPS],
 };
 

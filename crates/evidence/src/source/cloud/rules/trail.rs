@@ -18,6 +18,7 @@ pub static AUDIT_TRAIL: Rule = Rule {
     permission: "Allow `cloudtrail:DescribeTrails`, `cloudtrail:GetTrailStatus` and `cloudtrail:GetEventSelectors` to \
                  the user or role that collects.",
     improvement: None,
+    hints: &[],
     reasons: &[
         &AUDIT_TRAIL_MISSING,
         &AUDIT_TRAIL_NOT_LOGGING,

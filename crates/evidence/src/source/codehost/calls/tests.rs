@@ -88,12 +88,39 @@ fn protections() -> impl Strategy<Value = Value> {
     let checks =
         with("contexts", contexts, with("checks", list(one("context")), fields(&["strict"], flag.clone())));
     let admins = with("url", Just(json!("u")), fields(&["enabled"], flag));
-    let top = with("url", "[a-z]{0,5}".prop_map(Value::String), Just(json!({"other": 1})));
+    let top = with(
+        "url",
+        "[a-z]{0,5}".prop_map(|text| Value::String(format!("{text}/protection"))),
+        Just(json!({"other": 1})),
+    );
     with(
         "required_pull_request_reviews",
         reviews,
         with("required_status_checks", checks, with("enforce_admins", admins, top)),
     )
+}
+
+fn rules() -> impl Strategy<Value = Value> {
+    let kind =
+        proptest::sample::select(vec!["pull_request", "required_status_checks", "workflows", "deletion"]);
+    let parameters = with(
+        "required_status_checks",
+        list(one("context")),
+        with(
+            "workflows",
+            list(one("path")),
+            fields(&["required_approving_review_count"], any::<u8>().prop_map(Value::from)),
+        ),
+    );
+    let rule = with(
+        "parameters",
+        parameters,
+        fields(&["ruleset_id", "ruleset_source", "ruleset_source_type"], text()),
+    );
+    (kind, rule).prop_map(|(kind, mut rule)| {
+        rule["type"] = json!(kind);
+        rule
+    })
 }
 
 proptest! {
@@ -114,8 +141,30 @@ proptest! {
     }
 
     #[test]
-    fn pages_survive(page in proptest::collection::vec(fields(&["id", "full_name", "name", "archived"], text()), 0..4)) {
+    fn pages_survive(
+        page in proptest::collection::vec(
+            with("permissions", fields(&["admin", "pull"], text()), fields(
+                &["id", "full_name", "name", "archived", "default_branch", "size"], text())), 0..4)
+    ) {
         survives(Value::Array(page).to_string().as_bytes(), &REPOSITORIES);
+    }
+
+    #[test]
+    fn rules_survive(rules in proptest::collection::vec(rules(), 0..4)) {
+        survives(Value::Array(rules).to_string().as_bytes(), &RULES);
+    }
+
+    #[test]
+    fn rulesets_survive(
+        value in with(
+            "bypass_actors",
+            list(fields(&["actor_type", "actor_id", "bypass_mode"], text())),
+            fields(&["id", "current_user_can_bypass", "name"], text()),
+        ),
+        errors in with("errors", list(fields(&["line", "column", "kind", "source", "path"], text())), Just(json!({}))),
+    ) {
+        survives(value.to_string().as_bytes(), &RULESET);
+        survives(errors.to_string().as_bytes(), &ERRORS);
     }
 
     #[test]
@@ -134,7 +183,7 @@ proptest! {
 /// The strategies reach what they are for.
 #[test]
 fn what_hosts_send_survives() {
-    let protection = json!({"url": "u", "required_status_checks": {"strict": true, "contexts": [], "checks":
+    let protection = json!({"url": "https://h/protection", "required_status_checks": {"strict": true, "contexts": [], "checks":
         [{"context": "ci", "app_id": 1}]}, "required_pull_request_reviews": {"dismissal_restrictions": {"users":
         [{"login": "ada", "id": 1}], "teams": [], "apps": [{"slug": "bot"}]}, "required_approving_review_count": 2},
         "enforce_admins": {"url": "u", "enabled": true}});
@@ -153,7 +202,18 @@ fn what_hosts_send_survives() {
     ] {
         assert!(survives(contents.as_bytes(), &PLACES[0].record), "{contents}");
     }
-    assert!(survives(br#"{"id": 7}"#, &REPOSITORY));
+    assert!(survives(
+        br#"{"id": 7, "default_branch": "trunk", "permissions": {"admin": true}}"#,
+        &REPOSITORY
+    ));
+    let rules = json!([{"type": "pull_request", "ruleset_id": 1, "ruleset_source_type": "Enterprise", "parameters":
+        {"required_approving_review_count": 1}}, {"type": "deletion"}, {"type": "required_status_checks", "parameters":
+        {"required_status_checks": [{"context": "ci", "integration_id": 1}]}}]);
+    assert!(survives(rules.to_string().as_bytes(), &RULES));
+    let ruleset = json!({"id": 1, "bypass_actors": [{"actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode":
+        "always"}], "current_user_can_bypass": "never"});
+    assert!(survives(ruleset.to_string().as_bytes(), &RULESET));
+    assert!(survives(br#"{"errors": [{"line": 1, "column": 3, "kind": "Unknown owner"}]}"#, &ERRORS));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A CODEOWNERS file assigns an owner to every file.
 
+use std::collections::HashSet;
+
 use evidence_bundle::document::Category::{Misconfigured, Missing, Partial};
-use evidence_bundle::document::Severity::Medium;
+use evidence_bundle::document::Severity::{Low, Medium};
 
 use crate::rule::{Advice, Reason, Rule, Verdict};
-use crate::source::codehost::codeowners::{CodeOwners, DefaultRule};
+use crate::source::codehost::codeowners::{CodeOwners, DefaultRule, Owner};
 
 /// A CODEOWNERS file assigns an owner to every file.
 pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
@@ -12,8 +14,10 @@ pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
     expected: "a CODEOWNERS file in the root or in .github/ with a default rule that has an owner",
     permission: "Give a fine-grained token `Contents: read` on this repository.",
     improvement: None,
+    hints: &[&CODEOWNERS_UNOWNED_PATHS],
     reasons: &[
         &CODEOWNERS_MISSING,
+        &CODEOWNERS_IN_DOCS,
         &CODEOWNERS_NO_OWNER,
         &CODEOWNERS_NO_DEFAULT_RULE,
         &CODEOWNERS_NOT_A_FILE,
@@ -28,7 +32,19 @@ pub static CODEOWNERS_MISSING: Reason = Reason {
         severity: Medium,
         category: Missing,
         title: "there is no CODEOWNERS file",
-        remediation: "Add .github/CODEOWNERS with a line `* @organization/team`. A file in docs/ does not count.",
+        remediation: "Add .github/CODEOWNERS with a line `* @organization/team`.",
+    }),
+};
+
+/// The only CODEOWNERS file is in `docs/`.
+pub static CODEOWNERS_IN_DOCS: Reason = Reason {
+    code: "codeowners_in_docs",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "the only CODEOWNERS file is in docs/",
+        remediation: "Move docs/CODEOWNERS to .github/CODEOWNERS: the criterion asks for a file in the root or in \
+                      .github/.",
     }),
 };
 
@@ -77,23 +93,80 @@ pub static CODEOWNERS_TOO_LARGE: Reason = Reason {
     }),
 };
 
+/// Lines after the default rule take ownership away.
+pub static CODEOWNERS_UNOWNED_PATHS: Reason = Reason {
+    code: "codeowners_unowned_paths",
+    advice: Some(Advice {
+        severity: Low,
+        category: Partial,
+        title: "some lines of the CODEOWNERS file have no owner",
+        remediation: "Add an owner to each of these lines, or remove them so that the default rule applies.",
+    }),
+};
+
+/// The place that the host reads and the criterion leaves out.
+const DOCS: &str = "docs/CODEOWNERS";
+
+/// How many lines or owners a sentence has; the artifact has all of them.
+const LISTED: usize = 20;
+
 /// Passes when the file assigns at least one team or user, and a default rule with an owner covers all files.
-pub fn judge(path: &str, owners: &CodeOwners) -> Verdict {
+///
+/// Teams of another organization than `organization` do not count, nor do the owners in `unknown`, each with its line and in lower case.
+pub fn judge(
+    path: &str,
+    organization: &str,
+    mut owners: CodeOwners,
+    unknown: &HashSet<(usize, String)>,
+) -> Verdict {
+    if path == DOCS {
+        return Verdict::fail(
+            &CODEOWNERS_IN_DOCS,
+            format!("{path} exists; the root and .github/ have no CODEOWNERS file"),
+        );
+    }
+    let is_unknown =
+        |line: usize, owner: &Owner| unknown.contains(&(line, owner.to_string().to_ascii_lowercase()));
+    let is_foreign = |owner: &Owner| match owner {
+        Owner::Team { organization: other, .. } => !other.eq_ignore_ascii_case(organization),
+        Owner::User(_) | Owner::Email(_) => false,
+    };
+    let aside = owners.set_aside(|line, owner| !is_foreign(owner) && !is_unknown(line, owner));
+    let aside = aside.iter().map(|(line, owner)| {
+        let why = if is_foreign(owner) { "a team of another organization" } else { "unknown to the host" };
+        format!("{owner} in line {line} ({why})")
+    });
+    let aside = sentence("; not counted: ", aside);
     if owners.owner_count() == 0 {
-        return Verdict::fail(&CODEOWNERS_NO_OWNER, format!("{path} assigns no owner"));
+        return Verdict::fail(&CODEOWNERS_NO_OWNER, format!("{path} assigns no owner{aside}"));
     }
     match owners.default_rule() {
-        DefaultRule::Covers { line, owners } => {
-            let noun = if owners == 1 { "owner" } else { "owners" };
-            Verdict::pass(format!("{path} line {line}: default rule with {owners} {noun}"))
+        DefaultRule::Covers { line, owners: count } => {
+            let noun = if count == 1 { "owner" } else { "owners" };
+            let unowned = owners.unowned_after(line);
+            let unowned = unowned.iter().map(|line| format!("{} ({})", line.line, line.pattern));
+            let unowned = sentence("; without an owner: line ", unowned);
+            let hint = (!unowned.is_empty()).then_some(&CODEOWNERS_UNOWNED_PATHS);
+            let said = format!("{path} line {line}: default rule with {count} {noun}{unowned}{aside}");
+            Verdict { hint, ..Verdict::pass(said) }
         }
         DefaultRule::CancelledBy { line, by } => Verdict::fail(
             &CODEOWNERS_NO_DEFAULT_RULE,
-            format!("{path} line {line}: default rule, overridden by line {by}, which names no owner"),
+            format!("{path} line {line}: default rule, overridden by line {by}, which names no owner{aside}"),
         ),
         DefaultRule::Missing => {
-            Verdict::fail(&CODEOWNERS_NO_DEFAULT_RULE, format!("{path} has no default rule"))
+            Verdict::fail(&CODEOWNERS_NO_DEFAULT_RULE, format!("{path} has no default rule{aside}"))
         }
+    }
+}
+
+/// These parts after their beginning; nothing where there are none.
+fn sentence(beginning: &str, mut parts: impl Iterator<Item = String>) -> String {
+    let shown = parts.by_ref().take(LISTED).collect::<Vec<_>>().join(", ");
+    match (shown.is_empty(), parts.count()) {
+        (true, _) => String::new(),
+        (false, 0) => format!("{beginning}{shown}"),
+        (false, more) => format!("{beginning}{shown} and {more} more"),
     }
 }
 
@@ -111,6 +184,7 @@ mod tests {
             ("# nobody\n*\n", Status::Fail, no_owner, "CODEOWNERS assigns no owner"),
             ("/docs @acme/docs\n", Status::Fail, no_default, "CODEOWNERS has no default rule"),
             ("* @acme/all\n", Status::Pass, ok, "CODEOWNERS line 1: default rule with 1 owner"),
+            ("* @ACME/all oops@\n", Status::Pass, ok, "CODEOWNERS line 1: default rule with 1 owner"),
             (
                 "# All\n* @acme/all @acme/more\n",
                 Status::Pass,
@@ -123,10 +197,47 @@ mod tests {
                 no_default,
                 "CODEOWNERS line 1: default rule, overridden by line 2, which names no owner",
             ),
+            (
+                "* @other/all\n",
+                Status::Fail,
+                no_owner,
+                "CODEOWNERS assigns no owner; not counted: @other/all in line 1 (a team of another organization)",
+            ),
+            (
+                "* @other/all\n/web @ada\n",
+                Status::Fail,
+                no_default,
+                "CODEOWNERS has no default rule; not counted: @other/all in line 1 (a team of another organization)",
+            ),
+            (
+                "* @ghost @ada\n",
+                Status::Pass,
+                ok,
+                "CODEOWNERS line 1: default rule with 1 owner; not counted: @ghost in line 1 (unknown to the host)",
+            ),
+            (
+                "* @acme/all\n/docs\n*.md @other/x\n/lib\n/lib @ada\n",
+                Status::Pass,
+                ok,
+                "CODEOWNERS line 1: default rule with 1 owner; without an owner: line 2 (/docs), 3 (*.md); not \
+                 counted: @other/x in line 3 (a team of another organization)",
+            ),
         ] {
-            let verdict = judge("CODEOWNERS", &CodeOwners::parse(text.as_bytes()));
+            let unknown = HashSet::from([(1, "@ghost".to_string())]);
+            let verdict = judge("CODEOWNERS", "acme", CodeOwners::parse(text.as_bytes()), &unknown);
             assert_eq!((verdict.status, verdict.reason), (status, expected), "{text}");
             assert_eq!(verdict.actual.as_deref(), Some(said), "{text}");
+            assert_eq!(verdict.hint.is_some(), said.contains("without an owner"), "{text}");
         }
+        let verdict = judge(DOCS, "acme", CodeOwners::parse(b"* @acme/all"), &HashSet::new());
+        assert_eq!((verdict.status, verdict.reason), (Status::Fail, &CODEOWNERS_IN_DOCS));
+    }
+
+    #[test]
+    fn a_sentence_has_an_end() {
+        let text: String =
+            std::iter::once("* @a\n".to_string()).chain((1..=30).map(|n| format!("/{n}\n"))).collect();
+        let verdict = judge("CODEOWNERS", "acme", CodeOwners::parse(text.as_bytes()), &HashSet::new());
+        assert!(verdict.actual.unwrap().ends_with("21 (/20) and 10 more"));
     }
 }

@@ -6,7 +6,7 @@ use evidence_bundle::document::Severity::{Low, Medium};
 use crate::rule::{Advice, Reason};
 
 /// All of them, in the order of the documentation.
-pub static ALL: &[&Reason] = &[&PLAN_LIMIT, &SSO_REQUIRED, &BLOCKED, &ARCHIVED];
+pub static ALL: &[&Reason] = &[&PLAN_LIMIT, &SSO_REQUIRED, &BLOCKED, &ARCHIVED, &EMPTY_REPOSITORY];
 
 /// The organization's plan does not include the feature.
 pub static PLAN_LIMIT: Reason = Reason {
@@ -43,3 +43,6 @@ pub static BLOCKED: Reason = Reason {
 
 /// The repository is archived: nothing can change in it.
 pub static ARCHIVED: Reason = Reason { code: "archived", advice: None };
+
+/// The repository is empty: there is nothing to protect or to own.
+pub static EMPTY_REPOSITORY: Reason = Reason { code: "empty_repository", advice: None };

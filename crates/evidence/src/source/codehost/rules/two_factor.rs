@@ -13,6 +13,7 @@ pub static TWO_FACTOR_REQUIRED: Rule = Rule {
     expected: "two-factor authentication is required of every member",
     permission: "Use a token whose user is an organization owner.",
     improvement: None,
+    hints: &[],
     reasons: &[&TWO_FACTOR_DISABLED, &TWO_FACTOR_NOT_VISIBLE],
 };
 

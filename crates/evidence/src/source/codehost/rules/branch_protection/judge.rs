@@ -1,0 +1,249 @@
+//! The judgement over the classic rule and all rulesets together: both apply at once, and the stricter demand wins.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::facts::{Classic, Facts, Rules, Unread};
+use super::system::{Hold, System, allowances};
+use super::{
+    ADMINS_NOT_ENFORCED, BRANCH_MISSING, BRANCH_UNPROTECTED, DEFAULT_BRANCH_DIFFERS,
+    PULL_REQUEST_BYPASS_ALLOWED, REVIEWS_NOT_REQUIRED, STATUS_CHECKS_NOT_CONFIGURED, list,
+};
+use crate::rule::{Reason, Status, Verdict, reason as shared};
+use crate::source::codehost::record::{BranchProtection, BranchRule};
+use crate::source::codehost::rules::reason::{EMPTY_REPOSITORY, PLAN_LIMIT};
+
+/// How many approving reviews are recommended; one is enough to pass.
+const RECOMMENDED_REVIEWS: u64 = 2;
+
+/// As many rulesets as are asked about one branch: what the host allows for a repository and its organization.
+const MAXIMUM_RULESETS: usize = 150;
+
+/// Passes when at least one approving review is required, at least one status check is, and administrators are held to
+/// both.
+pub fn judge(facts: &Facts) -> Verdict {
+    let branch = &facts.branch;
+    match (&facts.classic, &facts.other_default) {
+        (Classic::Empty, _) => {
+            return Verdict::not_applicable(&EMPTY_REPOSITORY, "the repository is empty");
+        }
+        (_, Some(default)) => {
+            let text = format!("{branch} was read, but the default branch is {default}");
+            return Verdict::unknown(&DEFAULT_BRANCH_DIFFERS, text);
+        }
+        (Classic::NoBranch(said), None) => {
+            return Verdict::fail(&BRANCH_MISSING, format!("{branch}: {said}"));
+        }
+        (Classic::Shown(_) | Classic::Absent(_) | Classic::Unread(_), None) => {}
+    }
+    let systems = Systems::of(facts);
+    let unread = systems.unread.first();
+    if let (Classic::Absent(said), [], None) = (&facts.classic, systems.all.as_slice(), unread) {
+        let text = format!("{branch}: {said}, and no ruleset requires a review or a check");
+        return Verdict::fail(&BRANCH_UNPROTECTED, text);
+    }
+    let criteria = systems.criteria();
+    let actual = systems.words(facts);
+    let fails = criteria.iter().find(|criterion| criterion.demanded == Some(false));
+    if let Some(criterion) = fails {
+        return Verdict::fail(criterion.reason, actual);
+    }
+    if criteria.iter().any(|criterion| matches!(criterion.held, Held::No)) {
+        return Verdict::fail(&ADMINS_NOT_ENFORCED, actual);
+    }
+    if let Some(reason) = undecided(&criteria, unread) {
+        return Verdict::unknown(reason, actual);
+    }
+    let reviews = systems.all.iter().filter_map(|system| system.reviews).max().unwrap_or(0);
+    let hint = systems.allowances.as_ref().map(|_| &PULL_REQUEST_BYPASS_ALLOWED);
+    Verdict { improvable: reviews < RECOMMENDED_REVIEWS, hint, ..Verdict::pass(actual) }
+}
+
+/// Whether the rules of rulesets can change the verdict: not if the classic rule passes, or nothing that was asked can.
+pub fn wants_rules(facts: &Facts) -> bool {
+    if facts.other_default.is_some() {
+        return false;
+    }
+    match &facts.classic {
+        Classic::Empty | Classic::NoBranch(_) => false,
+        Classic::Absent(_) => true,
+        Classic::Shown(protection) => !passes_alone(protection),
+        // Whoever may not see the classic rule may see rulesets. A failure or another owner's repository ends the look.
+        Classic::Unread(Unread { reason, refused, .. }) => {
+            *refused && [shared::PERMISSION_DENIED, PLAN_LIMIT].contains(reason)
+        }
+    }
+}
+
+/// Whether a classic rule passes whatever rulesets say.
+pub fn passes_alone(protection: &BranchProtection) -> bool {
+    let classic = Classic::Shown(Box::new(protection.clone()));
+    judge(&Facts { classic, ..Facts::unprotected("") }).status == Status::Pass
+}
+
+/// The ruleset whose bypass list can still change the verdict: of several, the one that decides most.
+pub fn next_ruleset(facts: &Facts) -> Option<u64> {
+    if facts.other_default.is_some() || facts.rulesets.len() >= MAXIMUM_RULESETS {
+        return None;
+    }
+    let systems = Systems::of(facts);
+    let criteria = systems.criteria();
+    let settled = |criterion: &Criterion| {
+        criterion.demanded != Some(true) || matches!(criterion.held, Held::No | Held::ByNothingRead)
+    };
+    if criteria.iter().any(settled) {
+        return None;
+    }
+    let decides = |system: &System| {
+        let open = criteria.iter().filter(|criterion| matches!(criterion.held, Held::Unknown(_)));
+        open.filter(|criterion| (criterion.demands)(system) == Some(true)).count()
+    };
+    let asked = |id: &u64| facts.rulesets.contains_key(id);
+    let candidates = systems.all.iter().filter_map(|system| Some((system.ruleset?, decides(system))));
+    let candidates = candidates.filter(|(id, decides)| *decides > 0 && !asked(id));
+    candidates.max_by_key(|(id, decides)| (*decides, Reverse(*id))).map(|(id, _)| id)
+}
+
+/// Everything that protects the branch, as far as it was read.
+struct Systems<'a> {
+    all: Vec<System>,
+    /// What was not read: it may demand what is missing, and hold whom nothing else does. The classic rule first.
+    unread: Vec<&'a Unread>,
+    allowances: Option<String>,
+}
+
+/// One of the two demands.
+struct Criterion {
+    reason: &'static Reason,
+    demands: fn(&System) -> Option<bool>,
+    /// `None`: something that was not read may demand it.
+    demanded: Option<bool>,
+    held: Held,
+}
+
+/// Whether administrators are held to a demand.
+enum Held {
+    Yes,
+    No,
+    /// A system that makes the demand may hold them.
+    Unknown(&'static Reason),
+    /// No system that was read holds them; one that was not read may.
+    ByNothingRead,
+}
+
+impl<'a> Systems<'a> {
+    fn of(facts: &'a Facts) -> Systems<'a> {
+        let (mut all, mut unread, mut allowed) = (Vec::new(), Vec::new(), None);
+        match &facts.classic {
+            Classic::Shown(protection) => {
+                all.push(System::classic(protection));
+                allowed = allowances(protection);
+            }
+            Classic::Unread(found) => unread.push(found),
+            Classic::Absent(_) | Classic::NoBranch(_) | Classic::Empty => {}
+        }
+        match &facts.rules {
+            Rules::Shown(rules) => all.extend(System::rulesets(rules, facts)),
+            Rules::Unread(found) => unread.push(found),
+            Rules::NotAsked => {}
+        }
+        Systems { all, unread, allowances: allowed }
+    }
+
+    fn criteria(&self) -> [Criterion; 2] {
+        [
+            self.criterion(&REVIEWS_NOT_REQUIRED, System::demands_review),
+            self.criterion(&STATUS_CHECKS_NOT_CONFIGURED, System::demands_check),
+        ]
+    }
+
+    fn criterion(&self, reason: &'static Reason, demands: fn(&System) -> Option<bool>) -> Criterion {
+        let said: Vec<Option<bool>> = self.all.iter().map(demands).collect();
+        let demanded = if said.contains(&Some(true)) {
+            Some(true)
+        } else if said.contains(&None) || !self.unread.is_empty() {
+            None
+        } else {
+            Some(false)
+        };
+        // A system that may make the demand decides about administrators too, if no other certainly does.
+        let certain = demanded == Some(true);
+        let may = |system: &&System| demands(system) == Some(true) || (!certain && demands(system).is_none());
+        let mut held = if self.unread.is_empty() { Held::No } else { Held::ByNothingRead };
+        for system in self.all.iter().filter(may) {
+            match (&system.hold, &held) {
+                (_, Held::Yes) | (Hold::Bypassed(_), _) => {}
+                (Hold::Held(_), _) => held = Held::Yes,
+                (Hold::Unknown(reason, _), _) => held = Held::Unknown(reason),
+            }
+        }
+        Criterion { reason, demands, demanded, held }
+    }
+
+    /// What was found, in words.
+    fn words(&self, facts: &Facts) -> String {
+        let mut parts = Vec::new();
+        if !self.all.is_empty() {
+            parts.push(self.demands());
+        } else if let (Classic::Absent(said), Rules::Unread(_)) = (&facts.classic, &facts.rules) {
+            parts.push(format!("{}: {said}", facts.branch));
+        }
+        parts.extend(self.allowances.iter().map(|names| format!("review may be skipped by {names}")));
+        parts.extend(self.unread.iter().map(|unread| unread.detail.clone()));
+        parts.join("; ")
+    }
+
+    /// What the systems that were read demand together.
+    fn demands(&self) -> String {
+        let counts: Vec<Option<u64>> = self.all.iter().map(|system| system.reviews).collect();
+        let reviews = match counts.iter().flatten().max() {
+            None => "number of approving reviews not reported".to_string(),
+            Some(0) if counts.contains(&None) => "number of approving reviews not reported".to_string(),
+            Some(0) => "no approving review".to_string(),
+            Some(1) => "1 approving review".to_string(),
+            Some(count) => format!("{count} approving reviews"),
+        };
+        let names: BTreeSet<&str> =
+            self.all.iter().flat_map(|system| &system.checks.names).map(String::as_str).collect();
+        // The artifact of the classic rule has the older list; names that it lacks are told.
+        let elsewhere = self.all.iter().any(|system| {
+            let checks = &system.checks;
+            !checks.names.is_empty() && (checks.newer || system.ruleset.is_some())
+        });
+        let listed = list(&names.iter().copied().collect::<Vec<_>>());
+        let checks = match (names.len(), elsewhere) {
+            (0, _) if self.all.iter().any(|system| system.checks.configured) => {
+                "a status-check rule that names no check".to_string()
+            }
+            (0, _) => "no required status check".to_string(),
+            (1, false) => "1 required status check".to_string(),
+            (1, true) => format!("1 required status check: {listed}"),
+            (count, false) => format!("{count} required status checks"),
+            (count, true) => format!("{count} required status checks: {listed}"),
+        };
+        let mut parts = vec![reviews, checks];
+        let holds = self.all.iter().map(|system| system.hold.words().to_string());
+        parts.extend(holds.filter(|words| !words.is_empty()));
+        parts.join(", ")
+    }
+}
+
+/// Why the verdict is open, if it is.
+fn undecided(criteria: &[Criterion], unread: Option<&&Unread>) -> Option<&'static Reason> {
+    let missing = unread.map_or(&shared::NO_EVIDENCE, |unread| unread.reason);
+    if criteria.iter().any(|criterion| criterion.demanded.is_none()) {
+        return Some(missing);
+    }
+    let open = criteria.iter().find_map(|criterion| match criterion.held {
+        Held::Unknown(reason) => Some(reason),
+        Held::Yes | Held::No | Held::ByNothingRead => None,
+    });
+    let nothing = criteria.iter().any(|criterion| matches!(criterion.held, Held::ByNothingRead));
+    if nothing { Some(missing) } else { open }
+}
+
+/// The part of a rule that is judged: nothing of the parameters of other types of rules.
+pub fn reduced(rule: BranchRule) -> BranchRule {
+    let judged = rule.kind.value().is_some_and(|kind| super::system::DEMANDS.contains(&kind.as_str()));
+    if judged { rule } else { BranchRule { parameters: crate::observation::Field::Absent, ..rule } }
+}

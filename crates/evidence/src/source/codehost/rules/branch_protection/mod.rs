@@ -1,0 +1,149 @@
+//! Changes to the branch need a review and status checks, from administrators too.
+//!
+//! `facts` is what is known, `system` what each rule demands and whom it holds, `judge` what follows.
+
+mod facts;
+mod judge;
+mod system;
+
+use evidence_bundle::document::Category::{Improvement, Misconfigured, Missing, Partial};
+use evidence_bundle::document::Severity::{High, Info, Low, Medium};
+
+pub use self::facts::{Classic, Facts, Rules, Unread, Viewer};
+pub use self::judge::{judge, next_ruleset, passes_alone, reduced, wants_rules};
+
+use crate::rule::{Advice, Reason, Rule};
+
+/// Changes to the branch need a review and status checks, from administrators too.
+pub static BRANCH_PROTECTION: Rule = Rule {
+    code: "branch-protection",
+    expected: "at least 1 approving review, at least one required status check, enforced for administrators",
+    permission: "Give a fine-grained token \
+                 `Administration: read` and `Metadata: read` on this repository, and make its user an \
+                 administrator of it: the host shows branch protection only to administrators.",
+    improvement: Some(Advice {
+        severity: Info,
+        category: Improvement,
+        title: "one approving review is the minimum",
+        remediation: "Require 2 approving reviews in the branch protection rule or the ruleset.",
+    }),
+    hints: &[&PULL_REQUEST_BYPASS_ALLOWED],
+    reasons: &[
+        &BRANCH_UNPROTECTED,
+        &BRANCH_MISSING,
+        &DEFAULT_BRANCH_DIFFERS,
+        &REVIEWS_NOT_REQUIRED,
+        &STATUS_CHECKS_NOT_CONFIGURED,
+        &ADMINS_NOT_ENFORCED,
+        &BYPASS_NOT_VISIBLE,
+    ],
+};
+
+/// Nothing protects the branch.
+pub static BRANCH_UNPROTECTED: Reason = Reason {
+    code: "branch_unprotected",
+    advice: Some(Advice {
+        severity: High,
+        category: Missing,
+        title: "the branch is not protected",
+        remediation: "Add a branch protection rule or a ruleset that requires a pull request with at least one \
+                      approving review and required status checks, without a bypass for administrators.",
+    }),
+};
+
+/// The repository has no branch of this name.
+pub static BRANCH_MISSING: Reason = Reason {
+    code: "branch_missing",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "the branch does not exist",
+        remediation: "Set `branch: ~DEFAULT_BRANCH` to check each repository's default branch, or collect this \
+                      repository with a separate configuration.",
+    }),
+};
+
+/// No branch is configured, and the repository's default branch is not the one that is checked then.
+pub static DEFAULT_BRANCH_DIFFERS: Reason = Reason {
+    code: "default_branch_differs",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "the repository has another default branch",
+        remediation: "Set `branch: ~DEFAULT_BRANCH` to check each repository's default branch, or `branch: main` if \
+                      main is the branch to check.",
+    }),
+};
+
+/// No approving review is required.
+pub static REVIEWS_NOT_REQUIRED: Reason = Reason {
+    code: "reviews_not_required",
+    advice: Some(Advice {
+        severity: High,
+        category: Misconfigured,
+        title: "no approving review is required",
+        remediation: "In the branch protection rule or the ruleset, require a pull request with at least 1 approval (2 \
+                      recommended).",
+    }),
+};
+
+/// No status check is required.
+pub static STATUS_CHECKS_NOT_CONFIGURED: Reason = Reason {
+    code: "status_checks_not_configured",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "no status check is required",
+        remediation: "In the branch protection rule or the ruleset, require status checks to pass and name at least \
+                      one.",
+    }),
+};
+
+/// Administrators may pass the rule by.
+pub static ADMINS_NOT_ENFORCED: Reason = Reason {
+    code: "admins_not_enforced",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Misconfigured,
+        title: "administrators can bypass the branch protection",
+        remediation: "In the branch protection rule, turn on \"Do not allow bypassing the above settings\"; in a \
+                      ruleset, remove administrators and roles from the bypass list.",
+    }),
+};
+
+/// The host does not show whether administrators can bypass a ruleset on which the verdict rests.
+pub static BYPASS_NOT_VISIBLE: Reason = Reason {
+    code: "bypass_not_visible",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "the ruleset's bypass list is not visible to this token",
+        remediation: "Use a token whose user is an organization owner and administers the repository, or require the \
+                      same in a branch protection rule that is enforced for administrators.",
+    }),
+};
+
+/// Somebody may merge without the review that a classic rule requires.
+pub static PULL_REQUEST_BYPASS_ALLOWED: Reason = Reason {
+    code: "pull_request_bypass_allowed",
+    advice: Some(Advice {
+        severity: Low,
+        category: Improvement,
+        title: "some accounts may merge without a review",
+        remediation: "In the branch protection rule, empty the list \"Allow specified actors to bypass required pull \
+                      requests\".",
+    }),
+};
+
+/// How many names a sentence has; the artifact has all of them.
+const LISTED: usize = 20;
+
+/// Names in a sentence.
+fn list(names: &[&str]) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let shown = names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
+}
+
+#[cfg(test)]
+mod tests;

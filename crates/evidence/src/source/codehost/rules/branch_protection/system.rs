@@ -1,0 +1,250 @@
+//! The systems that protect a branch, the classic rule and each ruleset: what one demands, and whether administrators
+//! are held to it. Each system is bypassed by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::BYPASS_NOT_VISIBLE;
+use super::facts::{Facts, Unread, Viewer};
+use crate::observation::Field;
+use crate::report::format::counted;
+use crate::rule::{Reason, reason as shared};
+use crate::source::codehost::record::{Actors, BranchProtection, BranchRule, BypassActor, Ruleset};
+
+/// One system of protection.
+#[derive(Debug)]
+pub(super) struct System {
+    /// The ruleset's number; `None` for the classic rule, or for rules whose ruleset is not named.
+    pub(super) ruleset: Option<u64>,
+    /// Approving reviews; `None` if the host did not say.
+    pub(super) reviews: Option<u64>,
+    pub(super) checks: Checks,
+    pub(super) hold: Hold,
+}
+
+/// The status checks that a system demands.
+#[derive(Debug, Default)]
+pub(super) struct Checks {
+    /// There is a rule for status checks.
+    pub(super) configured: bool,
+    /// A rule for status checks came without its list.
+    untold: bool,
+    pub(super) names: BTreeSet<String>,
+    /// How the artifact leaves them out: named in the newer list alone.
+    pub(super) newer: bool,
+}
+
+/// Whether administrators are held to a system.
+#[derive(Debug, Clone)]
+pub(super) enum Hold {
+    Held(String),
+    Bypassed(String),
+    Unknown(&'static Reason, String),
+}
+
+impl Hold {
+    pub(super) fn words(&self) -> &str {
+        match self {
+            Hold::Held(words) | Hold::Bypassed(words) | Hold::Unknown(_, words) => words,
+        }
+    }
+}
+
+impl System {
+    /// Whether it demands a review; `None` if the host did not say.
+    pub(super) fn demands_review(&self) -> Option<bool> {
+        self.reviews.map(|count| count >= 1)
+    }
+
+    /// Whether it demands a named check; `None` if the host did not say.
+    pub(super) fn demands_check(&self) -> Option<bool> {
+        match (self.checks.names.is_empty(), self.checks.untold) {
+            (false, _) => Some(true),
+            (true, true) => None,
+            (true, false) => Some(false),
+        }
+    }
+
+    /// The classic rule. The host leaves out a section that is not configured, so an absent section is a setting that
+    /// was read. A section that is there without its number or switch is not.
+    pub(super) fn classic(protection: &BranchProtection) -> System {
+        let reviews = match &protection.required_pull_request_reviews {
+            Field::Value(reviews) => reviews.required_approving_review_count.value().copied(),
+            Field::Absent | Field::Null => Some(0),
+        };
+        let mut checks = Checks::default();
+        if let Field::Value(section) = &protection.required_status_checks {
+            checks.configured = true;
+            checks.add(section.contexts.value().into_iter().flatten().map(String::as_str));
+            checks.newer = checks.names.is_empty();
+            let newer = section.checks.value().into_iter().flatten();
+            checks.add(newer.map(|check| check.context.as_str()));
+        }
+        let enabled = protection.enforce_admins.value().and_then(|section| section.enabled.value());
+        let hold = match enabled {
+            Some(true) => Hold::Held("enforced for administrators".to_string()),
+            Some(false) => Hold::Bypassed("not enforced for administrators".to_string()),
+            None => {
+                Hold::Unknown(&shared::NO_EVIDENCE, "enforcement for administrators not reported".to_string())
+            }
+        };
+        System { ruleset: None, reviews, checks, hold }
+    }
+
+    /// The rulesets among `rules` that demand a pull request or checks: no other rule protects anything here.
+    pub(super) fn rulesets(rules: &[BranchRule], facts: &Facts) -> Vec<System> {
+        let mut systems: BTreeMap<Option<u64>, System> = BTreeMap::new();
+        for rule in rules {
+            let id = rule.ruleset_id.value().copied();
+            let kind = rule.kind.value().map_or("", String::as_str);
+            if !DEMANDS.contains(&kind) {
+                continue;
+            }
+            let system = systems.entry(id).or_insert_with(|| System {
+                ruleset: id,
+                reviews: Some(0),
+                checks: Checks::default(),
+                hold: hold(id, id.and_then(|id| facts.rulesets.get(&id)), facts.viewer),
+            });
+            system.add(kind, rule);
+        }
+        systems.into_values().collect()
+    }
+
+    fn add(&mut self, kind: &str, rule: &BranchRule) {
+        let parameters = rule.parameters.value();
+        if kind == PULL_REQUEST {
+            let count = parameters.and_then(|found| found.required_approving_review_count.value()).copied();
+            self.reviews = match (self.reviews, count) {
+                (Some(known), Some(count)) => Some(known.max(count)),
+                // What is known to be enough stays so, whatever else was left out.
+                (Some(known), None) if known > 0 => Some(known),
+                (None, Some(count)) if count > 0 => Some(count),
+                (_, None) | (None, _) => None,
+            };
+            return;
+        }
+        self.checks.configured = true;
+        let checks = parameters.and_then(|found| found.required_status_checks.value());
+        let workflows = parameters.and_then(|found| found.workflows.value());
+        self.checks.untold |= if kind == WORKFLOWS { workflows.is_none() } else { checks.is_none() };
+        if kind == WORKFLOWS {
+            for workflow in workflows.into_iter().flatten() {
+                let path = workflow.path.value().map_or("without a path", String::as_str);
+                self.checks.names.insert(format!("workflow {path}"));
+            }
+        } else {
+            self.checks.add(checks.into_iter().flatten().map(|check| check.context.as_str()));
+        }
+    }
+}
+
+impl Checks {
+    /// An empty name is no check.
+    fn add<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        self.names.extend(names.filter(|name| !name.trim().is_empty()).map(str::to_string));
+    }
+}
+
+pub(super) const PULL_REQUEST: &str = "pull_request";
+pub(super) const STATUS_CHECKS: &str = "required_status_checks";
+pub(super) const WORKFLOWS: &str = "workflows";
+
+/// The types of rules that are judged.
+pub(super) const DEMANDS: &[&str] = &[PULL_REQUEST, STATUS_CHECKS, WORKFLOWS];
+
+/// Whether administrators are held to a ruleset. What is hidden is never read as empty.
+fn hold(id: Option<u64>, asked: Option<&Result<Ruleset, Unread>>, viewer: Viewer) -> Hold {
+    let Some(id) = id else {
+        let words = "a rule that names no ruleset, so that its bypass list is not known";
+        return Hold::Unknown(&BYPASS_NOT_VISIBLE, words.to_string());
+    };
+    let ruleset = match asked {
+        Some(Ok(ruleset)) => ruleset,
+        Some(Err(Unread { detail, refused: true, .. })) => {
+            return Hold::Unknown(&BYPASS_NOT_VISIBLE, detail.clone());
+        }
+        Some(Err(Unread { reason, detail, .. })) => return Hold::Unknown(reason, detail.clone()),
+        // Not asked, since it decides nothing.
+        None => return Hold::Unknown(&BYPASS_NOT_VISIBLE, String::new()),
+    };
+    if let Field::Value(actors) = &ruleset.bypass_actors {
+        if let Some(words) = actors.iter().find_map(administrators) {
+            return Hold::Bypassed(format!("administrators can bypass ruleset {id} ({words})"));
+        }
+        if actors.iter().all(is_no_administrator) {
+            return Hold::Held(match others(actors) {
+                None => format!("nobody can bypass ruleset {id}"),
+                Some(others) => format!("administrators cannot bypass ruleset {id}; {others} can"),
+            });
+        }
+    }
+    // A role of the organization's own making may be one that administrators have: their own word decides.
+    let said = ruleset.current_user_can_bypass.value().map_or("", String::as_str);
+    match said {
+        "always" | "pull_requests_only" | "exempt" if viewer.administers => Hold::Bypassed(format!(
+            "administrators can bypass ruleset {id} (current_user_can_bypass of an administrator is {said})"
+        )),
+        "never" if viewer.administers && viewer.owns => Hold::Held(format!(
+            "administrators cannot bypass ruleset {id}; teams, apps and single users may still be able to"
+        )),
+        _ => Hold::Unknown(
+            &BYPASS_NOT_VISIBLE,
+            format!("whether administrators can bypass ruleset {id} is not visible to this token"),
+        ),
+    }
+}
+
+/// The built-in roles from reading to administration. A bypass for a role holds for every higher one.
+const BUILT_IN_ROLES: std::ops::RangeInclusive<i64> = 1..=5;
+
+/// How an entry of a bypass list lets administrators pass, if it certainly does.
+fn administrators(actor: &BypassActor) -> Option<String> {
+    let mode = actor.bypass_mode.value().map_or("always", String::as_str);
+    let kind = actor.actor_type.value()?;
+    match (kind.as_str(), actor.actor_id.value()) {
+        ("OrganizationAdmin" | "EnterpriseOwner", _) => Some(format!("{kind}, {mode}")),
+        ("RepositoryRole", Some(role)) if BUILT_IN_ROLES.contains(role) => {
+            Some(format!("{kind} {role}, {mode}"))
+        }
+        _ => None,
+    }
+}
+
+const OTHERS: [(&str, &str, &str); 4] = [
+    ("Team", "team", "teams"),
+    ("Integration", "app", "apps"),
+    ("User", "user", "users"),
+    ("DeployKey", "deploy key", "deploy keys"),
+];
+
+fn is_no_administrator(actor: &BypassActor) -> bool {
+    let kind = actor.actor_type.value();
+    kind.is_some_and(|kind| OTHERS.iter().any(|(other, ..)| kind == other))
+}
+
+/// Who can bypass besides administrators, in words.
+fn others(actors: &[BypassActor]) -> Option<String> {
+    let words: Vec<String> = OTHERS
+        .iter()
+        .filter_map(|(kind, one, many)| {
+            let is_kind = |actor: &&BypassActor| actor.actor_type.value().is_some_and(|found| found == kind);
+            let count = crate::number::saturating_u64(actors.iter().filter(is_kind).count());
+            (count > 0).then(|| counted(count, one, many))
+        })
+        .collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// Who may merge without the review that a classic rule demands, in words.
+pub(super) fn allowances(protection: &BranchProtection) -> Option<String> {
+    let reviews = protection.required_pull_request_reviews.value()?;
+    let Actors { users, teams, apps } = reviews.bypass_pull_request_allowances.value()?;
+    let names: Vec<&str> = users
+        .value()
+        .into_iter()
+        .flatten()
+        .map(|user| user.login.as_str())
+        .chain([teams, apps].into_iter().filter_map(Field::value).flatten().map(|other| other.slug.as_str()))
+        .collect();
+    (!names.is_empty()).then(|| super::list(&names))
+}
