@@ -4,7 +4,7 @@
 //! list, or another source, leaves what the seeds pick. The judgements are compared with the specification's sentences, written once more
 //! over the JSON that came (or, for XML, over the artifact that will be signed).
 
-use evidence::evaluate::{Evidence, checks};
+use evidence::evaluate::checks_alone;
 use evidence::observation::Seen;
 use evidence::rule::{Status, Verdict};
 use evidence::source::{CollectionItem, Endpoint, KINDS};
@@ -32,7 +32,7 @@ pub fn run(input: &[u8]) -> bool {
             Seen::Artifact { artifact, .. } => Some(json(artifact.bytes())),
             _ => None,
         });
-        for check in checks(inspection, &Evidence::None) {
+        for check in checks_alone(inspection) {
             judged(check.rule.code, call.name, bytes, artifact.as_ref(), &check.verdict);
         }
     }
@@ -140,7 +140,7 @@ fn protection(said: &Value) -> Status {
 
 /// Without a classic rule; nobody was asked who can bypass the rulesets.
 fn rules(said: &Value) -> Status {
-    let of = |kind: &str| said.as_array().unwrap().iter().filter(move |rule| rule["type"] == kind);
+    let of = |kind: &'static str| said.as_array().unwrap().iter().filter(move |rule| rule["type"] == kind);
     let parameter = |rule: &Value, name: &str| rule["parameters"][name].clone();
     let any = |demands: Vec<Option<bool>>| match demands {
         demands if demands.contains(&Some(true)) => Some(true),
@@ -150,8 +150,7 @@ fn rules(said: &Value) -> Status {
     let count = |rule: &Value| parameter(rule, "required_approving_review_count").as_u64();
     let named = |rule: &Value| {
         let checks = parameter(rule, "required_status_checks");
-        let is_named =
-            |check: &Value| check["context"].as_str().is_some_and(|name| !name.trim().is_empty());
+        let is_named = |check: &Value| check["context"].as_str().is_some_and(|name| !name.trim().is_empty());
         checks.as_array().map(|checks| checks.iter().any(is_named))
     };
     let listed =

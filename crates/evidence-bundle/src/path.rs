@@ -23,8 +23,14 @@ pub const RUN: &str = "run.json";
 pub const HINTS: &str = "derived/hints.json";
 /// The judgement per control.
 pub const NORMALIZED: &str = "derived/normalized.json";
+/// Everything that was looked at, and the requests behind it.
+pub const OBSERVATIONS: &str = "derived/observations.json";
+/// Everything that was found, in scope or not.
+pub const POPULATION: &str = "derived/population.json";
+/// The settings that decided what was collected and how it was judged.
+pub const SCOPE: &str = "derived/scope.json";
 /// The files that every bundle has, in the order in which they come first.
-pub const REQUIRED: [&str; 4] = [MANIFEST, RUN, HINTS, NORMALIZED];
+pub const REQUIRED: [&str; 7] = [MANIFEST, RUN, HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE];
 
 /// The most bytes that a path may have.
 pub const MAX_PATH: usize = 240;

@@ -169,8 +169,8 @@ fn a_list_with_other_paths_than_a_bundle_has_is_refused() {
     let no_place = ListError::NoPlace { path: "sources/b".to_owned() };
     refused(&with(["sources/a/b", "sources/b"]), no_place, "sources/b has no place in a bundle");
     let source = PathError::Traversal;
-    let text = "line 6 of the list: a component of the path is . or ..";
-    refused(&with(["sources/a/b", "sources/a/../c"]), ListError::Path { line: 6, source }, text);
+    let text = "line 9 of the list: a component of the path is . or ..";
+    refused(&with(["sources/a/b", "sources/a/../c"]), ListError::Path { line: 9, source }, text);
     let collision = Collision { first: "sources/a/B".to_owned(), second: "sources/a/b".to_owned() };
     let text = "sources/a/B and sources/a/b cannot both exist on every file system";
     refused(&with(["sources/a/B", "sources/a/b"]), ListError::Collision(collision), text);
@@ -241,7 +241,7 @@ fn a_bad_line_of_the_list_is_told_by_its_number() {
     let good =
         String::from_utf8(support::signed(&support::small_files(), &support::key()).checksums().to_vec());
     let good = good.unwrap();
-    for line in 1..=5 {
+    for line in 1..=8 {
         let with = |change: fn(&str) -> Vec<u8>| {
             let lines = good.split_inclusive('\n').enumerate();
             let lines = lines.map(|(index, text)| match index + 1 == line {
@@ -268,13 +268,13 @@ fn a_bad_line_of_the_list_is_told_by_its_number() {
         assert_eq!(Chain(&error).to_string(), format!("line 3 of the list: it {text}"));
     }
     let unended = ChecksumList::parse(good.trim_end().as_bytes().to_vec(), 100);
-    assert_eq!(unended, Err(ListError::Line { line: 5, source: LineError::Unended }));
-    let too_many = ChecksumList::parse(good.clone().into_bytes(), 4);
-    assert_eq!(too_many, Err(ListError::TooManyFiles { limit: 4 }));
-    let list = ChecksumList::parse(good.clone().into_bytes(), 5).unwrap();
-    assert_eq!((list.len(), list.is_empty(), list.as_bytes()), (5, false, good.as_bytes()));
-    assert_eq!((list.position(list.path(4).unwrap()), list.position("sources/z")), (Some(4), None));
-    assert_eq!((list.row(5), list.path(5)), (None, None));
+    assert_eq!(unended, Err(ListError::Line { line: 8, source: LineError::Unended }));
+    let too_many = ChecksumList::parse(good.clone().into_bytes(), 7);
+    assert_eq!(too_many, Err(ListError::TooManyFiles { limit: 7 }));
+    let list = ChecksumList::parse(good.clone().into_bytes(), 8).unwrap();
+    assert_eq!((list.len(), list.is_empty(), list.as_bytes()), (8, false, good.as_bytes()));
+    assert_eq!((list.position(list.path(7).unwrap()), list.position("sources/z")), (Some(7), None));
+    assert_eq!((list.row(8), list.path(8)), (None, None));
 }
 
 #[test]
@@ -435,12 +435,12 @@ fn without_trust_a_whole_bundle_is_intact_and_a_changed_one_is_refused() {
     match verify(&support::bundle(&files)) {
         Err(Failure::IntactNotAuthenticated(intact)) => {
             assert_eq!(intact.public_key, support::key().public_key());
-            assert_eq!(intact.files, 5);
+            assert_eq!(intact.files, 8);
         }
         other => panic!("{other:?}"),
     }
     let mut changed = support::raw::entries(&files, &support::key());
-    changed[6].contents[0] ^= 1;
+    changed[9].contents[0] ^= 1;
     match verify(&support::raw::gzip(&support::raw::tar(&changed))) {
         Err(Failure::NotWhatWasSigned(error)) => {
             assert_eq!(error.reason, Reason::ChecksumMismatch);

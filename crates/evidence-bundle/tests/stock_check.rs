@@ -102,7 +102,7 @@ fn cases() -> Vec<Case> {
         support::bundle(&support::with_manifest(support::with_documents(artifacts), &key()))
     });
     case("a stranger's key", false, pack(&raw::entries(&files, &other_key())));
-    case("a changed file", false, changed(&|entries| entries[6].contents[3] ^= 1));
+    case("a changed file", false, changed(&|entries| entries[9].contents[3] ^= 1));
     case("a changed list", false, changed(&|entries| entries[0].contents[0] ^= 1));
     case("a missing file", false, changed(&|entries| drop(entries.remove(6))));
     case("another order", false, changed(&|entries| entries.swap(4, 5)));
@@ -111,7 +111,7 @@ fn cases() -> Vec<Case> {
         "a changed file that is overwritten",
         false,
         changed(&|entries| {
-            let mut first = entries[6].clone();
+            let mut first = entries[9].clone();
             first.contents[3] ^= 1;
             entries.insert(2, first);
         }),
@@ -139,9 +139,9 @@ fn cases() -> Vec<Case> {
     case(
         "a file that everybody may write",
         false,
-        changed(&|entries| entries[6].mode = b"0000666\0".to_vec()),
+        changed(&|entries| entries[9].mode = b"0000666\0".to_vec()),
     );
-    case("a set-user-id file", false, changed(&|entries| entries[6].mode = b"0004644\0".to_vec()));
+    case("a set-user-id file", false, changed(&|entries| entries[9].mode = b"0004644\0".to_vec()));
     case(
         "a link to a directory that is then written through",
         false,

@@ -5,24 +5,29 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
+use std::sync::Arc;
 
 use evidence_bundle::BUNDLE_VERSION;
 use evidence_bundle::document::{
     self, ConfigRecord, EvidenceReference, FallibleRows, FileRecord, Hints, Manifest, Normalized,
-    NormalizedControl, Rows, RunRecord, SCHEMA_VERSION, SignerRecord, Summary, ToolRecord, write_json,
+    NormalizedControl, Observations, Population, Rows, RuleRecord, RunRecord, SCHEMA_VERSION, ScopeRecord,
+    SignerRecord, SourceScope, Summary, ToolRecord, write_json,
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
 use jiff::Timestamp;
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 use crate::collection::Collection;
 use crate::config::Config;
 use crate::env::Env;
-use crate::evaluate::{Check, ControlResult, control_result};
+use crate::evaluate::{Basis, Check, ControlResult, control_result};
 use crate::framework::{Control, Framework};
 use crate::hint;
+use crate::observation::SourceName;
 use crate::rule::Rule;
+use crate::source::Configured;
 use crate::spool::{Item, Reader, Spool, Text};
 
 /// The controls of the run: the configuration's, and those that only a source asks for.
@@ -38,6 +43,69 @@ pub fn judge(config: &Config, collection: &Collection) -> Vec<ControlResult> {
     controls(config).into_iter().map(|control| control_result(control, collection.checks.iter())).collect()
 }
 
+/// `derived/observations.json`, `derived/population.json` and `derived/scope.json`: what was looked at, what there was to
+/// look at, and by which settings.
+///
+/// # Errors
+///
+/// If the disk fails.
+pub fn looked(
+    spool: &mut Spool,
+    config: &Config,
+    env: &Env,
+    collection: &Collection,
+    organization: &str,
+) -> io::Result<()> {
+    add(spool, path::OBSERVATIONS, |out, reader| {
+        let observations = FallibleRows::new(collection.observations.iter().map(|text| line(text, reader)));
+        write_json(out, &Observations { schema_version: SCHEMA_VERSION.to_string(), observations })
+    })?;
+    add(spool, path::POPULATION, |out, reader| {
+        let members = FallibleRows::new(collection.members.iter().map(|text| line(text, reader)));
+        let (schema_version, sources) = (SCHEMA_VERSION.to_string(), collection.populations.clone());
+        write_json(out, &Population { schema_version, sources, members })
+    })?;
+    let source = |source: &Arc<dyn Configured>| SourceScope {
+        source: source.kind().name.id().to_string(),
+        controls: ids(&config.framework.controls_of(source.rules())),
+        settings: source.settings(env).into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
+    };
+    let rules = controls(config).into_iter().flat_map(|control| {
+        control.rules.iter().map(|mapping| RuleRecord {
+            code: mapping.rule.code.to_string(),
+            version: mapping.rule.version,
+            control: control.id.to_string(),
+            expected: mapping.rule.expected.to_string(),
+        })
+    });
+    let record = ScopeRecord {
+        schema_version: SCHEMA_VERSION.to_string(),
+        framework: config.framework.id.to_string(),
+        organization: organization.to_string(),
+        tool: tool(),
+        sources: config.sources.iter().map(source).collect(),
+        rules: rules.collect(),
+    };
+    add(spool, path::SCOPE, |out, _| write_json(out, &record))
+}
+
+/// A row that was spooled as JSON: one line of the document.
+fn line(text: &Text, reader: &Reader<'_>) -> io::Result<Box<RawValue>> {
+    RawValue::from_string(reader.text(text)?).map_err(io::Error::from)
+}
+
+fn ids(controls: &[&'static Control]) -> Vec<String> {
+    controls.iter().map(|control| control.id.to_string()).collect()
+}
+
+fn tool() -> ToolRecord {
+    ToolRecord {
+        name: "evidence".to_string(),
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        commit: option_env!("EVIDENCE_COMMIT").map(str::to_string),
+    }
+}
+
 /// `derived/normalized.json`
 pub fn normalized(
     spool: &mut Spool,
@@ -48,6 +116,7 @@ pub fn normalized(
     let mut summary = Summary::default();
     results.iter().for_each(|result| summary.controls.add(result.status));
     collection.checks.iter().for_each(|check| summary.checks.add(check.verdict.status));
+    let looks = looks(spool);
     add(spool, path::NORMALIZED, |out, reader| {
         let controls = results.iter().map(|result| {
             let checks = || collection.checks.iter().filter(|check| result.control.rests_on(check.rule));
@@ -56,8 +125,8 @@ pub fn normalized(
                 title: result.control.title.to_string(),
                 status: result.status,
                 reason: result.reason.code.to_string(),
-                evidence: Rows::new(unique(checks().flat_map(|check| check.evidence.numbers()), reader)),
-                checks: FallibleRows::new(checks().map(|check| normalized_check(check, reader))),
+                evidence: Rows::new(unique(checks(), &looks, reader)),
+                checks: FallibleRows::new(checks().map(|check| normalized_check(check, &looks, reader))),
             }
         });
         let document = Normalized {
@@ -70,7 +139,7 @@ pub fn normalized(
     })
 }
 
-fn normalized_check(check: &Check<Text>, reader: &Reader<'_>) -> io::Result<document::Check> {
+fn normalized_check(check: &Check<Text>, looks: &str, reader: &Reader<'_>) -> io::Result<document::Check> {
     Ok(document::Check {
         rule: check.rule.code.to_string(),
         source: check.source.id().to_string(),
@@ -79,7 +148,7 @@ fn normalized_check(check: &Check<Text>, reader: &Reader<'_>) -> io::Result<docu
         reason: check.verdict.reason.code.to_string(),
         expected: Some(check.rule.expected.to_string()),
         actual: actual(check, reader)?,
-        evidence: evidence(check, reader),
+        evidence: evidence(check, looks, reader),
     })
 }
 
@@ -88,29 +157,55 @@ fn actual(check: &Check<Text>, reader: &Reader<'_>) -> io::Result<Option<String>
     check.verdict.actual.as_ref().map(|text| reader.text(text)).transpose()
 }
 
-/// The artifacts a check rests on.
-fn evidence(check: &Check<Text>, reader: &Reader<'_>) -> Vec<EvidenceReference> {
-    check.evidence.numbers().iter().filter_map(|number| reference(*number, reader)).collect()
+/// The checksum of `derived/observations.json`.
+fn looks(spool: &Spool) -> String {
+    let document = spool.items().iter().rev().find(|item| item.path().as_str() == path::OBSERVATIONS);
+    document.map_or_else(String::new, Item::checksum)
 }
 
-fn reference(number: u32, reader: &Reader<'_>) -> Option<EvidenceReference> {
-    let item = reader.items().get(usize::try_from(number).ok()?)?;
-    Some(EvidenceReference { filename: item.path().to_string(), checksum: item.checksum() })
+/// What a check rests on; `looks` is the checksum of the observations.
+fn evidence(check: &Check<Text>, looks: &str, reader: &Reader<'_>) -> Vec<EvidenceReference> {
+    let reference = |basis: &Basis| reference(check.source, *basis, looks, reader);
+    check.evidence.all().iter().filter_map(reference).collect()
 }
 
-/// Every artifact once, however many checks rest on it.
+fn reference(
+    source: SourceName,
+    basis: Basis,
+    looks: &str,
+    reader: &Reader<'_>,
+) -> Option<EvidenceReference> {
+    Some(match basis {
+        Basis::Artifact(number) => {
+            let item = reader.items().get(usize::try_from(number).ok()?)?;
+            EvidenceReference { filename: item.path().to_string(), checksum: item.checksum(), id: None }
+        }
+        Basis::Observation(number) => EvidenceReference {
+            filename: path::OBSERVATIONS.to_string(),
+            checksum: looks.to_string(),
+            id: Some(format!("{}:{number}", source.id())),
+        },
+    })
+}
+
+/// Every artifact and look once, however many checks rest on it.
 fn unique<'a>(
-    numbers: impl Iterator<Item = &'a u32>,
+    checks: impl Iterator<Item = &'a Check<Text>>,
+    looks: &str,
     reader: &Reader<'_>,
 ) -> impl Iterator<Item = EvidenceReference> {
     let mut seen = HashSet::new();
-    numbers.filter(move |number| seen.insert(**number)).filter_map(|number| reference(*number, reader))
+    checks
+        .flat_map(|check| check.evidence.all().iter().map(|basis| (check.source, *basis)))
+        .filter(move |basis| seen.insert(*basis))
+        .filter_map(|(source, basis)| reference(source, basis, looks, reader))
 }
 
 /// `derived/hints.json`
 pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) -> io::Result<()> {
     let hints = hint::ordered(&collection.checks);
     let control = |check: &Check<Text>| framework.control_of(check.rule).map_or("", |control| control.id);
+    let looks = looks(spool);
     add(spool, path::HINTS, |out, reader| {
         // By a hash of the id, since a large organization has a hint for every repository: two ids that share one
         // are told apart as if they were the same.
@@ -134,7 +229,7 @@ pub fn hints(spool: &mut Spool, framework: &Framework, collection: &Collection) 
                 title: advice.title.to_string(),
                 detail: actual(check, reader)?.unwrap_or_default(),
                 remediation: advice.remediation.to_string(),
-                evidence: evidence(check, reader),
+                evidence: evidence(check, &looks, reader),
             })
         });
         let hints = FallibleRows::new(rows);
@@ -173,11 +268,7 @@ pub fn run(
         source_date_epoch: env.fixed_time(),
         hostname: env.hostname(),
         platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
-        tool: ToolRecord {
-            name: "evidence".to_string(),
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            commit: option_env!("EVIDENCE_COMMIT").map(str::to_string),
-        },
+        tool: tool(),
         command: context.command.clone(),
         config: ConfigRecord { path: config.path.display().to_string(), sha256: config.sha256.clone() },
         exit_code: context.exit_code,

@@ -4,25 +4,30 @@
 //! and what the manifest must say about things that are not in the bundle; each source's share is kept apart until all
 //! are done, so that the order of the documents does not depend on who was faster.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
 use evidence_bundle::document::{
-    ArtifactRecord, ErrorRecord, Excluded, Identity, RequestRecord, SourceRun, Warning,
+    ArtifactRecord, AskedRecord, ErrorRecord, EvidenceReference, Excluded, Identity, Member as MemberRecord,
+    ObservationRecord, Outcome as LookOutcome, RequestRecord, SourcePopulation, SourceRun, Warning,
+    is_lacking,
 };
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
 use crate::env::Env;
-use crate::evaluate::{self, Check, Evidence};
+use crate::evaluate::{self, Basis, Check, Evidence};
 use crate::framework::Framework;
 use crate::number::saturating_u64;
 use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
+use crate::refusals::{Refusal, Refusals};
 use crate::report::format::{counted, given_up as given_up_text};
 use crate::report::{Event, Outcome, Reporter, Tally};
 use crate::rule::{Verdict, reason};
-use crate::source::{CollectionItem, ConnectError, Scope, Session};
+use crate::source::{CollectionItem, ConnectError, Member, Scope, Session};
 use crate::spool::{Spool, Text};
+use evidence_http::Asked;
 use evidence_screen::{Confidence, Screen};
 
 /// What was collected, beside the spool.
@@ -36,18 +41,27 @@ pub struct Collection {
     pub excluded: Vec<Excluded>,
     /// What could not be obtained.
     pub errors: Vec<ErrorRecord>,
+    /// Every look, a row of `derived/observations.json` each, in the spool.
+    pub observations: Vec<Text>,
+    /// Everything that was found, a row of `derived/population.json` each, in the spool.
+    pub members: Vec<Text>,
+    /// Each source's counts for `derived/population.json`.
+    pub populations: Vec<SourcePopulation>,
     /// Each source's part of `run.json`.
     pub sources: Vec<SourceRun>,
     /// A host answered something, if only that it will not say.
     pub answered: bool,
     /// A source could not be connected.
     pub unconnected: bool,
+    /// A check says that the run may not read something, or does not know all there is.
+    pub lacking: bool,
 }
 
 impl Collection {
-    /// Nothing is missing that was asked for.
+    /// Nothing is missing: the whole population is known, and every look brought an artifact or the host's own word
+    /// that there is none. The one definition: the manifest, the exit code and the verifier follow it.
     pub fn is_complete(&self) -> bool {
-        self.errors.is_empty() && self.excluded.is_empty()
+        self.errors.is_empty() && self.excluded.is_empty() && !self.lacking
     }
 
     fn add(&mut self, part: Collection) {
@@ -55,9 +69,13 @@ impl Collection {
         self.warnings.extend(part.warnings);
         self.excluded.extend(part.excluded);
         self.errors.extend(part.errors);
+        append(&mut self.observations, part.observations);
+        append(&mut self.members, part.members);
+        self.populations.extend(part.populations);
         self.sources.extend(part.sources);
         self.answered |= part.answered;
         self.unconnected |= part.unconnected;
+        self.lacking |= part.lacking;
     }
 }
 
@@ -170,7 +188,11 @@ struct Gathering<'a> {
     part: Collection,
     tally: Tally,
     discovered: u64,
-    in_scope: u64,
+    population: SourcePopulation,
+    /// What the host does not show, for the warnings.
+    refusals: Refusals,
+    /// Rows of looks so far.
+    looks: u32,
     /// The subject that was screened last.
     last_subject: Arc<str>,
 }
@@ -192,16 +214,31 @@ impl<'a> Gathering<'a> {
             part: Collection::default(),
             tally: Tally::default(),
             discovered: 0,
-            in_scope: 0,
+            population: SourcePopulation {
+                source: source.id().to_string(),
+                members: 0,
+                in_scope: 0,
+                host_totals: BTreeMap::new(),
+            },
+            refusals: Refusals::default(),
+            looks: 0,
             last_subject: "".into(),
         }
     }
 
     fn add(&mut self, item: CollectionItem, spool: &mut Spool) -> io::Result<()> {
         match item {
-            CollectionItem::Population { discovered, in_scope, expected, text } => {
-                (self.discovered, self.in_scope) = (discovered.unwrap_or(0), in_scope);
+            CollectionItem::Population { discovered, expected, text, members, host_totals } => {
+                self.discovered = discovered.unwrap_or(0);
+                let totals = host_totals.into_iter().map(|(name, count)| (name.to_string(), count));
+                self.population.host_totals = totals.collect();
+                members.into_iter().try_for_each(|member| self.member(member, spool))?;
                 self.reporter.event(Event::Population { source: self.source, expected, text: &text });
+            }
+            CollectionItem::Listed { kind, subject, requests } => {
+                let subject = self.clean(&subject);
+                let row = self.row(&subject, kind, LookOutcome::Listed, &requests);
+                self.look(&row, spool)?;
             }
             CollectionItem::Warned(warning) => self.warn(warning, true),
             CollectionItem::Inspected(inspection) => self.inspected(inspection, spool)?,
@@ -240,17 +277,22 @@ impl<'a> Gathering<'a> {
                 true,
             );
         }
+        for warning in std::mem::take(&mut self.refusals).warnings(source) {
+            self.warn(warning, true);
+        }
+        self.part.populations.push(self.population.clone());
         self.part.sources.push(SourceRun {
             name: source.id().to_string(),
             api_url: account.api_url,
             identity,
             discovered: self.discovered,
-            in_scope: self.in_scope,
+            in_scope: self.population.in_scope,
             requested: tally.requested,
             collected: tally.collected,
             not_found: tally.not_found,
             denied: tally.denied,
             failed: tally.failed,
+            excluded: tally.excluded,
             requests: account.requests,
             retries: account.retries,
             revalidated: account.revalidated,
@@ -263,13 +305,18 @@ impl<'a> Gathering<'a> {
     fn unconnected(&mut self, scope: &Scope, error: &ConnectError, spool: &mut Spool) -> io::Result<()> {
         let message = self.clean(&error.message);
         let subject: Arc<str> = self.clean(&scope.subject).into();
+        let mut row = self.row(&subject, CONNECTION, LookOutcome::Failed, &error.asked);
+        row.reason = Some(reason::CONNECTION_FAILED.code.to_string());
+        row.detail = Some(message.clone());
+        let number = self.look(&row, spool)?;
         for rule in &scope.rules {
             let verdict = Verdict::unknown(&reason::CONNECTION_FAILED, message.clone());
             let (source, subject) = (self.source, Arc::clone(&subject));
-            self.spool_check(Check { rule, source, subject, verdict, evidence: Evidence::None }, spool)?;
+            let evidence = Evidence::One(Basis::Observation(number));
+            self.spool_check(Check { rule, source, subject, verdict, evidence }, spool)?;
         }
-        let missing = saturating_u64(scope.rules.len());
         self.part.unconnected = true;
+        self.part.populations.push(self.population.clone());
         self.part.errors.push(ErrorRecord {
             code: reason::CONNECTION_FAILED.code.to_string(),
             message,
@@ -284,11 +331,12 @@ impl<'a> Gathering<'a> {
             identity: Identity { login: None, scopes: "not connected".to_string() },
             discovered: 0,
             in_scope: 0,
-            requested: missing,
+            requested: 1,
             collected: 0,
             not_found: 0,
             denied: 0,
-            failed: missing,
+            failed: 1,
+            excluded: 0,
             requests: error.requests,
             retries: error.retries,
             revalidated: 0,
@@ -313,16 +361,17 @@ impl<'a> Gathering<'a> {
     }
 
     fn inspected(&mut self, mut inspection: Inspection, spool: &mut Spool) -> io::Result<()> {
-        let mut numbers = Vec::new();
+        let mut looked = Vec::with_capacity(inspection.observations.len());
         for observation in &mut inspection.observations {
-            numbers.extend(self.observed(observation, spool)?);
+            looked.push(self.observed(observation, spool)?);
         }
-        let evidence = match numbers.as_slice() {
-            [] => Evidence::None,
-            [number] => Evidence::One(*number),
-            _ => Evidence::Many(numbers.into()),
-        };
-        for mut check in evaluate::checks(inspection, &evidence) {
+        let refused: Vec<Refusal> = inspection.observations.iter().filter_map(Refusal::of).collect();
+        let checks = evaluate::checks(inspection, &looked);
+        // What another observation has made up for left nothing open.
+        let open = |refusal: &Refusal| checks.iter().any(|check| *check.verdict.reason == *refusal.reason);
+        refused.into_iter().filter(open).for_each(|refusal| self.refusals.add(refusal));
+        for mut check in checks {
+            self.part.lacking |= is_lacking(check.verdict.status, check.verdict.reason.code);
             check.verdict.actual = check.verdict.actual.map(|actual| self.clean(&actual));
             self.clean_subject(&mut check.subject);
             self.spool_check(check, spool)?;
@@ -330,11 +379,13 @@ impl<'a> Gathering<'a> {
         Ok(())
     }
 
-    /// Screens what was seen, spools it and counts it; the number of its artifact, if there is one to keep.
-    fn observed(&mut self, observation: &mut Observation, spool: &mut Spool) -> io::Result<Option<u32>> {
+    /// Screens what was seen, spools it and counts it; what a check that rests on it names.
+    fn observed(&mut self, observation: &mut Observation, spool: &mut Spool) -> io::Result<Basis> {
         let warnings = std::mem::take(&mut observation.warnings);
         let warned = !warnings.is_empty();
-        for warning in warnings {
+        // A refusal is told with all others of its kind.
+        let told = |warning: &Warning| matches!(&observation.seen, Seen::Denied { reason, .. } if reason.code == warning.code);
+        for warning in warnings.into_iter().filter(|warning| !told(warning)) {
             self.warn(warning, true);
         }
         self.clean_subject(&mut observation.subject);
@@ -360,7 +411,77 @@ impl<'a> Gathering<'a> {
             }
         }
         self.count(observation, &path, warned);
-        Ok(number)
+        let mut row = self.row(
+            &observation.subject,
+            observation.kind.name,
+            look_outcome(observation),
+            &observation.requests,
+        );
+        if let Some((reason, detail)) = observation.seen.gap() {
+            (row.reason, row.detail) = (Some(reason.code.to_string()), Some(self.clean(detail)));
+        }
+        row.artifact = number.and_then(|number| {
+            let item = spool.items().get(usize::try_from(number).ok()?)?;
+            Some(EvidenceReference { filename: path, checksum: item.checksum(), id: None })
+        });
+        let look = self.look(&row, spool)?;
+        Ok(number.map_or(Basis::Observation(look), Basis::Artifact))
+    }
+
+    /// A row of a look without what it brought.
+    fn row(&self, subject: &str, kind: &str, outcome: LookOutcome, requests: &[Asked]) -> ObservationRecord {
+        ObservationRecord {
+            id: format!("{}:{}", self.source.id(), self.looks.saturating_add(1)),
+            source: self.source.id().to_string(),
+            subject: subject.to_string(),
+            kind: kind.to_string(),
+            outcome,
+            reason: None,
+            detail: None,
+            artifact: None,
+            requests: requests.iter().map(|asked| self.asked(asked)).collect(),
+        }
+    }
+
+    fn asked(&self, asked: &Asked) -> AskedRecord {
+        let text = |text: &Option<String>| text.as_deref().map(|text| self.clean(text));
+        AskedRecord {
+            method: asked.method.to_string(),
+            path: self.clean(&asked.path),
+            status: asked.status,
+            message: text(&asked.message).map(|message| cut(&message)),
+            request_id: text(&asked.request_id),
+            at: self.env.stamp_of(asked.at),
+            permission: text(&asked.permission).map(|permission| cut(&permission)),
+        }
+    }
+
+    /// Adds the row of a look; its number.
+    fn look(&mut self, row: &ObservationRecord, spool: &mut Spool) -> io::Result<u32> {
+        self.looks = self.looks.saturating_add(1);
+        self.part.observations.push(spool.add_text(&serde_json::to_string(row)?)?);
+        Ok(self.looks)
+    }
+
+    /// Adds something that was found.
+    fn member(&mut self, member: Member, spool: &mut Spool) -> io::Result<()> {
+        let Member { kind, name, id, default_branch, archived, visibility, out_of_scope } = member;
+        let text = |text: Option<String>| text.map(|text| self.clean(&text));
+        let row = MemberRecord {
+            source: self.source.id().to_string(),
+            kind: kind.to_string(),
+            name: self.clean(&name),
+            id: text(id),
+            default_branch: text(default_branch),
+            archived,
+            visibility: text(visibility),
+            in_scope: out_of_scope.is_none(),
+            reason: out_of_scope.map(str::to_string),
+        };
+        self.population.members += 1;
+        self.population.in_scope += u64::from(row.in_scope);
+        self.part.members.push(spool.add_text(&serde_json::to_string(&row)?)?);
+        Ok(())
     }
 
     /// A subject without what must not be in a bundle. Most checks have the subject of the observation before them.
@@ -441,7 +562,6 @@ impl<'a> Gathering<'a> {
                 Outcome::Written { path, bytes: saturating_u64(artifact.bytes().len()) }
             }
             Seen::Withheld { rule } => {
-                self.tally.collected += 1;
                 self.tally.excluded += 1;
                 Outcome::Excluded { path, rule }
             }
@@ -472,6 +592,27 @@ impl<'a> Gathering<'a> {
         };
         let subject: &Arc<str> = &observation.subject;
         self.reporter.event(Event::Observed { source: self.source, subject, outcome });
+    }
+}
+
+/// What documents call the look that found a source out of reach.
+const CONNECTION: &str = "connection";
+
+/// Characters of a host's message in a row, so that no host can fill a document.
+const MESSAGE_LENGTH: usize = 200;
+
+fn cut(text: &str) -> String {
+    text.chars().take(MESSAGE_LENGTH).collect()
+}
+
+fn look_outcome(observation: &Observation) -> LookOutcome {
+    match &observation.seen {
+        Seen::Artifact { .. } => LookOutcome::Artifact,
+        Seen::Nothing { .. } => LookOutcome::Nothing,
+        Seen::Denied { .. } => LookOutcome::Denied,
+        Seen::Withheld { .. } => LookOutcome::Excluded,
+        Seen::Failed(_) if observation.requests.is_empty() => LookOutcome::NotAsked,
+        Seen::Failed(_) => LookOutcome::Failed,
     }
 }
 

@@ -12,24 +12,38 @@ use crate::framework::Control;
 use crate::observation::{Inspection, Judgement, Observation, Seen, SourceName};
 use crate::rule::{Reason, Rule, Verdict, reason};
 
-/// The artifacts a check rests on: their numbers in the spool.
+/// Something that a check rests on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Basis {
+    /// An artifact: its number in the spool.
+    Artifact(u32),
+    /// A look that brought none: its number within its source, from 1.
+    Observation(u32),
+}
+
+/// What a check rests on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
-    /// None: there was nothing to read, or it was not read.
-    None,
-    /// One, as for most checks.
-    One(u32),
+    /// One artifact or look, as for most checks.
+    One(Basis),
     /// Several.
-    Many(Box<[u32]>),
+    Many(Box<[Basis]>),
 }
 
 impl Evidence {
-    /// The numbers.
-    pub fn numbers(&self) -> &[u32] {
+    /// Everything in `all`.
+    fn of(all: &[Basis]) -> Evidence {
+        match all {
+            [one] => Evidence::One(*one),
+            _ => Evidence::Many(all.into()),
+        }
+    }
+
+    /// What it is.
+    pub fn all(&self) -> &[Basis] {
         match self {
-            Evidence::None => &[],
-            Evidence::One(number) => std::slice::from_ref(number),
-            Evidence::Many(numbers) => numbers,
+            Evidence::One(one) => std::slice::from_ref(one),
+            Evidence::Many(all) => all,
         }
     }
 }
@@ -66,9 +80,9 @@ impl<Words> Check<Words> {
 /// The checks of an inspection: for what was not read, what is known of it instead, then the judgements. A rule that
 /// has a judgement needs no other check: its judgement takes into account what was not read.
 ///
-/// `evidence` are its artifacts. A judgement over an artifact that was left out is not used: what it rests on is not
+/// `looked` says of each observation what a check that rests on it names. A judgement over an artifact that was left out is not used: what it rests on is not
 /// in the bundle.
-pub fn checks(inspection: Inspection, evidence: &Evidence) -> Vec<Check> {
+pub fn checks(inspection: Inspection, looked: &[Basis]) -> Vec<Check> {
     let Inspection { exempt, observations, judgements } = inspection;
     let left_out = observations.iter().find_map(|observation| match observation.seen {
         Seen::Withheld { rule } => Some(rule),
@@ -76,7 +90,7 @@ pub fn checks(inspection: Inspection, evidence: &Evidence) -> Vec<Check> {
     });
     let source = observations.first().map(|observation| observation.source);
     let mut checks = Vec::new();
-    for Observation { source, kind, subject, seen, .. } in observations {
+    for (Observation { source, kind, subject, seen, .. }, own) in observations.into_iter().zip(looked) {
         let Some(verdict) = unread(seen) else { continue };
         let judged = |rule: &Rule| judgements.iter().any(|judgement| *judgement.rule == *rule);
         checks.extend(kind.rules.iter().filter(|rule| !judged(rule)).map(|rule| Check {
@@ -84,14 +98,14 @@ pub fn checks(inspection: Inspection, evidence: &Evidence) -> Vec<Check> {
             source,
             subject: Arc::clone(&subject),
             verdict: verdict.clone(),
-            evidence: Evidence::None,
+            evidence: Evidence::One(*own),
         }));
     }
     for (Judgement { rule, subject, verdict }, source) in
         judgements.into_iter().zip(source.into_iter().cycle())
     {
         let verdict = left_out.map_or(verdict, withheld);
-        checks.push(Check { rule, source, subject, verdict, evidence: evidence.clone() });
+        checks.push(Check { rule, source, subject, verdict, evidence: Evidence::of(looked) });
     }
     if let Some(reason) = exempt {
         // Nothing can be changed there, whatever its settings say. What was read stays.
@@ -101,6 +115,12 @@ pub fn checks(inspection: Inspection, evidence: &Evidence) -> Vec<Check> {
         }
     }
     checks
+}
+
+/// The checks of an inspection by itself: its observations are numbered in their order.
+pub fn checks_alone(inspection: Inspection) -> Vec<Check> {
+    let looked: Vec<Basis> = (1..).take(inspection.observations.len()).map(Basis::Observation).collect();
+    checks(inspection, &looked)
 }
 
 /// What is known of a setting that was not read; `None` for one that was, whether or not its artifact is kept.
@@ -170,6 +190,7 @@ mod tests {
     static UNPROTECTED: Reason = Reason { code: "unprotected", advice: None };
     static RULE: Rule = Rule {
         code: "made-up",
+        version: 1,
         expected: "something",
         permission: "Grant it.",
         improvement: None,
@@ -183,7 +204,13 @@ mod tests {
 
     fn with(status: Status, reason: &'static Reason) -> Check {
         let verdict = Verdict { status, reason, actual: None, improvable: false, hint: None };
-        Check { rule: &RULE, source: SOURCE, subject: "acme/web".into(), verdict, evidence: Evidence::None }
+        Check {
+            rule: &RULE,
+            source: SOURCE,
+            subject: "acme/web".into(),
+            verdict,
+            evidence: Evidence::Many(Box::new([])),
+        }
     }
 
     fn observed(seen: Seen) -> Observation {
@@ -234,12 +261,15 @@ mod tests {
     fn an_exemption_says_why_and_recommends_nothing() {
         let verdict = Verdict { improvable: true, ..Verdict::pass("what was read") };
         let inspection = Inspection::from(observed(artifact())).judged(&RULE, "acme", verdict.clone());
-        let plain = checks(inspection.clone(), &Evidence::One(7));
+        let plain = checks(inspection.clone(), &[Basis::Artifact(7)]);
         assert_eq!((plain.len(), &plain[0].verdict), (1, &verdict));
-        let exempt = checks(Inspection { exempt: Some(&ARCHIVED), ..inspection }, &Evidence::One(7));
+        let exempt = checks(Inspection { exempt: Some(&ARCHIVED), ..inspection }, &[Basis::Artifact(7)]);
         let expected =
             Verdict { status: Status::NotApplicable, reason: &ARCHIVED, improvable: false, ..verdict };
-        assert_eq!((&exempt[0].verdict, exempt[0].evidence.numbers()), (&expected, [7].as_slice()));
+        assert_eq!(
+            (&exempt[0].verdict, exempt[0].evidence.all()),
+            (&expected, [Basis::Artifact(7)].as_slice())
+        );
     }
 
     #[test]
@@ -259,7 +289,8 @@ mod tests {
                 let inspection = Inspection::from(observed(seen.clone()));
                 // What was not read cannot be judged.
                 let inspection = inspection.judged(&RULE, "acme", Verdict::pass("made up"));
-                let found = checks(Inspection { exempt, ..inspection }, &Evidence::None);
+                let found = checks(Inspection { exempt, ..inspection }, &[Basis::Observation(3)]);
+                assert_eq!(found[0].evidence, Evidence::One(Basis::Observation(3)));
                 let expected = if exempt.is_some() { Status::NotApplicable } else { Status::NotVerifiable };
                 assert_eq!((found.len(), found[0].verdict.status), (1, expected));
             }
@@ -274,7 +305,7 @@ mod tests {
             let judgement =
                 Judgement { rule: &RULE, subject: "acme".into(), verdict: Verdict::pass("made up") };
             let inspection = Inspection { judgements: vec![judgement], ..Inspection::of(observations) };
-            let found = checks(inspection, &Evidence::None);
+            let found = checks(inspection, &[Basis::Artifact(1), Basis::Observation(2)]);
             assert_eq!((found.len(), found[0].verdict.status), (1, Status::NotVerifiable));
             assert_eq!(*found[0].verdict.reason, reason::EXCLUDED_BY_POLICY);
         }

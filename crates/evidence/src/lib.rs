@@ -23,6 +23,7 @@ pub mod json;
 mod number;
 pub mod observation;
 pub mod platform;
+mod refusals;
 pub mod report;
 pub mod rule;
 pub mod signing;

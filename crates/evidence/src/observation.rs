@@ -188,6 +188,16 @@ impl Seen {
         }
     }
 
+    /// Why there is nothing to show, and what was said; `None` if it was read.
+    pub fn gap(&self) -> Option<(&'static Reason, &str)> {
+        match self {
+            Seen::Artifact { .. } => None,
+            Seen::Nothing { reason, detail } | Seen::Denied { reason, detail } => Some((reason, detail)),
+            Seen::Withheld { rule } => Some((&reason::EXCLUDED_BY_POLICY, rule)),
+            Seen::Failed(failed) => Some((failed.reason, &failed.message)),
+        }
+    }
+
     /// Where the artifact will be in the bundle, if there is one.
     pub fn path(&self) -> Option<&BundlePath> {
         match self {

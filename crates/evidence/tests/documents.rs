@@ -376,7 +376,7 @@ fn example(rule: &'static Rule, reason: &'static Reason) -> Check {
     let status = if *reason == reason::OK { Status::Pass } else { Status::Fail };
     let verdict = Verdict { status, reason, actual: None, improvable: false, hint: None };
     let source = KINDS[0].name;
-    Check { rule, source, subject: "acme/web".into(), verdict, evidence: Evidence::None }
+    Check { rule, source, subject: "acme/web".into(), verdict, evidence: Evidence::Many(Box::new([])) }
 }
 
 /// The anchor of a heading, as code hosts make it.

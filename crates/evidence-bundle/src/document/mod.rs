@@ -7,8 +7,11 @@
 mod hints;
 mod manifest;
 mod normalized;
+mod observations;
+mod population;
 mod rows;
 mod run;
+mod scope;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -22,11 +25,24 @@ pub use manifest::{
     Warning,
 };
 pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedControl, Summary};
+pub use observations::{AskedRecord, ObservationRecord, Observations, Outcome};
+pub use population::{Member, Population, SourcePopulation};
 pub use rows::{FallibleRows, Rows};
 pub use run::{ConfigRecord, Identity, RateLimitRecord, RunRecord, SourceRun, ToolRecord};
+pub use scope::{RuleRecord, ScopeRecord, SourceScope};
 
-/// The schema version of `derived/normalized.json` and `derived/hints.json` as this crate writes them.
+/// The schema version of the documents under `derived/` as this crate writes them.
 pub const SCHEMA_VERSION: &str = crate::version::NEWEST.schema_version;
+
+/// The reasons of a check that is not verifiable which say that the run lacks something: it may not read it, or does not
+/// know all there is. Such a check makes a bundle incomplete, as an error and an exclusion do.
+pub const LACKING_REASONS: [&str; 4] =
+    ["permission_denied", "sso_required", "two_factor_not_visible", "population_incomplete"];
+
+/// Whether a check says that the run lacks something; see [`LACKING_REASONS`].
+pub fn is_lacking(status: Status, reason: &str) -> bool {
+    status == Status::NotVerifiable && LACKING_REASONS.contains(&reason)
+}
 
 /// A document that every bundle has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +55,25 @@ pub enum Document {
     Hints,
     /// `derived/normalized.json`.
     Normalized,
+    /// `derived/observations.json`.
+    Observations,
+    /// `derived/population.json`.
+    Population,
+    /// `derived/scope.json`.
+    Scope,
 }
 
 impl Document {
     /// Every document, in the order of the archive.
-    pub const ALL: [Document; 4] = [Document::Manifest, Document::Run, Document::Hints, Document::Normalized];
+    pub const ALL: [Document; 7] = [
+        Document::Manifest,
+        Document::Run,
+        Document::Hints,
+        Document::Normalized,
+        Document::Observations,
+        Document::Population,
+        Document::Scope,
+    ];
 
     /// The path of the document in every bundle.
     pub fn path(self) -> &'static str {
@@ -52,6 +82,9 @@ impl Document {
             Document::Run => crate::path::RUN,
             Document::Hints => crate::path::HINTS,
             Document::Normalized => crate::path::NORMALIZED,
+            Document::Observations => crate::path::OBSERVATIONS,
+            Document::Population => crate::path::POPULATION,
+            Document::Scope => crate::path::SCOPE,
         }
     }
 }
@@ -109,6 +142,9 @@ pub fn schema(document: Document) -> serde_json::Value {
         Document::Run => schemars::schema_for!(RunRecord),
         Document::Hints => schemars::schema_for!(Hints),
         Document::Normalized => schemars::schema_for!(Normalized),
+        Document::Observations => schemars::schema_for!(Observations),
+        Document::Population => schemars::schema_for!(Population),
+        Document::Scope => schemars::schema_for!(ScopeRecord),
     }
     .to_value()
 }

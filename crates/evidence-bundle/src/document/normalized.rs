@@ -123,4 +123,7 @@ pub struct EvidenceReference {
     pub filename: String,
     /// The SHA-256 of the file, 64 lower-case hex digits.
     pub checksum: String,
+    /// The row of `derived/observations.json`, if the file is that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }

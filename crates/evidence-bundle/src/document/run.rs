@@ -73,16 +73,18 @@ pub struct SourceRun {
     pub discovered: u64,
     /// The subjects that were in scope.
     pub in_scope: u64,
-    /// The artifacts that were asked for.
+    /// The artifacts that were asked for: the sum of the five numbers below.
     pub requested: u64,
-    /// The artifacts that were collected.
+    /// The artifacts that were collected: exactly those that are in the bundle.
     pub collected: u64,
     /// The artifacts that do not exist.
     pub not_found: u64,
     /// The artifacts that we were not allowed to read.
     pub denied: u64,
-    /// The artifacts that could not be obtained.
+    /// The artifacts that could not be obtained, or were not asked for because nothing like them could be.
     pub failed: u64,
+    /// The artifacts that were read and left out, because they held forbidden data.
+    pub excluded: u64,
     /// The requests that were sent, retries included.
     pub requests: u64,
     /// The requests that were sent again.

@@ -1,8 +1,9 @@
-//! Judging `derived/normalized.json` and `derived/hints.json`: their form, and that they agree with the manifest, with the
-//! files and with themselves.
+//! Judging the documents under `derived/`: their form, and that they agree with the manifest, with the run, with the files
+//! and with each other. Those that list what was looked at have a file of their own.
 //!
 //! Whether a check passes is the signer's judgement and not looked at; what follows from the checks is.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::Read;
 
@@ -12,29 +13,61 @@ use super::manifest::ManifestFacts;
 use super::stream::{Json, Stop};
 use super::{Reason, VerifyError};
 use crate::checksums::ChecksumList;
-use crate::document::{Check, Counts, EvidenceReference, Hint, Severity, Status, Summary};
+use crate::document::{
+    Check, Counts, EvidenceReference, Hint, RunRecord, Severity, Status, Summary, is_lacking,
+};
 use crate::json::Object;
-use crate::path::{HINTS, NORMALIZED};
+use crate::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
 
 /// A document, and what it must agree with.
 pub(super) struct Derived<'a> {
     pub(super) path: &'static str,
     pub(super) list: &'a ChecksumList,
     pub(super) facts: &'a ManifestFacts,
+    pub(super) run: &'a RunRecord,
+    /// What the documents before this one refer to.
+    pub(super) references: &'a References,
+}
+
+/// What documents say that later ones must bear out.
+#[derive(Debug, Default)]
+pub(super) struct References {
+    /// The highest number of an observation that a check or hint rests on, by source.
+    pub(super) observations: BTreeMap<String, u64>,
+    /// The rules of the checks, with their controls.
+    pub(super) rules: BTreeSet<(String, String)>,
+}
+
+impl References {
+    /// Adds those of another document.
+    pub(super) fn add(&mut self, other: References) {
+        for (source, number) in other.observations {
+            self.observation(source, number);
+        }
+        self.rules.extend(other.rules);
+    }
+
+    fn observation(&mut self, source: String, number: u64) {
+        let highest = self.observations.entry(source).or_default();
+        *highest = number.max(*highest);
+    }
 }
 
 impl Derived<'_> {
-    /// Reads and judges the document.
+    /// Reads and judges the document; gives what it refers to.
     ///
     /// Nobody has checked its checksum yet: what this says counts only once it was.
-    pub(super) fn judge(&self, document: impl Read) -> Result<(), VerifyError> {
+    pub(super) fn judge(&self, document: impl Read) -> Result<References, VerifyError> {
         let format = self.facts.format;
         let mut json = Json::new(document);
         json.refuse(format.later(self.path));
-        let mut version = None;
+        let (mut version, mut references) = (None, References::default());
         let read = match self.path {
-            HINTS => self.hints(&mut json, &mut version),
-            _ => self.normalized(&mut json, &mut version),
+            HINTS => self.hints(&mut json, &mut version, &mut references),
+            NORMALIZED => self.normalized(&mut json, &mut version, &mut references),
+            OBSERVATIONS => self.observations(&mut json, &mut version),
+            POPULATION => self.population(&mut json, &mut version),
+            _ => self.scope(&mut json, &mut version),
         };
         match (version, read.and_then(|()| json.end())) {
             (Some(version), _) if version != format.schema_version => {
@@ -44,16 +77,21 @@ impl Derived<'_> {
                 );
                 Err(VerifyError::at(Reason::UnsupportedFormat, self.path, detail))
             }
-            (Some(_), Ok(())) => Ok(()),
+            (Some(_), Ok(())) => Ok(references),
             (None, Ok(())) => Err(self.error(Reason::DocumentFormat, "missing field `schema_version`")),
             (_, Err(Stop::Refused(refusal))) => Err(refusal),
             (_, Err(Stop::Malformed(detail))) => Err(self.error(Reason::DocumentFormat, detail)),
         }
     }
 
-    fn normalized<R: Read>(&self, json: &mut Json<R>, version: &mut Option<String>) -> Result<(), Stop> {
+    fn normalized<R: Read>(
+        &self,
+        json: &mut Json<R>,
+        version: &mut Option<String>,
+        references: &mut References,
+    ) -> Result<(), Stop> {
         let (mut framework, mut summary, mut controls) = (None, None, None);
-        let (mut found, mut ids) = (Summary::default(), Vec::new());
+        let (mut found, mut ids) = (Judged::default(), Vec::new());
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
             "framework" => json.once(&mut framework, name),
@@ -61,7 +99,7 @@ impl Derived<'_> {
             "controls" => {
                 json.first(&mut controls, name, ())?;
                 json.list(|json| {
-                    ids.push(self.control(json, &mut found)?);
+                    ids.push(self.control(json, &mut found, references)?);
                     Ok(())
                 })
             }
@@ -79,18 +117,37 @@ impl Derived<'_> {
             let detail = format!("the controls [{}] are not those of the manifest", ids.join(", "));
             return Err(self.error(Reason::ScopeMismatch, detail).into());
         }
-        if summary != found {
+        if summary != found.summary {
             return Err(self
                 .error(Reason::SummaryMismatch, "the summary does not count the rows of the document")
                 .into());
         }
-        Ok(())
+        self.complete(found.lacking)
+    }
+
+    /// The manifest says that something is missing exactly if something is.
+    fn complete(&self, lacking: bool) -> Result<(), Stop> {
+        let listed = self.facts.errors.1 > 0 || self.facts.excluded.1 > 0;
+        let detail = match (self.facts.complete, lacking || listed) {
+            (true, true) => {
+                "the manifest says that nothing is missing, but a check says that something could not be read"
+            }
+            (false, false) => "the manifest says that something is missing, but nothing says what",
+            (true, false) | (false, true) => return Ok(()),
+        };
+        Err(self.error(Reason::CompleteMismatch, detail).into())
     }
 
     /// Reads a control, adds it to the counts and gives its identifier.
-    fn control<R: Read>(&self, json: &mut Json<R>, found: &mut Summary) -> Result<String, Stop> {
+    fn control<R: Read>(
+        &self,
+        json: &mut Json<R>,
+        found: &mut Judged,
+        references: &mut References,
+    ) -> Result<String, Stop> {
         let (mut id, mut title, mut status, mut reason) = (None, None, None, None);
         let (mut evidence, mut checks, mut counts) = (None, None, Counts::default());
+        let mut rules = BTreeSet::new();
         json.object(|json, name| match name {
             "id" => json.once(&mut id, name),
             "title" => json.once::<String>(&mut title, name),
@@ -98,16 +155,22 @@ impl Derived<'_> {
             "reason" => json.once::<String>(&mut reason, name),
             "evidence" => {
                 json.first(&mut evidence, name, ())?;
-                json.list(|json| self.refer(&object(json)?))
+                json.list(|json| self.refer(&object(json)?, references))
             }
             "checks" => {
                 json.first(&mut checks, name, ())?;
                 json.list(|json| {
                     let check: Check = object(json)?;
                     counts.add(check.status);
-                    found.checks.add(check.status);
+                    found.summary.checks.add(check.status);
+                    found.lacking |= is_lacking(check.status, &check.reason);
                     self.source(&check.source)?;
-                    check.evidence.iter().try_for_each(|reference| self.refer(reference))
+                    if check.evidence.is_empty() {
+                        let detail = format!("the check {} of {} has no evidence", check.rule, check.subject);
+                        return Err(self.error(Reason::EvidenceMismatch, detail).into());
+                    }
+                    rules.insert(check.rule);
+                    check.evidence.iter().try_for_each(|reference| self.refer(reference, references))
                 })
             }
             _ => Err(json.unknown(name)),
@@ -121,11 +184,17 @@ impl Derived<'_> {
             let detail = format!("{id} is {status}, and its checks make it {}", counts.status());
             return Err(self.error(Reason::StatusMismatch, detail).into());
         }
-        found.controls.add(status);
+        found.summary.controls.add(status);
+        references.rules.extend(rules.into_iter().map(|rule| (rule, id.clone())));
         Ok(id)
     }
 
-    fn hints<R: Read>(&self, json: &mut Json<R>, version: &mut Option<String>) -> Result<(), Stop> {
+    fn hints<R: Read>(
+        &self,
+        json: &mut Json<R>,
+        version: &mut Option<String>,
+        references: &mut References,
+    ) -> Result<(), Stop> {
         let (mut hints, mut last) = (None, Severity::Critical);
         json.object(|json, name| match name {
             "schema_version" => json.once(version, name),
@@ -141,7 +210,7 @@ impl Derived<'_> {
                         return Err(self.error(Reason::ScopeMismatch, detail).into());
                     }
                     self.source(&hint.source)?;
-                    hint.evidence.iter().try_for_each(|reference| self.refer(reference))
+                    hint.evidence.iter().try_for_each(|reference| self.refer(reference, references))
                 })
             }
             _ => Err(json.unknown(name)),
@@ -150,15 +219,30 @@ impl Derived<'_> {
     }
 
     /// What is said to rest on a file must rest on one of this bundle.
-    fn refer(&self, reference: &EvidenceReference) -> Result<(), Stop> {
-        if self.list.holds(&reference.filename, &reference.checksum) {
-            return Ok(());
+    fn refer(&self, reference: &EvidenceReference, references: &mut References) -> Result<(), Stop> {
+        let EvidenceReference { filename, checksum, id } = reference;
+        if !self.list.holds(filename, checksum) {
+            let detail = format!("the evidence {filename} is not in the bundle with that checksum");
+            return Err(self.error(Reason::EvidenceMismatch, detail).into());
         }
-        let detail = format!("the evidence {} is not in the bundle with that checksum", reference.filename);
-        Err(self.error(Reason::EvidenceMismatch, detail).into())
+        match (filename == OBSERVATIONS, id.as_deref(), id.as_deref().and_then(number)) {
+            (false, None, _) => Ok(()),
+            (true, _, Some((source, number))) => {
+                references.observation(source.to_owned(), number);
+                Ok(())
+            }
+            (true, _, None) => {
+                let detail = "a reference to the observations does not name one of them";
+                Err(self.error(Reason::EvidenceMismatch, detail).into())
+            }
+            (false, Some(id), _) => {
+                let detail = format!("the evidence {filename} has no row {id}");
+                Err(self.error(Reason::EvidenceMismatch, detail).into())
+            }
+        }
     }
 
-    fn source(&self, source: &String) -> Result<(), Stop> {
+    pub(super) fn source(&self, source: &String) -> Result<(), Stop> {
         if self.facts.sources.contains(source) {
             return Ok(());
         }
@@ -166,21 +250,36 @@ impl Derived<'_> {
         Err(self.error(Reason::ScopeMismatch, detail).into())
     }
 
-    fn there<T>(&self, field: Option<T>, name: &str) -> Result<T, Stop> {
+    pub(super) fn there<T>(&self, field: Option<T>, name: &str) -> Result<T, Stop> {
         field.ok_or_else(|| Stop::Malformed(format!("missing field `{name}`")))
     }
 
-    fn error(&self, reason: Reason, detail: impl fmt::Display) -> VerifyError {
+    pub(super) fn error(&self, reason: Reason, detail: impl fmt::Display) -> VerifyError {
         VerifyError::at(reason, self.path, format!("{}: {detail}", self.path))
     }
 }
 
+/// What the checks of a document come to.
+#[derive(Default)]
+struct Judged {
+    summary: Summary,
+    /// A check says that something could not be read.
+    lacking: bool,
+}
+
+/// The source and the number in the identifier of an observation.
+pub(super) fn number(id: &str) -> Option<(&str, u64)> {
+    let (source, number) = id.rsplit_once(':')?;
+    let parsed = number.parse::<u64>().ok().filter(|parsed| *parsed > 0 && parsed.to_string() == number)?;
+    Some((source, parsed))
+}
+
 /// Reads a row, which must be an object.
-fn object<T: DeserializeOwned, R: Read>(json: &mut Json<R>) -> Result<T, Stop> {
+pub(super) fn object<T: DeserializeOwned, R: Read>(json: &mut Json<R>) -> Result<T, Stop> {
     json.value().map(|Object(row)| row)
 }
 
 /// Whether this file is one that [`Derived`] judges.
 pub(super) fn document(path: &str) -> Option<&'static str> {
-    [HINTS, NORMALIZED].into_iter().find(|document| *document == path)
+    [HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE].into_iter().find(|document| *document == path)
 }

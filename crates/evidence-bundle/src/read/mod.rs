@@ -9,6 +9,7 @@ mod derived;
 mod inflate;
 mod manifest;
 mod pass;
+mod population;
 mod reason;
 mod run;
 mod stream;

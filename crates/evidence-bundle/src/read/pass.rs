@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::thread;
 
 use super::archive::{Archive, NextEntry};
-use super::derived::{self, Derived};
+use super::derived::{self, Derived, References};
 use super::manifest::{self, ManifestFacts, ManifestVerdict};
 use super::run;
 use super::tee::tee;
@@ -75,7 +75,7 @@ impl<R: Read> Pass<'_, '_, R> {
     /// Reads every file after the manifest; gives the run record and the bytes of all files together.
     pub(super) fn read_files(&mut self, facts: &ManifestFacts) -> Result<(RunRecord, u64), Failure> {
         let sizes = &facts.sizes;
-        let mut run = None;
+        let (mut run, mut references) = (None, References::default());
         let mut bytes = sizes.first().copied().unwrap_or(0);
         for (index, row) in self.list.rows().enumerate().skip(1) {
             let size = self.header(index)?;
@@ -94,8 +94,10 @@ impl<R: Read> Pass<'_, '_, R> {
             }
             if let Some(path) = derived::document(row.path) {
                 within(size, self.limits.derived_bytes, path)?;
-                let document = Derived { path, list: self.list, facts };
-                self.judge_derived(&document, size, &row.sha256)?;
+                let run = run.as_ref().ok_or_else(|| list_error(ListError::Required { path: RUN }))?;
+                let document = Derived { path, list: self.list, facts, run, references: &references };
+                let found = self.judge_derived(&document, size, &row.sha256)?;
+                references.add(found);
                 continue;
             }
             let mut contents = self.archive.contents(row.path, size);
@@ -122,7 +124,12 @@ impl<R: Read> Pass<'_, '_, R> {
 
     /// Judges a document while it is read. Where a visitor reads it, it is judged on another thread: the document may be
     /// larger than memory should be.
-    fn judge_derived(&mut self, document: &Derived<'_>, size: u64, sha256: &[u8; 32]) -> Result<(), Failure> {
+    fn judge_derived(
+        &mut self,
+        document: &Derived<'_>,
+        size: u64,
+        sha256: &[u8; 32],
+    ) -> Result<References, Failure> {
         let mut contents = self.archive.contents(document.path, size);
         let Some(visitor) = &mut self.visitor else {
             let judged = document.judge(&mut contents);

@@ -47,26 +47,25 @@ fn scope(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// What was collected is in the bundle, or was left out of it as forbidden.
+/// What was collected is in the bundle, and what was left out is named.
 fn counts(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     for source in &run.sources {
-        let parts = [source.collected, source.not_found, source.denied, source.failed];
+        let parts = [source.collected, source.not_found, source.denied, source.failed, source.excluded];
         if parts.into_iter().fold(0, u64::saturating_add) != source.requested {
             let detail = format!("the counts of {} do not add up to what was requested", source.name);
             return Err(error(Reason::CountMismatch, detail));
         }
         let artifacts = facts.artifacts.get(&source.name).copied().unwrap_or(0);
-        if source.collected < artifacts {
+        if source.collected != artifacts {
             let detail =
                 format!("{} collected {}, and the manifest has {artifacts}", source.name, source.collected);
             return Err(error(Reason::CountMismatch, detail));
         }
     }
     // Which source an artifact that was left out is of cannot always be seen: its name may be screened.
-    let collected = run.sources.iter().map(|source| source.collected).fold(0, u64::saturating_add);
-    let accounted = facts.artifacts.values().copied().fold(facts.excluded.1, u64::saturating_add);
-    if collected != accounted {
-        let detail = format!("{collected} were collected, and the manifest accounts for {accounted}");
+    let excluded = run.sources.iter().map(|source| source.excluded).fold(0, u64::saturating_add);
+    if excluded != facts.excluded.1 {
+        let detail = format!("{excluded} were left out, and the manifest names {}", facts.excluded.1);
         return Err(error(Reason::CountMismatch, detail));
     }
     Ok(())

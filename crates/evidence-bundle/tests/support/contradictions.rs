@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use evidence_bundle::path::{HINTS, NORMALIZED, RUN};
+use evidence_bundle::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
 use serde_json::{Value, json};
 
 use super::hostile::{Case, fail, manifest, ok, pack};
-use super::{key, raw, small_files, with_manifest};
+use super::{key, raw, sha256, small_files, with_manifest};
 
 /// The counts of nothing.
 static NONE: LazyLock<Value> =
@@ -22,6 +22,13 @@ fn document(path: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     pack(&raw::entries(&with_manifest(files, &key()), &key()))
 }
 
+/// A reference to a row of the observations.
+fn observation(id: &str) -> Value {
+    let files = small_files();
+    let (_, contents) = files.iter().find(|(name, _)| name == OBSERVATIONS).unwrap();
+    json!({ "filename": OBSERVATIONS, "checksum": hex::encode(sha256(contents)), "id": id })
+}
+
 /// A hint that fits the small bundle.
 fn hint(severity: &str) -> Value {
     json!({
@@ -35,6 +42,11 @@ pub fn cases() -> Vec<Case> {
     let normalized = |change: fn(&mut Value)| document(NORMALIZED, change);
     let hints = |change: fn(&mut Value)| document(HINTS, change);
     let run = |change: fn(&mut Value)| document(RUN, change);
+    let observations = |change: fn(&mut Value)| document(OBSERVATIONS, change);
+    let of_observations = |name, reason, change| fail(name, reason, observations(change));
+    let of_population =
+        |name, reason, change: fn(&mut Value)| fail(name, reason, document(POPULATION, change));
+    let of_scope = |name, reason, change: fn(&mut Value)| fail(name, reason, document(SCOPE, change));
     let of_normalized = |name, reason, change| fail(name, reason, normalized(change));
     let of_hints = |name, reason, change| fail(name, reason, hints(change));
     let of_run = |name, reason, change| fail(name, reason, run(change));
@@ -107,6 +119,36 @@ pub fn cases() -> Vec<Case> {
             h["hints"] = json!([hint("low")]);
             h["hints"][0]["evidence"] = json!([{"filename": "manifest.json", "checksum": "0".repeat(64)}]);
         }),
+        of_normalized("evidence-mismatch_none_fail", "evidence-mismatch", |n| {
+            n["controls"][0]["checks"][0]["evidence"] = json!([]);
+        }),
+        of_normalized("evidence-mismatch_row_fail", "evidence-mismatch", |n| {
+            n["controls"][0]["checks"][0]["evidence"] = json!([observation("codehost:2")]);
+        }),
+        of_normalized("evidence-mismatch_row-source_fail", "evidence-mismatch", |n| {
+            n["controls"][0]["checks"][0]["evidence"] = json!([observation("cloud:1")]);
+        }),
+        of_normalized("evidence-mismatch_row-form_fail", "evidence-mismatch", |n| {
+            n["controls"][0]["checks"][0]["evidence"] = json!([observation("codehost:01")]);
+        }),
+        of_normalized("evidence-mismatch_row-of-artifact_fail", "evidence-mismatch", |n| {
+            n["controls"][0]["checks"][0]["evidence"][0]["id"] = json!("codehost:1");
+        }),
+        of_observations("evidence-mismatch_observation_fail", "evidence-mismatch", |o| {
+            o["observations"][0]["artifact"]["checksum"] = json!("0".repeat(64));
+        }),
+        of_observations("evidence-mismatch_outcome_fail", "evidence-mismatch", |o| {
+            o["observations"][0]["outcome"] = json!("denied");
+        }),
+        of_observations("evidence-mismatch_document_fail", "evidence-mismatch", |o| {
+            o["observations"][0]["artifact"] = json!({ "filename": "run.json", "checksum": "0".repeat(64) });
+        }),
+        ok(
+            "evidence-mismatch_ok",
+            normalized(|n| {
+                n["controls"][0]["checks"][0]["evidence"] = json!([observation("codehost:1")]);
+            }),
+        ),
         ok("hints_ok", hints(|h| h["hints"] = json!([hint("critical"), hint("info"), hint("info")]))),
         of_normalized("status-mismatch_fail", "status-mismatch", |n| {
             n["controls"][0]["checks"][0]["status"] = json!("fail");
@@ -129,6 +171,14 @@ pub fn cases() -> Vec<Case> {
             r["sources"][0]["requested"] = json!(2);
             r["sources"][0]["failed"] = json!(1);
         }),
+        of_normalized("complete-mismatch_denied_fail", "complete-mismatch", |n| {
+            let zero = json!({"pass": 0, "fail": 0, "not_verifiable": 1, "not_applicable": 0});
+            n["summary"] = json!({ "controls": zero, "checks": zero });
+            n["controls"][0]["status"] = json!("not_verifiable");
+            n["controls"][0]["checks"][0]["status"] = json!("not_verifiable");
+            n["controls"][0]["checks"][0]["reason"] = json!("permission_denied");
+        }),
+        of_manifest("complete-mismatch_nothing_fail", "complete-mismatch", |m| m["complete"] = json!(false)),
         // Something is missing, and the bundle says so.
         ok(
             "complete-mismatch_ok",
@@ -145,6 +195,46 @@ pub fn cases() -> Vec<Case> {
         of_run("count-mismatch_fewer_fail", "count-mismatch", |r| {
             r["sources"][0]["collected"] = json!(0);
             r["sources"][0]["not_found"] = json!(1);
+        }),
+        of_observations("count-mismatch_observations_fail", "count-mismatch", |o| {
+            o["observations"][0]["outcome"] = json!("nothing");
+            o["observations"][0].as_object_mut().unwrap().remove("artifact");
+        }),
+        of_observations("count-mismatch_id_fail", "count-mismatch", |o| {
+            o["observations"][0]["id"] = json!("codehost:2");
+        }),
+        of_population("count-mismatch_members_fail", "count-mismatch", |p| p["members"] = json!([])),
+        of_population("count-mismatch_in-scope_fail", "count-mismatch", |p| {
+            p["sources"][0]["in_scope"] = json!(0);
+            p["members"][0]["in_scope"] = json!(false);
+            p["members"][0]["reason"] = json!("excluded");
+        }),
+        of_population("count-mismatch_reason_fail", "count-mismatch", |p| {
+            p["members"][0]["reason"] = json!("excluded");
+        }),
+        of_observations("document-format_outcome_fail", "document-format", |o| {
+            o["observations"][0]["outcome"] = json!("lost");
+        }),
+        of_population("document-format_population_fail", "document-format", |p| {
+            p["members"][0]["surprise"] = json!(true);
+        }),
+        of_scope("document-format_scope_fail", "document-format", |s| {
+            s.as_object_mut().unwrap().remove("rules");
+        }),
+        of_scope("scope-mismatch_organization_fail", "scope-mismatch", |s| {
+            s["organization"] = json!("other")
+        }),
+        of_scope("scope-mismatch_rule_fail", "scope-mismatch", |s| s["rules"] = json!([])),
+        of_scope("scope-mismatch_scope-control_fail", "scope-mismatch", |s| {
+            s["sources"][0]["controls"] = json!(["CC7.2"]);
+        }),
+        of_scope("scope-mismatch_scope-tool_fail", "scope-mismatch", |s| s["tool"]["name"] = json!("other")),
+        of_population("scope-mismatch_population_fail", "scope-mismatch", |p| p["sources"] = json!([])),
+        of_observations("scope-mismatch_observation_fail", "scope-mismatch", |o| {
+            o["observations"][0]["source"] = json!("cloud");
+        }),
+        of_observations("time-order_asked_fail", "time-order", |o| {
+            o["observations"][0]["requests"][0]["at"] = json!("2026-01-02T03:04:06Z");
         }),
         of_manifest("manifest-mismatch_excluded_fail", "manifest-mismatch", |m| {
             m["complete"] = json!(false);

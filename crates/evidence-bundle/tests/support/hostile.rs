@@ -171,7 +171,7 @@ fn wrong_contents() -> Vec<Case> {
         format!("{list}{last}\n")
     };
     vec![
-        fail("checksum-mismatch_fail", "checksum-mismatch", entries(|entries| entries[6].contents[3] ^= 1)),
+        fail("checksum-mismatch_fail", "checksum-mismatch", entries(|entries| entries[9].contents[3] ^= 1)),
         fail(
             "checksum-mismatch_manifest_fail",
             "checksum-mismatch",
@@ -259,7 +259,7 @@ fn wrong_contents() -> Vec<Case> {
             artifacts(&["sources/codehost/a", "sources/codehost/a-b", "sources/codehost/a/c"])
         }),
         fail("layout_fail", "layout", entries(|entries| entries.swap(4, 5))),
-        fail("layout_twice_fail", "layout", entries(|entries| entries.push(entries[6].clone()))),
+        fail("layout_twice_fail", "layout", entries(|entries| entries.push(entries[9].clone()))),
         fail("layout_first_fail", "layout", entries(|entries| entries.swap(0, 1))),
         fail("layout_listed-twice_fail", "layout", list(twice)),
         fail("layout_place_fail", "layout", artifacts(&["extra.json"])),

@@ -13,7 +13,7 @@ pub fn files(version: &str) -> Vec<File> {
     files[1].1 = changed(&files[1].1, |run| run["surprise"] = json!({ "deep": [true] }));
     files[2].1 = changed(&files[2].1, |hints| hints["schema_version"] = json!(version));
     files[3].1 = changed(&files[3].1, |normalized| normalized["controls"][0]["surprise"] = json!(null));
-    files.insert(4, ("derived/surprise.csv".to_owned(), b"a,b\n".to_vec()));
+    files.insert(7, ("derived/surprise.csv".to_owned(), b"a,b\n".to_vec()));
     files[0].1 = with_version(version, &files[0].1, |manifest| {
         manifest["artifacts"] = json!({ "moved": true });
         manifest["signer"]["surprise"] = json!(1);
@@ -67,7 +67,7 @@ pub(super) fn cases() -> Vec<Case> {
         fail(
             "checksum-mismatch_newer_fail",
             "checksum-mismatch",
-            changed(&|entries| entries[6].contents[0] ^= 1),
+            changed(&|entries| entries[9].contents[0] ^= 1),
         ),
         fail("missing-file_newer_fail", "missing-file", changed(&|entries| _ = entries.pop())),
         fail(

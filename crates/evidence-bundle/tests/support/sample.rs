@@ -1,11 +1,12 @@
 //! The documents of a small bundle. Also included by the tests of the platform and by the fuzzer, which change them.
 
 use evidence_bundle::document::{
-    ArtifactRecord, Check, ConfigRecord, EvidenceReference, FileRecord, Hints, Identity, Manifest,
-    Normalized, NormalizedControl, RequestRecord, RunRecord, SignerRecord, SourceRun, Status, Summary,
-    ToolRecord, write_json,
+    ArtifactRecord, AskedRecord, Check, ConfigRecord, EvidenceReference, FileRecord, Hints, Identity,
+    Manifest, Member, Normalized, NormalizedControl, ObservationRecord, Observations, Outcome, Population,
+    RequestRecord, RuleRecord, RunRecord, ScopeRecord, SignerRecord, SourcePopulation, SourceRun,
+    SourceScope, Status, Summary, ToolRecord, write_json,
 };
-use evidence_bundle::path::{HINTS, NORMALIZED, RUN};
+use evidence_bundle::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
 use evidence_bundle::{BundlePath, Entry, SigningKey};
 use sha2::{Digest, Sha256};
 
@@ -36,7 +37,7 @@ pub fn run_record(artifacts: usize) -> RunRecord {
         source_date_epoch: None,
         hostname: "host".to_owned(),
         platform: "linux-x86_64".to_owned(),
-        tool: ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None },
+        tool: tool(),
         command: vec!["evidence".to_owned(), "collect".to_owned()],
         config: ConfigRecord { path: "evidence.yaml".to_owned(), sha256: "0".repeat(64) },
         exit_code: 0,
@@ -51,11 +52,86 @@ pub fn run_record(artifacts: usize) -> RunRecord {
             not_found: 0,
             denied: 0,
             failed: 0,
+            excluded: 0,
             requests: 1,
             retries: 0,
             revalidated: 0,
             rate_limit: None,
             paused_seconds: 0,
+        }],
+    }
+}
+
+fn tool() -> ToolRecord {
+    ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None }
+}
+
+/// One look for each artifact.
+pub fn observations(artifacts: &[EvidenceReference]) -> Observations {
+    let row = |(number, artifact): (usize, &EvidenceReference)| ObservationRecord {
+        id: format!("codehost:{}", number + 1),
+        source: "codehost".to_owned(),
+        subject: "acme".to_owned(),
+        kind: "org_settings".to_owned(),
+        outcome: Outcome::Artifact,
+        reason: None,
+        detail: None,
+        artifact: Some(artifact.clone()),
+        requests: vec![AskedRecord {
+            method: "GET".to_owned(),
+            path: "/orgs/acme".to_owned(),
+            status: Some(200),
+            message: None,
+            request_id: None,
+            at: "2026-01-02T03:04:01Z".to_owned(),
+            permission: None,
+        }],
+    };
+    Observations {
+        schema_version: "1.0".to_owned(),
+        observations: artifacts.iter().enumerate().map(row).collect(),
+    }
+}
+
+/// One repository, which is in scope.
+pub fn population() -> Population {
+    let member = Member {
+        source: "codehost".to_owned(),
+        kind: "repository".to_owned(),
+        name: "acme/web".to_owned(),
+        id: Some("1".to_owned()),
+        default_branch: Some("main".to_owned()),
+        archived: Some(false),
+        visibility: Some("private".to_owned()),
+        in_scope: true,
+        reason: None,
+    };
+    let source = SourcePopulation {
+        source: "codehost".to_owned(),
+        members: 1,
+        in_scope: 1,
+        host_totals: [("public_repos".to_owned(), 1)].into(),
+    };
+    Population { schema_version: "1.0".to_owned(), sources: vec![source], members: vec![member] }
+}
+
+/// The scope of a run for this control.
+pub fn scope(control: &str) -> ScopeRecord {
+    ScopeRecord {
+        schema_version: "1.0".to_owned(),
+        framework: "soc2_type1".to_owned(),
+        organization: "acme".to_owned(),
+        tool: tool(),
+        sources: vec![SourceScope {
+            source: "codehost".to_owned(),
+            controls: vec![control.to_owned()],
+            settings: [("branch".to_owned(), "main".into())].into(),
+        }],
+        rules: vec![RuleRecord {
+            code: "two-factor-required".to_owned(),
+            version: 1,
+            control: control.to_owned(),
+            expected: "two-factor authentication is required".to_owned(),
         }],
     }
 }
@@ -103,6 +179,7 @@ pub fn with_documents(artifacts: Vec<File>) -> Vec<File> {
     let hints: Hints = Hints { schema_version: "1.0".to_owned(), hints: Vec::new() };
     let evidence: Vec<EvidenceReference> = artifacts.iter().map(reference).collect();
     let checks: Vec<Check> = evidence.iter().map(check).collect();
+    let observations = observations(&evidence);
     let mut summary = Summary::default();
     checks.iter().for_each(|check| summary.checks.add(check.status));
     summary.controls.add(summary.checks.status());
@@ -124,13 +201,17 @@ pub fn with_documents(artifacts: Vec<File>) -> Vec<File> {
         (RUN.to_owned(), json(&run_record(artifacts.len()))),
         (HINTS.to_owned(), json(&hints)),
         (NORMALIZED.to_owned(), json(&normalized)),
+        (OBSERVATIONS.to_owned(), json(&observations)),
+        (POPULATION.to_owned(), json(&population())),
+        (SCOPE.to_owned(), json(&scope("CC6.1"))),
     ];
     files.extend(artifacts);
     files
 }
 
-fn reference((path, contents): &File) -> EvidenceReference {
-    EvidenceReference { filename: path.clone(), checksum: hex::encode(sha256(contents)) }
+/// A reference to a file.
+pub fn reference((path, contents): &File) -> EvidenceReference {
+    EvidenceReference { filename: path.clone(), checksum: hex::encode(sha256(contents)), id: None }
 }
 
 fn check(evidence: &EvidenceReference) -> Check {

@@ -6,10 +6,10 @@ mod sample;
 use std::io::{Read as _, Write as _};
 
 use evidence_bundle::document::{
-    ArtifactRecord, Category, Check, Counts, FileRecord, Hint, Hints, Manifest, Normalized,
-    NormalizedControl, RunRecord, Severity, Summary,
+    ArtifactRecord, Category, Check, Counts, EvidenceReference, FileRecord, Hint, Hints, Manifest,
+    Normalized, NormalizedControl, RunRecord, Severity, Summary,
 };
-use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
+use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
 use evidence_bundle::{BundlePath, Entry, SigningKey, Status, UnsignedBundle};
 
 pub use sample::CREATED_AT;
@@ -67,12 +67,9 @@ pub fn parts(number: u32) -> Parts {
 /// The bundle of these parts, made to fit each other, with a manifest that fits and is then changed.
 pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut Manifest)) -> Vec<u8> {
     let created_at = CREATED_AT + i64::from(number) * 60;
-    let (run, hints, normalized) = fitting(parts, parts.artifacts.len());
-    let mut files = vec![
-        (RUN.to_owned(), json(&run)),
-        (HINTS.to_owned(), json(&hints)),
-        (NORMALIZED.to_owned(), json(&normalized)),
-    ];
+    let (run, hints, normalized) = fitting(parts, parts.artifacts.len(), parts.artifacts.first());
+    let references: Vec<_> = parts.artifacts.iter().map(sample::reference).collect();
+    let mut files = documents(&run, &hints, &normalized, &references);
     files.extend(parts.artifacts.clone());
     let mut manifest = manifest(number, created_at, &files, key);
     manifest.controls = controls(&normalized);
@@ -87,13 +84,21 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
 }
 
 /// The documents of these parts, made to fit each other and so many artifacts.
-fn fitting(parts: &Parts, artifacts: usize) -> (RunRecord, serde_json::Value, Normalized) {
+fn fitting(
+    parts: &Parts,
+    artifacts: usize,
+    first: Option<&File>,
+) -> (RunRecord, serde_json::Value, Normalized) {
     let mut run = parts.run.clone();
     for source in &mut run.sources {
         source.collected = artifacts as u64;
-        source.requested = source.collected + source.not_found + source.denied + source.failed;
+        source.requested = source.collected;
     }
     let mut normalized = parts.normalized.clone();
+    let evidence = first.map(sample::reference);
+    for check in normalized.controls.iter_mut().flat_map(|control| &mut control.checks) {
+        check.evidence = evidence.iter().cloned().collect();
+    }
     normalized.summary = Summary::default();
     for control in &mut normalized.controls {
         let mut counts = Counts::default();
@@ -109,6 +114,24 @@ fn fitting(parts: &Parts, artifacts: usize) -> (RunRecord, serde_json::Value, No
     (run, hints, normalized)
 }
 
+/// The documents of a bundle with these artifacts.
+fn documents(
+    run: &RunRecord,
+    hints: &serde_json::Value,
+    normalized: &Normalized,
+    artifacts: &[EvidenceReference],
+) -> Vec<File> {
+    let control = &normalized.controls[0].id;
+    vec![
+        (RUN.to_owned(), json(run)),
+        (HINTS.to_owned(), json(hints)),
+        (NORMALIZED.to_owned(), json(normalized)),
+        (OBSERVATIONS.to_owned(), json(&sample::observations(artifacts))),
+        (POPULATION.to_owned(), json(&sample::population())),
+        (SCOPE.to_owned(), json(&sample::scope(control))),
+    ]
+}
+
 fn controls(normalized: &Normalized) -> Vec<String> {
     normalized.controls.iter().map(|control| control.id.clone()).collect()
 }
@@ -119,19 +142,20 @@ pub fn zeros(number: u32, times: usize) -> Vec<u8> {
     let (parts, key) = (parts(number), key());
     let created_at = CREATED_AT + i64::from(number) * 60;
     let name = |n: usize| format!("sources/codehost/zeros_{n:03}.json");
-    let (run, hints, normalized) = fitting(&parts, times);
-    let mut files = vec![
-        (RUN.to_owned(), json(&run)),
-        (HINTS.to_owned(), json(&hints)),
-        (NORMALIZED.to_owned(), json(&normalized)),
-        (name(0), zeros),
-    ];
+    let first = (name(0), zeros);
+    let (run, hints, normalized) = fitting(&parts, times, Some(&first));
+    let reference = sample::reference(&first);
+    let named = |n| EvidenceReference { filename: name(n), ..reference.clone() };
+    let references: Vec<_> = (0..times).map(named).collect();
+    let mut files = documents(&run, &hints, &normalized, &references);
+    files.push(first);
+    let last = files.len() - 1;
     let mut manifest = manifest(number, created_at, &files, &key);
     manifest.controls = controls(&normalized);
     manifest.artifacts[0].controls.clone_from(&manifest.controls);
     let mut entries: Vec<_> = files.iter().map(entry).collect();
     let (artifact, file, zeros) =
-        (manifest.artifacts[0].clone(), manifest.files[3].clone(), entries[3].clone());
+        (manifest.artifacts[0].clone(), manifest.files[last].clone(), entries[last].clone());
     for n in 1..times {
         manifest.artifacts.push(ArtifactRecord { filename: name(n), ..artifact.clone() });
         manifest.files.push(FileRecord { path: name(n), ..file.clone() });
@@ -142,7 +166,7 @@ pub fn zeros(number: u32, times: usize) -> Vec<u8> {
     let unsigned = UnsignedBundle::new(created_at, entries).unwrap();
     let mut out = Vec::new();
     let read = |entry: &Entry| match entry.sha256 == zeros.sha256 {
-        true => Ok(files[3].1.as_slice()),
+        true => Ok(files[last].1.as_slice()),
         false => contents(&files, entry),
     };
     unsigned.sign(&key).unwrap().write(&mut out, None, read).unwrap();

@@ -5,7 +5,7 @@ use std::fs;
 use std::hint::black_box;
 use std::path::Path;
 
-use evidence::evaluate::{Evidence, checks};
+use evidence::evaluate::checks_alone;
 use evidence::source::codehost::answer::{AnswerParts, classify};
 use evidence::source::codehost::codeowners::CodeOwners;
 use evidence::source::{self, CollectionItem, KINDS};
@@ -100,7 +100,7 @@ fn judgements() -> Vec<Case> {
         let read = calls[usize::from(*call & 0b1_1111) % calls.len()].read;
         for (index, found) in read(bytes).unwrap_or_default().into_iter().enumerate() {
             let CollectionItem::Inspected(inspection) = found else { continue };
-            let Some(check) = checks(inspection, &Evidence::None).pop() else { continue };
+            let Some(check) = checks_alone(inspection).pop() else { continue };
             if known.insert(check.rule.code) {
                 let bytes = bytes.to_vec();
                 cases.push(case(format!("read and judge, 1,000 times: {}", check.rule.code), move || {
@@ -118,7 +118,7 @@ fn read_and_judge(read: fn(&[u8]) -> Result<Vec<CollectionItem>, ParseError>, by
     if let Some(CollectionItem::Inspected(inspection)) =
         read(black_box(bytes)).unwrap().into_iter().nth(index)
     {
-        drop(black_box(checks(inspection, &Evidence::None)));
+        drop(black_box(checks_alone(inspection)));
     }
 }
 

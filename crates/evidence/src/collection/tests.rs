@@ -19,8 +19,15 @@ const TORTOISE: SourceName = SourceName::new("tortoise");
 const HARE: SourceName = SourceName::new("hare");
 const SECRET: &str = "a-credential-of-this-run";
 
-static RULE: Rule =
-    Rule { code: "made-up", expected: "something", permission: "Grant it.", improvement: None, hints: &[], reasons: &[] };
+static RULE: Rule = Rule {
+    code: "made-up",
+    version: 1,
+    expected: "something",
+    permission: "Grant it.",
+    improvement: None,
+    hints: &[],
+    reasons: &[],
+};
 static NOTE: ArtifactKind = ArtifactKind { name: "note", rules: &[&RULE] };
 static FRAMEWORK: Framework = Framework {
     id: "made_up",
@@ -138,7 +145,7 @@ fn the_order_of_the_results_does_not_depend_on_who_is_faster() {
     assert_eq!(spooled.first().unwrap(), "sources/hare/c.json");
     // And every check rests on its own artifact.
     for check in &collection.checks {
-        let [number] = check.evidence.numbers() else { panic!("{check:?}") };
+        let [Basis::Artifact(number)] = check.evidence.all() else { panic!("{check:?}") };
         assert!(spooled[*number as usize].ends_with(&*check.subject));
     }
     assert!(collection.is_complete() && collection.answered && !collection.unconnected);
@@ -158,14 +165,14 @@ fn a_judgement_rests_on_all_its_artifacts_and_on_none_that_was_left_out() {
     let seen: Vec<_> = collection
         .checks
         .iter()
-        .map(|check| (&*check.subject, check.verdict.status, check.evidence.numbers().to_vec()))
+        .map(|check| (&*check.subject, check.verdict.status, check.evidence.all().to_vec()))
         .collect();
     let expected = [
-        ("both", Status::Pass, vec![0, 1]),
-        ("each", Status::Pass, vec![0, 1]),
+        ("both", Status::Pass, vec![Basis::Artifact(0), Basis::Artifact(1)]),
+        ("each", Status::Pass, vec![Basis::Artifact(0), Basis::Artifact(1)]),
         // What a part that is not in the bundle showed is not used.
-        ("tainted", Status::NotVerifiable, vec![2]),
-        ("alone", Status::Pass, vec![3]),
+        ("tainted", Status::NotVerifiable, vec![Basis::Artifact(2), Basis::Observation(4)]),
+        ("alone", Status::Pass, vec![Basis::Artifact(3)]),
     ];
     assert_eq!(seen, expected);
     assert_eq!(*collection.checks[2].verdict.reason, reason::EXCLUDED_BY_POLICY);
@@ -189,6 +196,7 @@ fn what_an_unconnected_source_would_have_shown_is_told_as_not_read() {
         help: Vec::new(),
         requests: 2,
         retries: 1,
+        asked: Vec::new(),
     };
     let sources =
         [Connected::Failed(scope, error), session(HARE, &[Step::Look(&[("a.json", "there")], &["a.json"])])];

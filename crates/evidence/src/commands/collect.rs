@@ -23,7 +23,7 @@ use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
 use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
-use evidence_http::Proxy;
+use evidence_http::{Proxy, recorded};
 use evidence_screen::{self, Screen};
 
 /// The variable that holds the time of a reproducible bundle, as other tools know it.
@@ -109,11 +109,13 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         command: arguments.iter().map(|argument| screen.redact(argument).into_owned()).collect(),
         exit_code: exit.code(),
     };
+    assemble::looked(&mut spool, &config, env, &collection, &organization).map_err(failed)?;
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
     // What the documents say of them is written; the manifest says nothing of checks.
     drop(std::mem::take(&mut collection.checks));
+    drop(std::mem::take(&mut collection.observations));
 
     // 6. Bundle creation.
     let delivery = Delivery {
@@ -162,7 +164,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
 fn outcome(collection: &Collection) -> Exit {
     if collection.unconnected {
         Exit::Connection
-    } else if !collection.errors.is_empty() {
+    } else if !collection.errors.is_empty() || collection.lacking {
         Exit::Collection
     } else if !collection.excluded.is_empty() {
         Exit::Policy
@@ -185,8 +187,10 @@ async fn interruptible<T>(
 /// Connects every source, side by side. One that fails does not stop the others, unless it is a matter of the
 /// configuration, or none is left; all the failures are reported, not only the first.
 async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, Error> {
-    let attempts =
-        config.sources.iter().map(|source| async move { (source.scope(), source.connect(run).await) });
+    let attempts = config.sources.iter().map(|source| async move {
+        let (attempt, asked) = recorded(source.connect(run)).await;
+        (source.scope(), attempt.map_err(|error| error.asked(asked)))
+    });
     let mut connected = Vec::new();
     for (scope, attempt) in futures_util::future::join_all(attempts).await {
         connected.push(match attempt {

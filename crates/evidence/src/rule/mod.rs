@@ -14,6 +14,8 @@ pub use reason::{Advice, Reason};
 pub struct Rule {
     /// The code in documents.
     pub code: &'static str,
+    /// The version of the judgement in documents: it rises when the same evidence can be judged otherwise than before.
+    pub version: u32,
     /// What the rule wants, in words.
     pub expected: &'static str,
     /// What to grant so that it can be judged: the advice when the credentials may not see it.

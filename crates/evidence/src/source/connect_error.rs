@@ -1,6 +1,7 @@
 //! Why a source cannot be connected.
 
 use crate::observation::SourceName;
+use evidence_http::Asked;
 
 /// Why a source cannot be connected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -18,6 +19,8 @@ pub struct ConnectError {
     pub requests: u64,
     /// Those of them that were sent again.
     pub retries: u64,
+    /// How they ended.
+    pub asked: Vec<Asked>,
 }
 
 impl ConnectError {
@@ -28,7 +31,13 @@ impl ConnectError {
         message: String,
         help: Vec<String>,
     ) -> ConnectError {
-        ConnectError { source, kind, message, help, requests: 0, retries: 0 }
+        ConnectError { source, kind, message, help, requests: 0, retries: 0, asked: Vec::new() }
+    }
+
+    /// The same with further requests behind it.
+    pub fn asked(mut self, more: Vec<Asked>) -> ConnectError {
+        self.asked.extend(more);
+        self
     }
 
     /// The same after so many requests, of which so many were sent again.

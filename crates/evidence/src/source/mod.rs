@@ -36,7 +36,7 @@ use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen, SourceName};
 use crate::report::Reporter;
 use crate::rule::{Reason, Rule, reason};
-use evidence_http::GivenUp;
+use evidence_http::{Asked, GivenUp};
 use evidence_screen::Screen;
 use evidence_settings::declare::Key;
 use evidence_settings::decode::{Decoder, Fields};
@@ -112,6 +112,10 @@ pub trait Configured: Any + fmt::Debug + Send + Sync {
         false
     }
 
+    /// The settings in effect that decide what is collected and judged, by their names in the configuration, defaults
+    /// included and without any secret.
+    fn settings(&self, env: &Env) -> Vec<(&'static str, serde_json::Value)>;
+
     /// The credentials the source would send, for the screen to look for; before anything is sent.
     ///
     /// # Errors
@@ -176,6 +180,41 @@ pub trait Session: Send + Sync {
     fn delivered(&self) {}
 }
 
+/// Something that a source found, whether or not it is in scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// What it is, such as `repository`.
+    pub kind: &'static str,
+    /// What it is called, as subjects name it.
+    pub name: Arc<str>,
+    /// The host's own identifier.
+    pub id: Option<String>,
+    /// The default branch of a repository.
+    pub default_branch: Option<String>,
+    /// Whether it is archived or suspended.
+    pub archived: Option<bool>,
+    /// Who can see it.
+    pub visibility: Option<String>,
+    /// Why it is not in scope, as a code; `None` if it is.
+    pub out_of_scope: Option<&'static str>,
+}
+
+impl Member {
+    /// A member in scope of which nothing but the name is known.
+    pub fn new(kind: &'static str, name: impl Into<Arc<str>>) -> Member {
+        let name = name.into();
+        Member {
+            kind,
+            name,
+            id: None,
+            default_branch: None,
+            archived: None,
+            visibility: None,
+            out_of_scope: None,
+        }
+    }
+}
+
 /// One item of a collection.
 #[derive(Debug)]
 pub enum CollectionItem {
@@ -183,12 +222,23 @@ pub enum CollectionItem {
     Population {
         /// What discovery listed; `None` if there was no discovery.
         discovered: Option<u64>,
-        /// What is in scope.
-        in_scope: u64,
         /// Observations that will follow.
         expected: u64,
         /// The same in words, such as `14 repositories found by discovery`; empty if there is nothing to report.
         text: String,
+        /// Everything that was found.
+        members: Vec<Member>,
+        /// What the host itself counts, by its own names.
+        host_totals: Vec<(&'static str, u64)>,
+    },
+    /// A listing was read, or a part of it: the requests that brought the population.
+    Listed {
+        /// What the listing is called in documents, such as `repository_listing`.
+        kind: &'static str,
+        /// Whose it is.
+        subject: Arc<str>,
+        /// The requests.
+        requests: Vec<Asked>,
     },
     /// Something was looked at.
     Inspected(Inspection),
@@ -201,7 +251,9 @@ impl CollectionItem {
     pub fn looks(&self) -> u64 {
         match self {
             CollectionItem::Inspected(inspection) => saturating_u64(inspection.observations.len()),
-            CollectionItem::Population { .. } | CollectionItem::Warned(_) => 0,
+            CollectionItem::Population { .. } | CollectionItem::Listed { .. } | CollectionItem::Warned(_) => {
+                0
+            }
         }
     }
 

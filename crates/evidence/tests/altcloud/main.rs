@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, Once};
 
 use evidence::config::Config;
 use evidence::env::{Clock, Env};
-use evidence::evaluate::{Check, Evidence, checks};
+use evidence::evaluate::{Check, checks_alone};
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
 use evidence::source::{CollectionItem, ConnectError, Plan, SessionSummary, Surroundings};
@@ -203,6 +203,7 @@ impl Collected {
                 return;
             }
             CollectionItem::Inspected(inspection) => inspection,
+            CollectionItem::Listed { .. } => return,
             CollectionItem::Warned(warning) => panic!("{warning:?}"),
         };
         for observation in &inspection.observations {
@@ -217,7 +218,7 @@ impl Collected {
                 Seen::Nothing { .. } | Seen::Denied { .. } | Seen::Withheld { .. } => {}
             }
         }
-        for Check { rule, subject, verdict, .. } in checks(inspection, &Evidence::None) {
+        for Check { rule, subject, verdict, .. } in checks_alone(inspection) {
             let status = serde_json::to_value(verdict.status).unwrap();
             let status = status.as_str().unwrap();
             self.checks.push(format!("{} {subject} {status} {}", rule.code, verdict.reason.code));

@@ -25,11 +25,11 @@ use std::sync::{Arc, Once};
 
 use evidence::config::Config;
 use evidence::env::{Clock, Env};
-use evidence::evaluate::{self, Evidence};
+use evidence::evaluate;
 use evidence::observation::Seen;
 use evidence::report::{Event, Reporter};
 use evidence::rule::Status;
-use evidence::source::{CollectionItem, ConnectError, Plan, SessionSummary, Surroundings};
+use evidence::source::{CollectionItem, ConnectError, Member, Plan, SessionSummary, Surroundings};
 use evidence_screen::Screen;
 use futures_util::StreamExt as _;
 use jiff::{SignedDuration, Timestamp};
@@ -196,10 +196,15 @@ fn collect_from(url: &str, setup: &Setup, planned: bool) -> Result<Collected, Co
 impl Collected {
     fn take(&mut self, item: CollectionItem) {
         match item {
-            CollectionItem::Population { discovered, in_scope, expected, text } => {
+            CollectionItem::Population { discovered, expected, text, members, .. } => {
+                let kept = |member: &&Member| {
+                    member.out_of_scope.is_none() && ["trail", "log_group"].contains(&member.kind)
+                };
+                let in_scope = members.iter().filter(kept).count() as u64;
                 assert!(self.population.is_none() && self.observed == 0, "told first, and once");
                 self.population = Some((discovered, in_scope, expected, text));
             }
+            CollectionItem::Listed { .. } => {}
             CollectionItem::Warned(warning) => self.warnings.push((warning.code, warning.message)),
             CollectionItem::Inspected(inspection) => {
                 for observation in &inspection.observations {
@@ -221,7 +226,7 @@ impl Collected {
                         _ => {}
                     }
                 }
-                for check in evaluate::checks(inspection, &Evidence::None) {
+                for check in evaluate::checks_alone(inspection) {
                     self.check(check.rule.code, &check.subject, &check.verdict);
                 }
             }

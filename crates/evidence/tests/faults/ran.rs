@@ -251,7 +251,7 @@ pub(crate) fn run_on(
         let verdict = (check.verdict.status, check.verdict.reason.code.to_string());
         // A verdict that rests on nothing is one that says so.
         if check.verdict.status == Status::Pass {
-            assert!(!check.evidence.numbers().is_empty(), "{question:?} passes without evidence");
+            assert!(!check.evidence.all().is_empty(), "{question:?} passes without evidence");
         }
         checks.entry(question).or_default().push(verdict);
     }

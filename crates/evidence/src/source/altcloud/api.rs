@@ -6,11 +6,11 @@ use url::Url;
 
 use super::access::Access;
 use super::calls::{ACTIVITIES, ASSIGNMENTS, MIB, Paged, ROLES, USERS, USERS_OF_DOMAIN};
-use super::listing::{FirstPage, Listing, ListingError, Period, Whose};
+use super::listing::{FirstPage, Listing, ListingError, Period, Recorded, Whose};
 use super::record::{Assignment, Role, User};
 use super::wire::{Activity, Page};
 use evidence_http::call::encoded;
-use evidence_http::{FailureKind, Request, RequestFailure};
+use evidence_http::{FailureKind, Request, RequestFailure, recorded};
 
 /// Pages in a row with nothing on them, after which a listing that still points on is going in circles. Logs have some.
 const EMPTY_PAGES: u64 = 25;
@@ -33,34 +33,34 @@ pub(super) struct Api<'a> {
 
 impl Api<'_> {
     /// The first page of the users.
-    pub(super) async fn first_users(&self, whose: &Whose) -> FirstPage<User> {
-        self.page(&self.users_question(whose), None).await
+    pub(super) async fn first_users(&self, whose: &Whose) -> Recorded<User> {
+        recorded(self.page(&self.users_question(whose), None)).await
     }
 
     /// The rest of the users.
-    pub(super) async fn users(&self, whose: &Whose, first: FirstPage<User>) -> Listing<User> {
+    pub(super) async fn users(&self, whose: &Whose, first: Recorded<User>) -> Listing<User> {
         self.listing(&self.users_question(whose), first).await
     }
 
     /// The first page of the roles.
-    pub(super) async fn first_roles(&self) -> FirstPage<Role> {
-        self.page(&self.of_customer(&ROLES), None).await
+    pub(super) async fn first_roles(&self) -> Recorded<Role> {
+        recorded(self.page(&self.of_customer(&ROLES), None)).await
     }
 
     /// The rest of the roles.
-    pub(super) async fn roles(&self, first: FirstPage<Role>) -> Listing<Role> {
+    pub(super) async fn roles(&self, first: Recorded<Role>) -> Listing<Role> {
         self.listing(&self.of_customer(&ROLES), first).await
     }
 
     /// Who has a role.
     pub(super) async fn assignments(&self) -> Listing<Assignment> {
         let question = self.of_customer(&ASSIGNMENTS);
-        self.listing(&question, self.page(&question, None).await).await
+        self.listing(&question, recorded(self.page(&question, None)).await).await
     }
 
     /// The first page of the log for one event.
-    pub(super) async fn first_events(&self, event: &str, period: Period) -> FirstPage<Activity> {
-        self.page(&self.events_question(event, period), None).await
+    pub(super) async fn first_events(&self, event: &str, period: Period) -> Recorded<Activity> {
+        recorded(self.page(&self.events_question(event, period), None)).await
     }
 
     /// The rest of the log for one event.
@@ -68,7 +68,7 @@ impl Api<'_> {
         &self,
         event: &str,
         period: Period,
-        first: FirstPage<Activity>,
+        first: Recorded<Activity>,
     ) -> Listing<Activity> {
         self.listing(&self.events_question(event, period), first).await
     }
@@ -108,9 +108,9 @@ impl Api<'_> {
     }
 
     /// Every page after `first`, one by one: each says where the next is. One that fails ends it; what was read stays.
-    async fn listing<T>(&self, question: &ListingRequest<T>, first: FirstPage<T>) -> Listing<T> {
-        let mut listing = Listing { items: Vec::new(), pages: 0, meta: None, problem: None };
-        let mut page = first;
+    async fn listing<T>(&self, question: &ListingRequest<T>, first: Recorded<T>) -> Listing<T> {
+        let (mut page, requests) = first;
+        let mut listing = Listing { items: Vec::new(), pages: 0, meta: None, problem: None, requests };
         let mut progress = ListingProgress::default();
         loop {
             let page_read = match page {
@@ -132,7 +132,9 @@ impl Api<'_> {
                     Some(ListingError::Failed(RequestFailure::local(FailureKind::UnexpectedShape(text))));
                 return listing;
             }
-            page = self.page(question, Some(&token)).await;
+            let (next, requests) = recorded(self.page(question, Some(&token))).await;
+            listing.requests.extend(requests);
+            page = next;
         }
     }
 }

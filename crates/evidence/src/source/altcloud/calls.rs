@@ -194,7 +194,7 @@ fn activities_offline(page: Page<Activity>) -> Vec<CollectionItem> {
 
 /// A listing of one page.
 fn listing<T>(items: Vec<T>) -> Listing<T> {
-    Listing { items, pages: 1, meta: Some(Meta::default()), problem: None }
+    Listing { items, pages: 1, meta: Some(Meta::default()), problem: None, requests: Vec::new() }
 }
 
 #[cfg(test)]

@@ -4,22 +4,32 @@ use futures_util::future::{join, join_all, join3};
 
 use super::api::Api;
 use super::calls::EVENTS;
-use super::listing::{FirstPage, Listing, ListingError};
+use super::listing::{Listing, ListingError, Recorded};
 use super::look::{self, Users};
-use super::record::{Assignment, Role};
+use super::record::{Assignment, Role, User};
 use super::rules::{ADMINISTRATORS, TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use super::scopes::OAuthScope;
 use super::wire::Activity;
 use super::{AltCloudSession, connect};
 use crate::number::saturating_u64;
 use crate::report::format::counted;
-use crate::source::{CollectionItem, Configured};
+use crate::source::{CollectionItem, Configured, Member};
 
 /// The roles, and who has them.
 pub(super) type Administrators = (Listing<Role>, Listing<Assignment>);
 
 /// The log of each event.
 type Events = Vec<(&'static str, Listing<Activity>)>;
+
+/// A user as a member of the population. Its address is what the provider and its administrators know it by.
+fn member(user: &User) -> Member {
+    let name = user.primary_email.value().or(user.id.value()).map_or("", String::as_str);
+    Member {
+        id: user.id.value().cloned(),
+        archived: user.archived.value().copied(),
+        ..Member::new("user", name)
+    }
+}
 
 impl AltCloudSession {
     fn api(&self) -> Api<'_> {
@@ -76,11 +86,13 @@ impl AltCloudSession {
     }
 
     /// The first page of the log for `event`. The connection test has asked for the first of them.
-    pub(super) async fn first_event(&self, event: &'static str) -> FirstPage<Activity> {
+    pub(super) async fn first_event(&self, event: &'static str) -> Recorded<Activity> {
         match &self.firsts.events {
             Some(first) if EVENTS.first() == Some(&event) => first.clone(),
             // Whoever may not read the log may not read any of it.
-            Some(Err(ListingError::Refused(refused))) => Err(ListingError::Refused(refused.clone())),
+            Some((Err(ListingError::Refused(refused)), requests)) => {
+                (Err(ListingError::Refused(refused.clone())), requests.clone())
+            }
             _ => self.api().first_events(event, self.period).await,
         }
     }
@@ -122,10 +134,16 @@ impl AltCloudSession {
             1 => self.config.domains.concat(),
             domains => format!("{domains} domains"),
         };
+        let members = users.all().into_iter().map(member).collect();
         let expected = found.iter().map(CollectionItem::looks).sum();
         let text = format!("{} of {whose}", counted(count, "user", "users"));
         let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
-        found.insert(0, CollectionItem::Population { discovered, in_scope: count, expected, text });
+        let (subject, requests) = (organization.into(), self.exchanges.clone());
+        found.insert(0, CollectionItem::Listed { kind: "access_token", subject, requests });
+        found.insert(
+            0,
+            CollectionItem::Population { discovered, expected, text, members, host_totals: Vec::new() },
+        );
         found
     }
 }

@@ -17,7 +17,7 @@ use super::api::Api;
 use super::calls::EVENTS;
 use super::config::AltCloudConfig;
 use super::dialect::TokenExchange;
-use super::listing::{FirstPage, ListingError, Period, Whose};
+use super::listing::{ListingError, Period, Recorded, Whose};
 use super::look::why;
 use super::record::{Role, User};
 use super::scopes::OAuthScope;
@@ -28,7 +28,7 @@ use crate::env::Env;
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Client, ClientSettings, Proxy};
+use evidence_http::{Client, ClientSettings, Proxy, recorded};
 
 /// Requests in flight: the provider's limits are per minute and user, and more would not be faster for a few listings.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -42,11 +42,11 @@ const LOG_DAYS: i64 = 180;
 /// The first pages, as far as they were asked for.
 pub(super) struct Firsts {
     /// Of the users, for the customer or each domain.
-    pub(super) users: Vec<(Whose, FirstPage<User>)>,
+    pub(super) users: Vec<(Whose, Recorded<User>)>,
     /// Of the roles.
-    pub(super) roles: Option<FirstPage<Role>>,
+    pub(super) roles: Option<Recorded<Role>>,
     /// Of the log, for the first event.
-    pub(super) events: Option<FirstPage<Activity>>,
+    pub(super) events: Option<Recorded<Activity>>,
 }
 
 /// The service account of the configured variable.
@@ -67,15 +67,15 @@ pub(super) async fn connect(
     let access = access(&config, account, surroundings)?;
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));
-    let tested = test(&config, &access, &mut warnings).await;
+    let (tested, exchanges) = recorded(test(&config, &access, &mut warnings)).await;
     let (refused, firsts, period) = tested.map_err(|error| {
         let (requests, retries) = access.requests();
-        error.after(requests, retries)
+        error.after(requests, retries).asked(exchanges.clone())
     })?;
     warnings.extend(access.warning());
     let scopes = OAuthScope::needed(&config.rules);
     let scopes = scopes.into_iter().filter(|scope| !refused.iter().any(|(of, _)| of == scope)).collect();
-    Ok(AltCloudSession { config, access, scopes, refused, firsts, period, warnings })
+    Ok(AltCloudSession { config, access, scopes, refused, exchanges, firsts, period, warnings })
 }
 
 fn access(
@@ -228,16 +228,16 @@ fn denied(
     warnings: &mut Vec<Warning>,
 ) -> Result<(), ConnectError> {
     let users = firsts.users.iter().map(|(whose, first)| {
-        (OAuthScope::Users, format!("users of {}", whose.name()), first.as_ref().err())
+        (OAuthScope::Users, format!("users of {}", whose.name()), first.0.as_ref().err())
     });
     let roles = firsts
         .roles
         .iter()
-        .map(|first| (OAuthScope::Roles, OAuthScope::Roles.shows().to_string(), first.as_ref().err()));
+        .map(|first| (OAuthScope::Roles, OAuthScope::Roles.shows().to_string(), first.0.as_ref().err()));
     let events = firsts
         .events
         .iter()
-        .map(|first| (OAuthScope::Reports, OAuthScope::Reports.shows().to_string(), first.as_ref().err()));
+        .map(|first| (OAuthScope::Reports, OAuthScope::Reports.shows().to_string(), first.0.as_ref().err()));
     let parts: Vec<_> = users.chain(roles).chain(events).collect();
     if parts.iter().all(|(.., problem)| problem.is_some()) {
         let problem = parts.iter().find_map(|(_, what, problem)| Some((what, (*problem)?)));

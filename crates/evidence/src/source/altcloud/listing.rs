@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::record::Extent;
 use super::scopes::OAuthScope;
 use super::wire::Page;
-use evidence_http::{self, Answered, Meta, Refused, RequestFailure};
+use evidence_http::{self, Answered, Asked, Meta, Refused, RequestFailure};
 
 /// Why something could not be read.
 #[derive(Debug, Clone)]
@@ -62,6 +62,9 @@ pub(super) struct Period {
 /// The first page of a listing, or why it could not be read.
 pub(super) type FirstPage<T> = Result<Answered<Page<T>>, ListingError>;
 
+/// The same, and the requests behind it.
+pub(super) type Recorded<T> = (FirstPage<T>, Vec<Asked>);
+
 /// What was read of a listing.
 #[derive(Debug)]
 pub(super) struct Listing<T> {
@@ -73,12 +76,15 @@ pub(super) struct Listing<T> {
     pub(super) meta: Option<Meta>,
     /// Why the page behind them could not be read.
     pub(super) problem: Option<ListingError>,
+    /// The requests for the pages.
+    pub(super) requests: Vec<Asked>,
 }
 
 impl<T> Listing<T> {
     /// Nothing, because of `problem`.
     pub(super) fn not_read(problem: ListingError) -> Listing<T> {
-        Listing { items: Vec::new(), pages: 0, meta: None, problem: Some(problem) }
+        let (items, meta, requests) = (Vec::new(), None, Vec::new());
+        Listing { items, pages: 0, meta, problem: Some(problem), requests }
     }
 
     /// How much was read.
@@ -103,7 +109,8 @@ mod tests {
         let table =
             [(None, 1, Extent::Complete), (problem(), 0, Extent::NotRead), (problem(), 3, Extent::Partial)];
         for (problem, pages, extent) in table {
-            let listing: Listing<User> = Listing { items: Vec::new(), pages, meta: None, problem };
+            let listing: Listing<User> =
+                Listing { items: Vec::new(), pages, meta: None, problem, requests: Vec::new() };
             assert_eq!(listing.extent(), extent);
         }
     }

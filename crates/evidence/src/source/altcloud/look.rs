@@ -22,8 +22,8 @@ use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Failed, Inspection, Observation, Seen};
 use crate::rule::reason;
 use crate::source::CollectionItem;
-use evidence_http::Refused;
 use evidence_http::retry::{Class, RefusalCause};
+use evidence_http::{Asked, Refused};
 
 /// What a listing of the roles is called.
 pub(super) const ROLES: &str = "administrator roles";
@@ -34,8 +34,8 @@ pub(super) const ASSIGNMENTS: &str = "role assignments";
 /// How many names of listings are shown.
 const NAMED: usize = 3;
 
-/// What is missing of a listing: its name, and why.
-pub(super) type Gap<'a> = (String, &'a ListingError);
+/// What is missing of a listing: its name, why, and the requests for it.
+pub(super) type Gap<'a> = (String, &'a ListingError, &'a [Asked]);
 
 /// What is missing of `listing`, which people call `what`.
 pub(super) fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>> {
@@ -43,13 +43,13 @@ pub(super) fn gap<'a, T>(what: &str, listing: &'a Listing<T>) -> Option<Gap<'a>>
         0 => what.to_string(),
         pages => format!("{what}, after page {pages}"),
     };
-    Some((what, listing.problem.as_ref()?))
+    Some((what, listing.problem.as_ref()?, &listing.requests))
 }
 
 /// What a collection would lack, a line each: what failed, rather than what is refused. A refusal is a warning of the
 /// connection test, and so is a domain that is unknown.
 pub(super) fn missing<'a>(gaps: impl IntoIterator<Item = Gap<'a>>) -> Vec<String> {
-    let line = |(what, problem): Gap<'a>| match (unread(problem), problem) {
+    let line = |(what, problem, _): Gap<'a>| match (unread(problem), problem) {
         (_, ListingError::Refused(refused)) if refused.class == Class::NotFound => None,
         (Seen::Failed(failed), _) => Some(format!("{what}: {}", failed.message)),
         _ => None,
@@ -58,16 +58,19 @@ pub(super) fn missing<'a>(gaps: impl IntoIterator<Item = Gap<'a>>) -> Vec<String
 }
 
 /// Gaps for the same reason are reported together: one missing privilege is one warning.
-fn seen(gaps: Vec<Gap<'_>>) -> Vec<Seen> {
-    let mut told: Vec<(Vec<String>, Seen)> = Vec::new();
-    for (what, problem) in gaps {
+fn seen(gaps: Vec<Gap<'_>>) -> Vec<(Seen, Vec<Asked>)> {
+    let mut told: Vec<(Vec<String>, Seen, Vec<Asked>)> = Vec::new();
+    for (what, problem, asked) in gaps {
         let seen = unread(problem);
-        match told.iter_mut().find(|(_, other)| words(other) == words(&seen)) {
-            Some((names, _)) => names.push(what),
-            None => told.push((vec![what], seen)),
+        match told.iter_mut().find(|(_, other, _)| words(other) == words(&seen)) {
+            Some((names, _, requests)) => {
+                names.push(what);
+                requests.extend_from_slice(asked);
+            }
+            None => told.push((vec![what], seen, asked.to_vec())),
         }
     }
-    told.into_iter().map(|(names, seen)| about(&named(&names), seen)).collect()
+    told.into_iter().map(|(names, seen, requests)| (about(&named(&names), seen), requests)).collect()
 }
 
 /// The first names of a list.
@@ -128,6 +131,11 @@ impl Users {
         distinct_users(self.parts.iter().flat_map(|(_, listing)| &listing.items))
     }
 
+    /// The requests for all of them.
+    fn requests(&self) -> Vec<Asked> {
+        self.parts.iter().flat_map(|(_, listing)| listing.requests.iter().cloned()).collect()
+    }
+
     fn listings(&self) -> Vec<UserListing> {
         let listing = |(whose, listing): &(Whose, Listing<User>)| {
             let (customer, domain) = match whose {
@@ -161,7 +169,8 @@ pub(super) fn two_step(organization: &str, users: &Users) -> Vec<CollectionItem>
     let mut inspection = meta.map(|meta| {
         let record = TwoStepVerification { listings: users.listings(), users: cloned(users.all()) };
         let seen = Seen::artifact(NAME, "two_step_verification.json", &record, None, meta);
-        Inspection::from(observation(&TWO_STEP, organization, seen))
+        let requests = users.requests();
+        Inspection::from(Observation { requests, ..observation(&TWO_STEP, organization, seen) })
     });
     let mut missing = Vec::new();
     for (whose, listing) in &users.parts {
@@ -174,7 +183,7 @@ pub(super) fn two_step(organization: &str, users: &Users) -> Vec<CollectionItem>
             inspection = inspection.map(judged);
         }
         let unread = seen(gap.into_iter().collect());
-        missing.extend(unread.into_iter().map(|seen| found(&TWO_STEP, whose.name(), seen)));
+        missing.extend(unread.into_iter().map(|unread| found(&TWO_STEP, whose.name(), unread)));
     }
     inspection.map(CollectionItem::Inspected).into_iter().chain(missing).collect()
 }
@@ -189,7 +198,9 @@ pub(super) fn admin_roles(
     let read = roles.meta.as_ref().or(assignments.meta.as_ref()).map(|meta| {
         let record = admin_record(users, roles, assignments);
         let seen = Seen::artifact(NAME, "admin_roles.json", &record, None, meta);
-        let inspection = Inspection::from(observation(&ADMIN_ROLES, organization, seen));
+        let requests = [roles.requests.as_slice(), &assignments.requests, &users.requests()].concat();
+        let observation = Observation { requests, ..observation(&ADMIN_ROLES, organization, seen) };
+        let inspection = Inspection::from(observation);
         CollectionItem::Inspected(match administrators::judge(&record) {
             Some(verdict) => inspection.judged(&ADMINISTRATORS, organization, verdict),
             None => inspection,
@@ -197,7 +208,7 @@ pub(super) fn admin_roles(
     });
     let of_roles = [gap(ROLES, roles), gap(ASSIGNMENTS, assignments)];
     let gaps = of_roles.into_iter().flatten().chain(users.gaps()).collect();
-    let missing = seen(gaps).into_iter().map(|seen| found(&ADMIN_ROLES, organization, seen));
+    let missing = seen(gaps).into_iter().map(|unread| found(&ADMIN_ROLES, organization, unread));
     read.into_iter().chain(missing).collect()
 }
 
@@ -248,16 +259,18 @@ pub(super) fn lifecycle(
     let meta = parts.iter().find_map(|(_, listing)| listing.meta.clone());
     let gaps = parts.iter().filter_map(|(name, listing)| gap(&events_of(name), listing)).collect();
     let missing = seen(gaps);
+    let requests = parts.iter().flat_map(|(_, listing)| listing.requests.iter().cloned()).collect();
     let read = meta.map(|meta| {
         let record = lifecycle_record(period, parts);
         let seen = Seen::artifact(NAME, "user_lifecycle.json", &record, None, &meta);
-        let inspection = Inspection::from(observation(&USER_LIFECYCLE, organization, seen));
+        let observation = Observation { requests, ..observation(&USER_LIFECYCLE, organization, seen) };
+        let inspection = Inspection::from(observation);
         CollectionItem::Inspected(match lifecycle_log::judge(&record) {
             Some(verdict) => inspection.judged(&USER_LIFECYCLE_LOG, organization, verdict),
             None => inspection,
         })
     });
-    let missing = missing.into_iter().map(|seen| found(&USER_LIFECYCLE, organization, seen));
+    let missing = missing.into_iter().map(|unread| found(&USER_LIFECYCLE, organization, unread));
     read.into_iter().chain(missing).collect()
 }
 
@@ -312,8 +325,8 @@ fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observ
     Observation::new(NAME, kind, subject, seen)
 }
 
-fn found(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> CollectionItem {
-    CollectionItem::Inspected(observation(kind, subject, seen).into())
+fn found(kind: &'static ArtifactKind, subject: &str, (seen, requests): (Seen, Vec<Asked>)) -> CollectionItem {
+    CollectionItem::Inspected(Observation { requests, ..observation(kind, subject, seen) }.into())
 }
 
 /// Why something was not read: not shown, or not to be had.

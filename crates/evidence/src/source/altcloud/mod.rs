@@ -30,13 +30,14 @@ use evidence_bundle::document::{Identity, Warning};
 use futures_util::future::{BoxFuture, join, join_all};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
 use url::Url;
 
 use self::access::Access;
 use self::calls::{ACTIVITIES, EVENTS};
 use self::config::AltCloudConfig;
 use self::connect::Firsts;
-use self::listing::{FirstPage, Period};
+use self::listing::{Period, Recorded};
 use self::rules::{TWO_STEP_VERIFICATION, USER_LIFECYCLE_LOG};
 use self::scopes::OAuthScope;
 use self::wire::Activity;
@@ -47,6 +48,7 @@ use crate::env::Env;
 use crate::number::saturating_u64;
 use crate::observation::SourceName;
 use crate::rule::Rule;
+use evidence_http::Asked;
 
 /// The name of this source.
 pub const NAME: SourceName = SourceName::new("altcloud");
@@ -71,6 +73,15 @@ impl Configured for AltCloudConfig {
 
     fn rules(&self) -> &[&'static Rule] {
         &self.rules
+    }
+
+    fn settings(&self, _env: &Env) -> Vec<(&'static str, Value)> {
+        vec![
+            ("customer_id", self.customer_id.as_str().into()),
+            ("domains", self.domains.clone().into()),
+            ("admin_email", self.admin_email.as_str().into()),
+            ("api_url", self.api_url.as_str().into()),
+        ]
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
@@ -106,6 +117,8 @@ pub struct AltCloudSession {
     scopes: Vec<OAuthScope>,
     /// What is needed and not delegated, and the provider's words.
     refused: Vec<(OAuthScope, String)>,
+    /// The requests for tokens.
+    exchanges: Vec<Asked>,
     firsts: Firsts,
     period: Period,
     warnings: Vec<Warning>,
@@ -153,12 +166,12 @@ impl Session for AltCloudSession {
             if events {
                 plan.artifacts.push(("user lifecycle", 1));
             }
-            let of_events = firsts
-                .iter()
-                .filter_map(|(event, first)| Some((look::events_of(event), first.as_ref().err()?)));
+            let of_events = firsts.iter().filter_map(|(event, first)| {
+                Some((look::events_of(event), first.0.as_ref().err()?, first.1.as_slice()))
+            });
             plan.missing.extend(look::missing(of_events));
-            let goes_on = |(_, first): &&(_, FirstPage<Activity>)| {
-                first.as_ref().is_ok_and(|page| page.value.next.is_some())
+            let goes_on = |(_, first): &&(_, Recorded<Activity>)| {
+                first.0.as_ref().is_ok_and(|page| page.value.next.is_some())
             };
             let longer = saturating_u64(firsts.iter().filter(goes_on).count());
             // A collection makes the same requests again, and those for the rest of the log.

@@ -29,7 +29,7 @@ use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::{Reason, reason};
-use crate::source::CollectionItem;
+use crate::source::{CollectionItem, Member};
 use evidence_http::{Meta, single_line};
 
 /// Everything but the status of the trails.
@@ -60,9 +60,10 @@ impl CloudSession {
             // The password policy is the account's own: nothing is listed, and nothing is in or out of scope.
             let population = CollectionItem::Population {
                 discovered: None,
-                in_scope: 0,
                 expected: saturating_u64(policy.iter().count()),
                 text: String::new(),
+                members: vec![Member::new("account", self.caller.account.as_str())],
+                host_totals: Vec::new(),
             };
             return stream::iter(std::iter::once(population).chain(policy)).boxed();
         }
@@ -102,12 +103,14 @@ impl CloudSession {
         let unread = self.first.regions.iter().any(|first| first.trails.is_err())
             || regions.iter().any(|region| region.groups.is_err());
         let policy = self.policy_found();
+        let members = self.members(&regions);
         let log_groups = self.log_groups_found(regions);
         let selectors = known.iter().filter(|known| known.needs_selectors()).count();
         let looks: u64 = policy.iter().chain(&log_groups).map(CollectionItem::looks).sum();
         let population = CollectionItem::Population {
             discovered: Some(all_trails + groups),
-            in_scope: saturating_u64(known.len()) + groups_in_scope,
+            members,
+            host_totals: Vec::new(),
             expected: looks + saturating_u64(trails.observations.len() + known.len() + selectors),
             text: format!(
                 "{} and {} in scope in {}{}",
@@ -118,6 +121,24 @@ impl CloudSession {
             ),
         };
         Survey { population, policy, known, trails, log_groups }
+    }
+
+    /// The account, its regions, and what they show.
+    fn members(&self, regions: &[RegionGroups]) -> Vec<Member> {
+        let account = self.caller.account.as_str();
+        let mut members = vec![Member::new("account", account)];
+        members.extend(
+            self.first
+                .regions
+                .iter()
+                .map(|first| Member::new("region", format!("{account}/{}", first.region))),
+        );
+        members.extend(self.trails().into_iter().map(|known| {
+            let out_of_scope = (!self.is_in_scope(&known)).then_some("excluded");
+            Member { out_of_scope, ..Member::new("trail", known.arn().unwrap_or_default()) }
+        }));
+        members.extend(regions.iter().flat_map(|region| region.members(account)));
+        members
     }
 
     /// Every trail that the regions show.

@@ -23,7 +23,7 @@ use super::{CloudSession, scope};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Seen};
 use crate::report::format::thousands;
-use crate::source::CollectionItem;
+use crate::source::{CollectionItem, Member};
 use evidence_http::Meta;
 
 /// Pages of a region's log groups at most: what the most groups take, at the provider's 50 a page. Beyond, the listing
@@ -45,17 +45,30 @@ pub(super) struct RegionGroups {
 /// The log groups of a region.
 pub(super) struct Groups {
     in_scope: Vec<LogGroup>,
-    /// How many there are in all.
-    seen: u64,
+    /// The names of the others.
+    others: Vec<String>,
 }
 
 impl RegionGroups {
     /// How many are in scope and how many there are, as far as they were read.
     pub(super) fn counts(&self) -> (u64, u64) {
         match &self.groups {
-            Ok((groups, _)) => (saturating_u64(groups.in_scope.len()), groups.seen),
+            Ok((groups, _)) => {
+                let in_scope = saturating_u64(groups.in_scope.len());
+                (in_scope, in_scope + saturating_u64(groups.others.len()))
+            }
             Err(_) => (0, 0),
         }
+    }
+
+    /// Its log groups as members of the population.
+    pub(super) fn members(&self, account: &str) -> Vec<Member> {
+        let Ok((groups, _)) = &self.groups else { return Vec::new() };
+        let named = |name: &str| Member::new("log_group", format!("{account}/{}/{name}", self.region));
+        let in_scope = groups.in_scope.iter().map(|group| named(&group.log_group_name));
+        let others =
+            groups.others.iter().map(|name| Member { out_of_scope: Some("excluded"), ..named(name) });
+        in_scope.chain(others).collect()
     }
 }
 
@@ -178,14 +191,14 @@ impl Listed {
         for group in &self.groups {
             new.push(last.insert(&group.log_group_name, group) != Some(group));
         }
-        let seen = saturating_u64(new.iter().filter(|new| **new).count());
         let means = |group: &LogGroup| {
             entries.is_empty()
                 || entries.iter().any(|entry| scope::means_log_group(entry, &group.log_group_name))
         };
         let both = self.groups.into_iter().zip(new);
-        let in_scope = both.filter(|(group, new)| *new && means(group)).map(|(group, _)| group).collect();
-        Groups { in_scope, seen }
+        let once = both.filter_map(|(group, new)| new.then_some(group));
+        let (in_scope, others): (Vec<LogGroup>, Vec<LogGroup>) = once.partition(means);
+        Groups { in_scope, others: others.into_iter().map(|group| group.log_group_name).collect() }
     }
 }
 

@@ -34,6 +34,7 @@ use evidence_bundle::document::{Identity, Warning};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use serde_json::Value;
 use url::Url;
 
 use self::api::Hosts;
@@ -84,6 +85,17 @@ impl Configured for CloudConfig {
 
     fn rules(&self) -> &[&'static Rule] {
         &self.rules
+    }
+
+    fn settings(&self, _env: &Env) -> Vec<(&'static str, Value)> {
+        let regions: Vec<String> = self.regions.iter().map(ToString::to_string).collect();
+        let role = self.role.as_ref().map(|role| role.arn.clone());
+        vec![
+            ("regions", regions.into()),
+            ("role_arn", role.into()),
+            ("trails", self.trails.clone().into()),
+            ("log_groups", self.log_groups.clone().into()),
+        ]
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {

@@ -63,7 +63,7 @@ impl Known {
         self.trail.name.value().map(String::as_str).or_else(from_arn).unwrap_or("unnamed")
     }
 
-    fn arn(&self) -> Option<&str> {
+    pub(super) fn arn(&self) -> Option<&str> {
         self.trail.trail_arn.value().map(String::as_str)
     }
 

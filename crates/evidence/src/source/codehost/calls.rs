@@ -230,9 +230,10 @@ fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
     let count = saturating_u64(repositories.len());
     vec![CollectionItem::Population {
         discovered: Some(count),
-        in_scope: count,
         expected: 0,
         text: String::new(),
+        members: Vec::new(),
+        host_totals: Vec::new(),
     }]
 }
 

@@ -42,7 +42,10 @@ async fn looked<T>(look: impl Future<Output = (Observation, T)>) -> (Observation
 impl CodeHostSession {
     pub(super) fn organization_found(&self) -> Option<CollectionItem> {
         self.config.collects(&artifact::ORGANIZATION_SETTINGS).then(|| {
-            let inspection = look::organization(&self.config.org, &self.settings, &self.meta);
+            let mut inspection = look::organization(&self.config.org, &self.settings, &self.meta);
+            if let Some(observation) = inspection.observations.first_mut() {
+                observation.requests.clone_from(&self.requests);
+            }
             CollectionItem::Inspected(inspection)
         })
     }
@@ -50,7 +53,7 @@ impl CodeHostSession {
     pub(super) async fn collect_repositories(
         &self,
     ) -> impl stream::Stream<Item = CollectionItem> + Send + '_ {
-        let Population { discovered, repositories, found } = self.population().await;
+        let Population { discovered, repositories, members, found } = self.population().await;
         let topics: Vec<Topic> = self.topics().collect();
         let in_scope = saturating_u64(repositories.len());
         let per_repository = saturating_u64(topics.len());
@@ -58,8 +61,9 @@ impl CodeHostSession {
             if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
         let population = CollectionItem::Population {
             discovered,
-            in_scope,
             expected: in_scope.saturating_mul(per_repository),
+            members,
+            host_totals: self.host_totals(),
             text: if per_repository == 0 {
                 String::new()
             } else {

@@ -25,7 +25,7 @@ use evidence_http::cache::{Cache, CacheOwner, Purpose};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{
     Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
-    RequestFailure, single_line,
+    RequestFailure, recorded, single_line,
 };
 
 /// A token that expires within this many days is worth a warning: the nightly run will stop.
@@ -65,8 +65,9 @@ pub(super) async fn connect(
         Err(text) => (None, Some(text)),
     };
     let client = client(&config, &token, surroundings)?.with_cache(cache);
-    let tested = test(&config, &client).await;
-    let (organization, meta) = tested.map_err(|error| error.after(client.requests(), client.retries()))?;
+    let (tested, requests) = recorded(test(&config, &client)).await;
+    let (organization, meta) =
+        tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
     if let Some(login) = host_spelling(&config.org, &organization) {
         config.org = login;
     }
@@ -81,7 +82,7 @@ pub(super) async fn connect(
         warning("records_not_kept", message, &config)
     }));
     let wire::Organization { settings, counts } = organization;
-    Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, warnings })
+    Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, requests, warnings })
 }
 
 /// The configured organization as the host spells it; `None` if the host names another one, or none.

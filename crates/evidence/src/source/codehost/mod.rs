@@ -34,10 +34,11 @@ use evidence_bundle::document::{Identity, RateLimitRecord, Warning};
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
 use url::Url;
 
 use self::api::Api;
-use self::config::CodeHostConfig;
+use self::config::{CodeHostConfig, Repositories};
 use self::record::OrganizationSettings;
 use self::scopes::Scopes;
 use self::topic::Topic;
@@ -48,7 +49,7 @@ use crate::env::Env;
 use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
 use crate::rule::Rule;
 use evidence_http::cache::Cache;
-use evidence_http::{Client, Meta};
+use evidence_http::{Asked, Client, Meta};
 
 /// Its name.
 pub const NAME: SourceName = SourceName::new("codehost");
@@ -73,6 +74,20 @@ impl Configured for CodeHostConfig {
 
     fn keeps_records(&self) -> bool {
         self.revalidate
+    }
+
+    fn settings(&self, _env: &Env) -> Vec<(&'static str, Value)> {
+        let repos = match &self.repos {
+            Repositories::All => Value::from("*"),
+            Repositories::Listed(names) => names.iter().map(|name| format!("{}/{name}", self.org)).collect(),
+        };
+        vec![
+            ("org", self.org.as_str().into()),
+            ("api_url", self.api_url.as_str().into()),
+            ("repos", repos),
+            ("branch", self.branch.text().into()),
+            ("codeowners_errors", self.codeowners_errors.into()),
+        ]
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
@@ -107,6 +122,8 @@ pub struct CodeHostSession {
     settings: OrganizationSettings,
     counts: wire::RepositoryCounts,
     meta: Meta,
+    /// The requests of the connection test.
+    requests: Vec<Asked>,
     warnings: Vec<Warning>,
 }
 

@@ -11,8 +11,14 @@ use super::look::RepositoryName;
 use super::{CodeHostSession, look, names, wire};
 use crate::observation::{Failed, Observation, Seen};
 use crate::rule::reason;
-use crate::source::CollectionItem;
-use evidence_http::{Asked, CallError};
+use crate::source::{CollectionItem, Member};
+use evidence_http::{Asked, CallError, recorded};
+
+/// What documents call a member of the population.
+const REPOSITORY: &str = "repository";
+
+/// What documents call the listing that brings them.
+const LISTING: &str = "repository_listing";
 
 /// A repository in scope.
 #[derive(Debug, Clone)]
@@ -81,6 +87,8 @@ impl ScopedRepository {
 pub(super) struct Population {
     pub(super) discovered: Option<u64>,
     pub(super) repositories: Vec<ScopedRepository>,
+    /// Everything that was found, in the order of the names.
+    pub(super) members: Vec<Member>,
     pub(super) found: Vec<CollectionItem>,
 }
 
@@ -88,7 +96,12 @@ impl CodeHostSession {
     /// The repositories in scope: those of the configuration, or what discovery lists.
     pub(super) async fn population(&self) -> Population {
         if self.topics().next().is_none() {
-            return Population { discovered: None, repositories: Vec::new(), found: Vec::new() };
+            return Population {
+                discovered: None,
+                repositories: Vec::new(),
+                members: Vec::new(),
+                found: Vec::new(),
+            };
         }
         match &self.config.repos {
             Repositories::Listed(names) => {
@@ -96,16 +109,27 @@ impl CodeHostSession {
                     subject: self.subject(name),
                     origin: Origin::Named(Arc::default()),
                 });
-                Population { discovered: None, repositories: repositories.collect(), found: Vec::new() }
+                let repositories: Vec<ScopedRepository> = repositories.collect();
+                let named =
+                    |repository: &ScopedRepository| Member::new(REPOSITORY, Arc::clone(&repository.subject));
+                let members = repositories.iter().map(named).collect();
+                Population { discovered: None, repositories, members, found: Vec::new() }
             }
-            Repositories::All => self.discovered(self.api().listing().await),
+            Repositories::All => {
+                let (listing, requests) = recorded(self.api().listing()).await;
+                let subject = self.config.org.as_str().into();
+                let listed = CollectionItem::Listed { kind: LISTING, subject, requests };
+                let mut population = self.discovered(listing);
+                population.found.insert(0, listed);
+                population
+            }
         }
     }
 
     fn discovered(&self, listing: RepositoryListing) -> Population {
         let mut found = Vec::new();
         let (mut ids, mut names) = (HashSet::new(), HashSet::new());
-        let mut repositories = Vec::new();
+        let (mut repositories, mut members) = (Vec::new(), Vec::new());
         let (mut discovered, mut repeated) = (0, 0_u64);
         for repository in &listing.repositories {
             if repository.id.is_some_and(|id| !ids.insert(id)) {
@@ -125,14 +149,23 @@ impl CodeHostSession {
                     discovered -= 1;
                     repeated += 1;
                 }
-                Ok(name) => repositories.push(ScopedRepository {
-                    subject: self.subject(&name),
-                    origin: Origin::Discovered(Details::of(repository)),
-                }),
+                Ok(name) => {
+                    let subject = self.subject(&name);
+                    members.push(Member {
+                        id: repository.id.map(|id| id.to_string()),
+                        archived: repository.archived,
+                        default_branch: repository.default_branch.clone(),
+                        visibility: repository.visibility.clone(),
+                        ..Member::new(REPOSITORY, Arc::clone(&subject))
+                    });
+                    let origin = Origin::Discovered(Details::of(repository));
+                    repositories.push(ScopedRepository { subject, origin });
+                }
                 Err(problem) => self.undiscovered(&mut found, &problem),
             }
         }
         repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
+        members.sort_by(|a, b| a.name.cmp(&b.name));
         for (page, problem) in &listing.problems {
             let mut problem = match problem {
                 CallError::Refused(refused) => look::refused_failure("refused", refused),
@@ -159,7 +192,16 @@ impl CodeHostSession {
                 found.push(CollectionItem::Warned(self.warning("incomplete_listing", text)));
             }
         }
-        Population { discovered: Some(discovered), repositories, found }
+        Population { discovered: Some(discovered), repositories, members, found }
+    }
+
+    /// What the organization says that it has.
+    pub(super) fn host_totals(&self) -> Vec<(&'static str, u64)> {
+        let totals = [
+            ("public_repos", self.counts.public_repos),
+            ("total_private_repos", self.counts.total_private_repos),
+        ];
+        totals.into_iter().filter_map(|(name, count)| Some((name, count?))).collect()
     }
 
     /// If the organization says that it has more repositories than were listed: that in words, and how many more.

@@ -65,6 +65,8 @@ pub(super) struct Repository {
     pub(super) archived: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) default_branch: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) visibility: Option<String>,
     /// In KiB, recalculated now and then: 0 for an empty repository, and for a new one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) size: Option<u64>,

@@ -1,7 +1,6 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::evaluate::Evidence;
 use crate::observation::Field;
 use crate::rule::Status;
 use crate::source::altcloud::calls::EVENTS;
@@ -13,7 +12,7 @@ use evidence_http::{FailureKind, RequestFailure};
 /// Everything a listing can bring: items, and what happened to the page behind them.
 fn listing<T>(items: Vec<T>, pages: u64, problem: Option<ListingError>) -> Listing<T> {
     let meta = (pages > 0).then(|| Meta { path: "/asked".to_string(), status: 200, ..Meta::default() });
-    Listing { items, pages, meta, problem }
+    Listing { items, pages, meta, problem, requests: Vec::new() }
 }
 
 fn refused(class: Class, status: u16, message: &str) -> Option<ListingError> {
@@ -93,7 +92,7 @@ fn outline(found: &[CollectionItem]) -> Vec<String> {
                         lines.push("error".to_string());
                     }
                 }
-                for check in crate::evaluate::checks(inspection.clone(), &Evidence::None) {
+                for check in crate::evaluate::checks_alone(inspection.clone()) {
                     lines.push(outcome(&check.subject, check.verdict.status, check.verdict.reason.code));
                 }
             }

@@ -13,6 +13,7 @@ use crate::source::altcloud::record::{AdminRoles, Administrator, AssignmentRecor
 /// Who has left administers nothing, and few can do everything.
 pub static ADMINISTRATORS: Rule = Rule {
     code: "administrators",
+    version: 1,
     expected: "no suspended or archived user has an administrator role, and there are 2 to 4 super administrators",
     permission: "Delegate the scopes admin.directory.rolemanagement.readonly and admin.directory.user.readonly to the \
                  service account's client id, and set admin_email to a user who can read administrator roles and \

@@ -7,6 +7,7 @@ use crate::source::altcloud::record::UserLifecycle;
 /// What happened to accounts is on record.
 pub static USER_LIFECYCLE_LOG: Rule = Rule {
     code: "user-lifecycle-log",
+    version: 1,
     expected: "the log of accounts created, suspended, deleted or given a role can be read",
     permission: "Delegate the scope admin.reports.audit.readonly to the service account's client id, and let \
                  admin_email have the privilege Reports.",

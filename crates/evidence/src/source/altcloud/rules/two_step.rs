@@ -11,6 +11,7 @@ use crate::source::altcloud::record::User;
 /// Every active user must use a second step.
 pub static TWO_STEP_VERIFICATION: Rule = Rule {
     code: "two-step-verification",
+    version: 1,
     expected: "two-step verification is enforced for every active user",
     permission: "Delegate the scope admin.directory.user.readonly to the service account's client id, and let \
                  admin_email have the privilege Admin API, Users: Read for the whole organization.",

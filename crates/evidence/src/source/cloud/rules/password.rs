@@ -9,6 +9,7 @@ use crate::rule::{Advice, Reason, Rule, Verdict, reason};
 /// Passwords are long and varied.
 pub static PASSWORD_POLICY: Rule = Rule {
     code: "password-policy",
+    version: 1,
     expected: "a password policy of at least 8 characters that requires upper and lower case letters, numbers and \
                symbols",
     permission: "Allow `iam:GetAccountPasswordPolicy` to the user or role that collects.",

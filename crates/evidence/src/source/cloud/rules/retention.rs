@@ -13,6 +13,7 @@ use evidence_http::single_line;
 /// Logs are kept.
 pub static LOG_RETENTION: Rule = Rule {
     code: "log-retention",
+    version: 1,
     expected: "every log group in scope keeps its events for at least 90 days, or forever",
     permission: "Allow `logs:DescribeLogGroups` to the user or role that collects.",
     improvement: Some(Advice {

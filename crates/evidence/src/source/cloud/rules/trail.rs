@@ -14,6 +14,7 @@ use evidence_http::single_line;
 /// What is done in the account is recorded.
 pub static AUDIT_TRAIL: Rule = Rule {
     code: "audit-trail",
+    version: 1,
     expected: "at least one trail that covers all regions, is logging, delivers, and records all management events",
     permission: "Allow `cloudtrail:DescribeTrails`, `cloudtrail:GetTrailStatus` and `cloudtrail:GetEventSelectors` to \
                  the user or role that collects.",

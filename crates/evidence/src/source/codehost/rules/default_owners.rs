@@ -11,6 +11,7 @@ use crate::source::codehost::codeowners::{CodeOwners, DefaultRule, Owner};
 /// A CODEOWNERS file assigns an owner to every file.
 pub static CODEOWNERS_DEFAULT_RULE: Rule = Rule {
     code: "codeowners-default-rule",
+    version: 1,
     expected: "a CODEOWNERS file in the root or in .github/ with a default rule that has an owner",
     permission: "Give a fine-grained token `Contents: read` on this repository.",
     improvement: None,

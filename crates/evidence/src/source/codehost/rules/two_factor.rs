@@ -10,6 +10,7 @@ use crate::source::codehost::record::OrganizationSettings;
 /// The organization requires two-factor authentication.
 pub static TWO_FACTOR_REQUIRED: Rule = Rule {
     code: "two-factor-required",
+    version: 1,
     expected: "two-factor authentication is required of every member",
     permission: "Use a token whose user is an organization owner.",
     improvement: None,

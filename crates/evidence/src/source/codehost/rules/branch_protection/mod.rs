@@ -17,6 +17,7 @@ use crate::rule::{Advice, Reason, Rule};
 /// Changes to the branch need a review and status checks, from administrators too.
 pub static BRANCH_PROTECTION: Rule = Rule {
     code: "branch-protection",
+    version: 1,
     expected: "at least 1 approving review, at least one required status check, enforced for administrators",
     permission: "Give a fine-grained token \
                  `Administration: read` and `Metadata: read` on this repository, and make its user an \

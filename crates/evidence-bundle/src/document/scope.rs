@@ -1,0 +1,57 @@
+//! `derived/scope.json`: what decided what was collected and how it was judged.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::ToolRecord;
+
+/// The settings in effect, defaults included, without any secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Scope")]
+#[serde(deny_unknown_fields)]
+pub struct ScopeRecord {
+    /// The version of this document's form, `1.0`.
+    pub schema_version: String,
+    /// The compliance framework, such as `soc2_type1`.
+    pub framework: String,
+    /// The organization that the evidence is about.
+    pub organization: String,
+    /// The program that collected and judged.
+    #[serde(deserialize_with = "crate::json::object")]
+    pub tool: ToolRecord,
+    /// Each source, in the order of the manifest.
+    #[serde(deserialize_with = "crate::json::objects")]
+    pub sources: Vec<SourceScope>,
+    /// Each rule that was applied.
+    #[serde(deserialize_with = "crate::json::objects")]
+    pub rules: Vec<RuleRecord>,
+}
+
+/// What decided what a source was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceScope {
+    /// The name of the source.
+    pub source: String,
+    /// The controls that it was collected for.
+    pub controls: Vec<String>,
+    /// Its settings by the names of the configuration, such as `branch`.
+    pub settings: BTreeMap<String, Value>,
+}
+
+/// A rule that was applied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RuleRecord {
+    /// Its published code.
+    pub code: String,
+    /// The version of its judgement: it rises when the same evidence can be judged otherwise than before.
+    pub version: u32,
+    /// The control that it belongs to.
+    pub control: String,
+    /// What it expects, in words.
+    pub expected: String,
+}

@@ -1,0 +1,226 @@
+//! Judging `derived/observations.json`, `derived/population.json` and `derived/scope.json`: what was looked at, what there
+//! was to look at, and by which settings.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use super::Reason;
+use super::derived::{Derived, number, object};
+use super::stream::{Json, Stop};
+use crate::document::{
+    AskedRecord, Member, ObservationRecord, Outcome, RuleRecord, SourcePopulation, SourceRun, SourceScope,
+    ToolRecord,
+};
+use crate::json::Object;
+
+/// The looks of one source, counted.
+#[derive(Default)]
+struct Looks {
+    all: u64,
+    artifacts: u64,
+    nothing: u64,
+    denied: u64,
+    failed: u64,
+    excluded: u64,
+}
+
+impl Looks {
+    fn add(&mut self, outcome: Outcome) {
+        self.all += 1;
+        let count = match outcome {
+            Outcome::Artifact => &mut self.artifacts,
+            Outcome::Nothing => &mut self.nothing,
+            Outcome::Denied => &mut self.denied,
+            Outcome::Failed | Outcome::NotAsked => &mut self.failed,
+            Outcome::Excluded => &mut self.excluded,
+            // No artifact was asked for.
+            Outcome::Listed => return,
+        };
+        *count += 1;
+    }
+
+    fn agree(&self, run: &SourceRun) -> bool {
+        let Looks { artifacts, nothing, denied, failed, excluded, .. } = *self;
+        (artifacts, nothing, denied, failed, excluded)
+            == (run.collected, run.not_found, run.denied, run.failed, run.excluded)
+    }
+}
+
+impl Derived<'_> {
+    pub(super) fn observations<R: Read>(
+        &self,
+        json: &mut Json<R>,
+        version: &mut Option<String>,
+    ) -> Result<(), Stop> {
+        let mut there = None;
+        let mut looks: BTreeMap<String, Looks> = BTreeMap::new();
+        let mut named = vec![false; self.list.len()];
+        json.object(|json, name| match name {
+            "schema_version" => json.once(version, name),
+            "observations" => {
+                json.first(&mut there, name, ())?;
+                json.list(|json| {
+                    let row: ObservationRecord = object(json)?;
+                    self.source(&row.source)?;
+                    let looks = looks.entry(row.source.clone()).or_default();
+                    looks.add(row.outcome);
+                    if number(&row.id) != Some((&row.source, looks.all)) {
+                        let detail = format!("the observation {} does not have its number", row.id);
+                        return Err(self.error(Reason::CountMismatch, detail).into());
+                    }
+                    self.artifact(&row, &mut named)?;
+                    row.requests.iter().try_for_each(|asked| self.asked(&row.id, asked))
+                })
+            }
+            _ => Err(json.unknown(name)),
+        })?;
+        self.there(there, "observations")?;
+        let none = Looks::default();
+        for run in &self.run.sources {
+            if !looks.get(&run.name).unwrap_or(&none).agree(run) {
+                let detail = format!("the outcomes for {} are not those that the run counts", run.name);
+                return Err(self.error(Reason::CountMismatch, detail).into());
+            }
+        }
+        for (source, highest) in &self.references.observations {
+            if looks.get(source).is_none_or(|looks| looks.all < *highest) {
+                let detail =
+                    format!("a check rests on the observation {source}:{highest}, which is not there");
+                return Err(self.error(Reason::EvidenceMismatch, detail).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What became an artifact is an artifact of the bundle, and of no other row.
+    fn artifact(&self, row: &ObservationRecord, named: &mut [bool]) -> Result<(), Stop> {
+        let wrong = |what: &str| {
+            let detail = format!("the observation {} {what}", row.id);
+            Err(self.error(Reason::EvidenceMismatch, detail).into())
+        };
+        let Some(artifact) = &row.artifact else {
+            return match row.outcome {
+                Outcome::Artifact => wrong("does not name its artifact"),
+                _ => Ok(()),
+            };
+        };
+        if row.outcome != Outcome::Artifact {
+            return wrong("names an artifact and has another outcome");
+        }
+        if !artifact.filename.starts_with("sources/")
+            || !self.list.holds(&artifact.filename, &artifact.checksum)
+        {
+            return wrong("names an artifact that is not in the bundle with that checksum");
+        }
+        let known = self.list.position(&artifact.filename).and_then(|index| named.get_mut(index));
+        match known {
+            Some(known) if !*known => *known = true,
+            _ => return wrong("names an artifact of another one"),
+        }
+        Ok(())
+    }
+
+    fn asked(&self, id: &str, asked: &AskedRecord) -> Result<(), Stop> {
+        let wrong = |what: &str| {
+            let detail = format!("a request of the observation {id} {what}");
+            Err(self.error(Reason::TimeOrder, detail).into())
+        };
+        match crate::time::parse(&asked.at) {
+            None => wrong("has no RFC 3339 time in whole seconds of UTC"),
+            Some(at) if at > self.facts.created_at => wrong("ended after the bundle was made"),
+            Some(_) => Ok(()),
+        }
+    }
+
+    pub(super) fn population<R: Read>(
+        &self,
+        json: &mut Json<R>,
+        version: &mut Option<String>,
+    ) -> Result<(), Stop> {
+        let (mut sources, mut members) = (None, None);
+        let mut found: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        json.object(|json, name| match name {
+            "schema_version" => json.once(version, name),
+            "sources" => json.once(&mut sources, name),
+            "members" => {
+                json.first(&mut members, name, ())?;
+                json.list(|json| {
+                    let member: Member = object(json)?;
+                    self.source(&member.source)?;
+                    if member.in_scope == member.reason.is_some() {
+                        let detail = format!("{} is either in scope or has a reason not to be", member.name);
+                        return Err(self.error(Reason::CountMismatch, detail).into());
+                    }
+                    let (all, in_scope) = found.entry(member.source).or_default();
+                    *all += 1;
+                    *in_scope += u64::from(member.in_scope);
+                    Ok(())
+                })
+            }
+            _ => Err(json.unknown(name)),
+        })?;
+        let sources: Vec<SourcePopulation> = Object::all(self.there(sources, "sources")?);
+        self.there(members, "members")?;
+        self.same_sources(sources.iter().map(|source| &source.source))?;
+        for (source, run) in sources.iter().zip(&self.run.sources) {
+            let counted = found.get(&source.source).copied().unwrap_or_default();
+            if counted != (source.members, source.in_scope) || source.in_scope != run.in_scope {
+                let detail = format!("the members of {} are not as many as it says", source.source);
+                return Err(self.error(Reason::CountMismatch, detail).into());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn scope<R: Read>(
+        &self,
+        json: &mut Json<R>,
+        version: &mut Option<String>,
+    ) -> Result<(), Stop> {
+        let (mut framework, mut organization, mut tool) = (None, None, None);
+        let (mut sources, mut rules) = (None, None);
+        json.object(|json, name| match name {
+            "schema_version" => json.once(version, name),
+            "framework" => json.once(&mut framework, name),
+            "organization" => json.once(&mut organization, name),
+            "tool" => json.once(&mut tool, name),
+            "sources" => json.once(&mut sources, name),
+            "rules" => json.once(&mut rules, name),
+            _ => Err(json.unknown(name)),
+        })?;
+        let framework: String = self.there(framework, "framework")?;
+        let organization: String = self.there(organization, "organization")?;
+        let Object(tool): Object<ToolRecord> = self.there(tool, "tool")?;
+        let sources: Vec<SourceScope> = Object::all(self.there(sources, "sources")?);
+        let rules: Vec<RuleRecord> = Object::all(self.there(rules, "rules")?);
+        let wrong = |detail: String| Err(self.error(Reason::ScopeMismatch, detail).into());
+        if (&framework, &organization) != (&self.facts.framework, &self.facts.organization) {
+            return wrong("the framework or the organization is not that of the manifest".to_owned());
+        }
+        if tool != self.run.tool {
+            return wrong("the tool is not that of the run".to_owned());
+        }
+        self.same_sources(sources.iter().map(|source| &source.source))?;
+        let mut controls =
+            sources.iter().flat_map(|source| &source.controls).chain(rules.iter().map(|rule| &rule.control));
+        if let Some(control) = controls.find(|control| !self.facts.controls.contains(control)) {
+            return wrong(format!("the control {control} is not in the manifest"));
+        }
+        let applied = |(code, control): &&(String, String)| {
+            rules.iter().any(|rule| (&rule.code, &rule.control) == (code, control))
+        };
+        match self.references.rules.iter().find(|rule| !applied(rule)) {
+            Some((code, control)) => {
+                wrong(format!("a check applies the rule {code} of {control}, which is not listed"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn same_sources<'a>(&self, sources: impl Iterator<Item = &'a String>) -> Result<(), Stop> {
+        if sources.eq(&self.facts.sources) {
+            return Ok(());
+        }
+        Err(self.error(Reason::ScopeMismatch, "the sources are not those of the manifest").into())
+    }
+}

@@ -1,0 +1,151 @@
+//! What the hosts did not show, told once per reason rather than once per repository.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use evidence_bundle::document::Warning;
+
+use crate::number::saturating_u64;
+use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
+use crate::report::format::counted;
+use crate::rule::Reason;
+
+/// How many subjects a warning names.
+const NAMED: usize = 5;
+
+/// One thing that a host does not show.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// Why.
+    pub(crate) reason: &'static Reason,
+    kind: &'static ArtifactKind,
+    subject: Arc<str>,
+    /// The host's words.
+    detail: String,
+    /// The permission that it says the request needs.
+    permission: Option<String>,
+}
+
+impl Refusal {
+    /// What was not shown, if that is why there is no artifact.
+    pub(crate) fn of(observation: &Observation) -> Option<Refusal> {
+        let Seen::Denied { reason, detail } = &observation.seen else { return None };
+        Some(Refusal {
+            reason,
+            kind: observation.kind,
+            subject: Arc::clone(&observation.subject),
+            detail: detail.clone(),
+            permission: observation.requests.iter().find_map(|asked| asked.permission.clone()),
+        })
+    }
+}
+
+/// Refusals by reason and kind.
+#[derive(Debug, Default)]
+pub(crate) struct Refusals(BTreeMap<(&'static str, &'static str), Group>);
+
+#[derive(Debug)]
+struct Group {
+    first: Refusal,
+    /// The first subjects.
+    named: Vec<Arc<str>>,
+    count: usize,
+}
+
+impl Refusals {
+    /// Adds one.
+    pub(crate) fn add(&mut self, refusal: Refusal) {
+        let key = (refusal.reason.code, refusal.kind.name);
+        let subject = Arc::clone(&refusal.subject);
+        let group =
+            self.0.entry(key).or_insert_with(|| Group { first: refusal, named: Vec::new(), count: 0 });
+        group.count += 1;
+        if group.named.len() < NAMED {
+            group.named.push(subject);
+        }
+    }
+
+    /// A warning for each group.
+    pub(crate) fn warnings(self, source: SourceName) -> impl Iterator<Item = Warning> {
+        self.0.into_values().map(move |group| group.warning(source))
+    }
+}
+
+impl Group {
+    fn warning(self, source: SourceName) -> Warning {
+        let Group { first: Refusal { reason, kind, detail, permission, .. }, named, count } = self;
+        let mut names = named.join(", ");
+        if let more @ 1.. = count.saturating_sub(named.len()) {
+            names.push_str(&format!(" and {more} more"));
+        }
+        let what = counted(saturating_u64(count), "look", "looks");
+        let kind_words = kind.name.replace('_', " ");
+        // The rule's own advice stands where the host names no permission.
+        let needs = match (permission, kind.rules.first()) {
+            (Some(permission), _) => format!("The host asks for the permission {permission}."),
+            (None, Some(rule)) if reason.code == "permission_denied" => rule.permission.to_string(),
+            (None, _) => String::new(),
+        };
+        let message = format!("{kind_words} not shown in {what} ({names}): {detail}. {needs}");
+        let subject = (count == 1).then(|| named.concat());
+        let (code, source) = (reason.code.to_string(), Some(source.id().to_string()));
+        Warning { code, message: message.trim_end().to_string(), source, subject }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::{Rule, reason};
+    use evidence_http::Asked;
+    use jiff::Timestamp;
+
+    static RULE: Rule = Rule {
+        code: "made-up",
+        version: 1,
+        expected: "",
+        permission: "Grant it.",
+        improvement: None,
+        hints: &[],
+        reasons: &[],
+    };
+    static KIND: ArtifactKind = ArtifactKind { name: "made_up", rules: &[&RULE] };
+
+    fn observation(subject: &str, permission: Option<&str>) -> Observation {
+        let seen = Seen::Denied { reason: &reason::PERMISSION_DENIED, detail: "made up: no".to_string() };
+        let asked = Asked {
+            method: "GET",
+            path: "/x".to_string(),
+            status: Some(403),
+            message: None,
+            request_id: None,
+            at: Timestamp::UNIX_EPOCH,
+            permission: permission.map(str::to_string),
+        };
+        let requests = vec![asked];
+        Observation { requests, ..Observation::new(SourceName::new("s"), &KIND, subject, seen) }
+    }
+
+    #[test]
+    fn each_reason_is_told_once_with_its_first_subjects() {
+        let told = |subjects: &[&str], permission| {
+            let mut refusals = Refusals::default();
+            for subject in subjects {
+                refusals.add(Refusal::of(&observation(subject, permission)).unwrap());
+            }
+            refusals
+                .warnings(SourceName::new("s"))
+                .map(|warning| (warning.message, warning.subject))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            told(&["a"], None),
+            [("made up not shown in 1 look (a): made up: no. Grant it.".to_string(), Some("a".to_string()))]
+        );
+        let text = "made up not shown in 7 looks (a, b, c, d, e and 2 more): made up: no. The host asks for the \
+                    permission administration=read.";
+        let many = told(&["a", "b", "c", "d", "e", "f", "g"], Some("administration=read"));
+        assert_eq!(many, [(text.to_string(), None)]);
+        assert_eq!(told(&[], None), []);
+    }
+}
