@@ -367,7 +367,7 @@ fn a_bundle_over_the_limit_says_its_size_and_its_largest_artifacts() {
             let expected = [7, 6, 5, 4, 3].map(|number| format!("sources/codehost/{number}"));
             assert_eq!(names, expected.each_ref().map(String::as_str));
             assert_eq!(largest[0].1, 700_000);
-            assert_eq!(documents, 5);
+            assert_eq!(documents, 8);
             let of_documents = files.iter().filter(|(path, _)| !path.starts_with("sources/"));
             assert_eq!(documents_bytes, of_documents.map(|(_, contents)| contents.len() as u64).sum::<u64>());
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use evidence_bundle::document::LACKING_REASONS;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -15,7 +16,7 @@ fn demo() -> Lab {
 }
 
 fn of_demo() -> Bundle {
-    demo().collect(&["-q"]).exits(4).bundle()
+    demo().collect(&["-q"]).exits(3).bundle()
 }
 
 #[test]
@@ -24,8 +25,17 @@ fn entries_and_their_order() {
     let paths = bundle.paths();
     assert_eq!(paths[..4], ["checksums.sha256", "signature.sig", "manifest.json", "run.json"]);
     assert!(paths[4..].is_sorted(), "{paths:#?}");
-    assert_eq!(paths[4..6], ["derived/hints.json", "derived/normalized.json"]);
-    assert!(paths[6..].iter().all(|path| path.starts_with("sources/codehost/")), "{paths:#?}");
+    assert_eq!(
+        paths[4..9],
+        [
+            "derived/hints.json",
+            "derived/normalized.json",
+            "derived/observations.json",
+            "derived/population.json",
+            "derived/scope.json",
+        ]
+    );
+    assert!(paths[9..].iter().all(|path| path.starts_with("sources/codehost/")), "{paths:#?}");
     insta::assert_snapshot!("entries", paths.join("\n"));
 }
 
@@ -54,7 +64,7 @@ fn the_list_and_the_manifest_name_every_entry() {
 #[test]
 fn documents_validate_against_their_schemas() {
     let lab = demo();
-    let bundle = lab.collect(&["-q"]).exits(4).bundle();
+    let bundle = lab.collect(&["-q"]).exits(3).bundle();
     for (of, path) in [
         ("manifest", "manifest.json"),
         ("run", "run.json"),
@@ -106,27 +116,29 @@ fn length(value: &Value) -> u64 {
 fn assert_numbers_agree(bundle: &Bundle, requests: u64) {
     let (manifest, normalized, source) =
         (bundle.manifest(), bundle.json("derived/normalized.json"), bundle.source());
-    let sum: u64 =
-        ["collected", "not_found", "denied", "failed"].iter().map(|key| number(&source, key)).sum();
+    let sum: u64 = ["collected", "not_found", "denied", "failed", "excluded"]
+        .iter()
+        .map(|key| number(&source, key))
+        .sum();
     assert_eq!(number(&source, "requested"), sum, "{source:#}");
     let excluded = length(&manifest["excluded"]);
     let artifacts = bundle.paths().iter().filter(|path| path.starts_with("sources/")).count() as u64;
     assert_eq!(length(&manifest["artifacts"]), artifacts);
-    assert_eq!(number(&source, "collected"), artifacts + excluded);
+    assert_eq!((number(&source, "collected"), number(&source, "excluded")), (artifacts, excluded));
     assert_eq!(number(&source, "failed"), length(&manifest["errors"]));
     assert_eq!(number(&source, "requests"), requests, "requests as the host counted them");
     assert_eq!(length(&manifest["files"]), bundle.entries.len() as u64 - 3);
-    assert_eq!(manifest["complete"], excluded == 0 && number(&source, "failed") == 0);
-    // Every look is a check, and the summary counts them.
+    // The summary counts the checks, and none is without evidence.
     let mut counts = std::collections::BTreeMap::new();
-    let mut checks = 0;
+    let mut lacking = false;
     for control in normalized["controls"].as_array().unwrap() {
         for check in control["checks"].as_array().unwrap() {
             *counts.entry(check["status"].as_str().unwrap().to_string()).or_insert(0) += 1;
-            checks += 1;
+            lacking |= LACKING_REASONS.contains(&check["reason"].as_str().unwrap());
+            assert!(length(&check["evidence"]) > 0, "{check:#}");
         }
     }
-    assert_eq!(checks, number(&source, "requested"));
+    assert_eq!(manifest["complete"], excluded == 0 && number(&source, "failed") == 0 && !lacking);
     for status in ["pass", "fail", "not_verifiable", "not_applicable"] {
         let counted = counts.get(status).copied().unwrap_or(0);
         assert_eq!(number(&normalized["summary"]["checks"], status), counted, "{status}");
@@ -168,11 +180,11 @@ fn references(value: &Value) -> Vec<(String, String)> {
 #[test]
 fn numbers_agree() {
     let lab = demo();
-    let bundle = lab.collect(&["-q"]).exits(4).bundle();
+    let bundle = lab.collect(&["-q"]).exits(3).bundle();
     assert_numbers_agree(&bundle, lab.server.request_count());
     let source = bundle.source();
     assert_eq!((number(&source, "discovered"), number(&source, "in_scope")), (14, 14));
-    assert_eq!(number(&source, "requested"), 29);
+    assert_eq!(number(&source, "requested"), 36);
     assert_eq!(number(&source, "retries"), 2, "the mobile app's bad minute");
 }
 
@@ -185,13 +197,13 @@ fn numbers_agree_in_a_partial_bundle() {
     assert_numbers_agree(&bundle, lab.server.request_count());
     let source = bundle.source();
     assert_eq!((number(&source, "discovered"), number(&source, "in_scope")), (0, 4));
-    assert_eq!((number(&source, "requested"), number(&source, "failed")), (9, 4));
+    assert_eq!((number(&source, "requested"), number(&source, "failed")), (10, 4));
 }
 
 #[test]
 fn the_manifest_says_what_the_run_was() {
     let lab = demo();
-    let bundle = lab.collect(&["--quiet"]).exits(4).bundle();
+    let bundle = lab.collect(&["--quiet"]).exits(3).bundle();
     let (manifest, run) = (bundle.manifest(), bundle.json("run.json"));
     assert_eq!(manifest["bundle_version"], "1.0");
     assert_eq!(manifest["tool_version"], env!("CARGO_PKG_VERSION"));
@@ -272,6 +284,29 @@ fn checks_of_the_demo() {
     insta::assert_snapshot!("checks", lines.join("\n"));
 }
 
+/// A document without the host's names of requests, and without the checksum of what has them.
+fn without_ids(path: &str, content: &[u8]) -> Vec<u8> {
+    fn clear(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                fields.remove("request_id");
+                if fields.contains_key("id") && fields.contains_key("filename") {
+                    fields.remove("checksum");
+                }
+                fields.values_mut().for_each(clear);
+            }
+            Value::Array(items) => items.iter_mut().for_each(clear),
+            _ => {}
+        }
+    }
+    if !path.starts_with("derived/") {
+        return content.to_vec();
+    }
+    let mut value: Value = serde_json::from_slice(content).unwrap();
+    clear(&mut value);
+    value.to_string().into_bytes()
+}
+
 /// With the clock replaced, two runs differ only in what the host itself says anew each time.
 #[test]
 fn two_runs_give_the_same_bundle() {
@@ -279,16 +314,18 @@ fn two_runs_give_the_same_bundle() {
     let run = |directory: &str| {
         // The bad minute of one repository is not part of this.
         lab.server.update(|host| host.clear_faults());
-        lab.collect(&["-q", "--reproducible", "-o", directory]).exits(4);
+        lab.collect(&["-q", "--reproducible", "-o", directory]).exits(3);
         Bundle::open(&lab.path(directory).join("evidence-bundle-20261121-090513.tar.gz"))
     };
     let (one, two) = (run("one"), run("two"));
     assert_eq!(one.paths(), two.paths());
     for (path, content) in &one.entries {
-        if matches!(path.as_str(), "checksums.sha256" | "signature.sig" | "manifest.json" | "run.json") {
+        let its_own = ["checksums.sha256", "signature.sig", "manifest.json", "run.json"];
+        if its_own.contains(&path.as_str()) {
             continue;
         }
-        assert_eq!(Some(content.as_slice()), two.file(path), "{path}");
+        let (one, two) = (without_ids(path, content), without_ids(path, two.file(path).unwrap()));
+        assert!(one == two, "{path}");
     }
     let manifest = |bundle: &Bundle| {
         let mut manifest = bundle.manifest();
@@ -296,8 +333,11 @@ fn two_runs_give_the_same_bundle() {
         for artifact in manifest["artifacts"].as_array_mut().unwrap() {
             artifact["request"]["request_id"] = Value::Null;
         }
-        // Its row changes with the counters of the limit and the output directory.
-        manifest["files"].as_array_mut().unwrap().retain(|file| file["path"] != "run.json");
+        // Their rows change with the counters of the limit, the output directory and the names of requests.
+        let changing =
+            ["run.json", "derived/hints.json", "derived/normalized.json", "derived/observations.json"];
+        let stays = |file: &Value| !changing.contains(&file["path"].as_str().unwrap());
+        manifest["files"].as_array_mut().unwrap().retain(stays);
         manifest
     };
     assert_eq!(manifest(&one), manifest(&two));

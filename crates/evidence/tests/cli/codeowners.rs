@@ -294,7 +294,7 @@ fn a_token_without_the_permission() {
         .repositories(Selection::All);
     let web = repository("web").private(true).file("CODEOWNERS", File::text("* @acme/web\n"));
     let lab = Lab::new(acme().token(fine_grained).repository(web)).with(|config| config.controls("[CC6.6]"));
-    judged(&lab, 0, "not_verifiable", "permission_denied");
+    judged(&lab, 3, "not_verifiable", "permission_denied");
 }
 
 #[test]

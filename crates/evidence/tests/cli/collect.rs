@@ -21,13 +21,13 @@ fn various() -> Lab {
 
 #[test]
 fn normal() {
-    let run = various().collect(&[]).exits(0);
+    let run = various().collect(&[]).exits(3);
     insta::assert_snapshot!(run.shown());
 }
 
 #[test]
 fn verbose() {
-    let run = various().collect(&["--verbose"]).exits(0);
+    let run = various().collect(&["--verbose"]).exits(3);
     insta::assert_snapshot!(run.shown());
     let lines = run.stderr.lines().filter(|line| line.contains(" GET /")).count();
     assert_eq!(lines as u64, run.bundle().source()["requests"].as_u64().unwrap(), "a line per request");
@@ -100,7 +100,7 @@ fn the_plan_holds() {
     let lab = various();
     let plan = lab.collect(&["--dry-run"]).exits(0).stdout;
     lab.server.clear_log();
-    let run = lab.collect(&[]).exits(0);
+    let run = lab.collect(&[]).exits(3);
     let requests = lab.requested().len();
     let range = plan.lines().find(|line| line.trim_start().starts_with("requests")).unwrap();
     let numbers: Vec<usize> =
@@ -113,7 +113,7 @@ fn the_plan_holds() {
 #[test]
 fn quiet() {
     for flag in ["--quiet", "-q"] {
-        let run = various().collect(&[flag]).exits(0);
+        let run = various().collect(&[flag]).exits(3);
         assert!(run.stderr.is_empty(), "{}", run.stderr);
         let path = run.stdout.strip_suffix('\n').unwrap();
         assert!(!path.contains('\n'), "{path}");
@@ -181,7 +181,7 @@ fn config_and_output_in_both_spellings() {
 fn short_flags() {
     let lab = various();
     assert!(lab.collect(&["-d"]).exits(0).stdout.contains("Dry run"));
-    assert!(lab.collect(&["-v"]).exits(0).stderr.contains("GET /orgs/acme"));
+    assert!(lab.collect(&["-v"]).exits(3).stderr.contains("GET /orgs/acme"));
     assert!(lab.collect(&["-u"]).exits(1).stderr.contains("--upload"));
     assert!(lab.collect(&["-h"]).exits(0).stdout.contains("Usage"));
 }
@@ -246,7 +246,7 @@ fn a_closed_pipe_ends_nothing() {
         command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     drop(child.stderr.take());
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_eq!(child.wait().unwrap().code(), Some(3));
     assert_eq!(lab.output().len(), 1);
 }
 
@@ -254,7 +254,7 @@ fn a_closed_pipe_ends_nothing() {
 #[test]
 fn requests() {
     let lab = various();
-    lab.collect(&[]).exits(0);
+    lab.collect(&[]).exits(3);
     for request in lab.server.requests() {
         assert_eq!(request.method, "GET");
         assert_eq!(request.header("accept"), Some("application/vnd.github+json"));

@@ -373,7 +373,7 @@ fn only_refusals_are_a_bundle_all_the_same() {
     // The host answered: that it will not say is what the bundle shows.
     let host = acme().repository(sound("hidden").admin(false).without_file("CODEOWNERS"));
     let lab = Lab::new(host).with(|config| config.controls("[CC7.2]"));
-    let run = lab.collect(&[]).exits(0);
+    let run = lab.collect(&[]).exits(3);
     assert_eq!(run.bundle().control("CC7.2"), "not_verifiable");
 }
 

@@ -80,7 +80,7 @@ fn echoed_across_the_end_of_a_long_message() {
         let body = json!({ "message": format!("{} {TOKEN} and more", "word ".repeat(before / 5)) });
         let fault = Fault::on("/repos/acme/web/*").kind(FaultKind::Json(403, Vec::new(), body.clone()));
         let lab = Lab::new(acme().repository(sound("web")).fault(fault));
-        let run = lab.collect(&["--verbose"]).exits(0);
+        let run = lab.collect(&["--verbose"]).exits(3);
         assert_absent(&lab, &run, &TOKEN[..12]);
         let lab = Lab::new(acme().fault(Fault::everywhere().kind(FaultKind::Json(403, Vec::new(), body))));
         let run = lab.collect(&[]).exits(2);
@@ -99,8 +99,8 @@ fn echoed_in_a_redirect() {
 
 #[test]
 fn echoed_in_refusals_about_a_repository() {
-    for status in [403, 404, 451] {
-        never(0, |token| {
+    for (status, code) in [(403, 3), (404, 3), (451, 0)] {
+        never(code, |token| {
             let body =
                 json!({ "message": format!("Must have more than {token}"), "documentation_url": token });
             let fault = Fault::on("/repos/acme/web/*").kind(FaultKind::Json(status, Vec::new(), body));
