@@ -257,7 +257,8 @@ fn every_warning_has_a_row() {
         if kind.name.id() == "codehost" {
             // These warnings take the code of their reason.
             let look = read("crates/evidence/src/source/codehost/look.rs");
-            assert_eq!(look.matches("warning(reason.code").count(), 2);
+            assert_eq!(look.matches("warning(reason.code").count(), 1);
+            assert_eq!(look.matches("warning(code,").count(), 3);
             let reasons = ["branch_missing", "branch_unprotected", "blocked", "plan_limit", "sso_required"];
             real.extend(reasons.map(str::to_string));
         }
@@ -655,10 +656,19 @@ impl Trial {
 fn every_call_is_in_the_table() {
     let trial = Trial::new();
     assert_eq!(trial.evidence(&["collect"]).0, 4);
+    // What the demonstration has no use for.
+    trial.server.update(|host| {
+        host.change_repository("acme", "prototype", |repository| {
+            let ruleset = sandbox::codehost::Ruleset::new(1, "everything");
+            repository.ruleset(ruleset.reviews(1).status_checks(["ci"]))
+        });
+    });
     let file = trial.directory.path().join("evidence.yaml");
     let everything = fs::read_to_string(&file).unwrap();
-    let listed =
-        everything.replace("repos: \"*\"", "repos: [acme/docs-site, acme/legacy-billing, acme/nowhere]");
+    let listed = everything.replace(
+        "repos: \"*\"",
+        "repos: [acme/docs-site, acme/prototype, acme/nowhere, acme/web-app]\n    codeowners_errors: true",
+    );
     assert_ne!(everything, listed);
     fs::write(&file, listed).unwrap();
     assert_eq!(trial.evidence(&["collect"]).0, 3);
@@ -674,8 +684,11 @@ fn every_call_is_in_the_table() {
                 [_, "orgs", org, ..] => *org = "{org}",
                 [_, "repos", owner, repository, rest @ ..] => {
                     (*owner, *repository) = ("{owner}", "{repo}");
-                    if let ["branches", branch, ..] = rest {
-                        *branch = "{branch}";
+                    if let ["branches", branch, ..] | ["rulesets", branch] = rest {
+                        *branch = if branch.parse::<u64>().is_ok() { "{ruleset}" } else { "{branch}" };
+                    }
+                    if let ["rules", "branches", branch] = rest {
+                        *branch = "{branch}?per_page=100";
                     }
                 }
                 _ => {}

@@ -123,10 +123,10 @@ fn branch_protection_disabled() {
 #[test]
 fn branch_not_found() {
     let web = repository("web").default_branch("master").protection("master", strong());
-    let bundle = expect(&lab(web), &warned("fail", "branch_missing", &["branch_missing"]));
+    let lab = lab(web).with(|config| config.controls("[CC7.2]").source("branch", "main"));
+    let warnings = &["branch_missing", "default_branch_differs"];
+    let bundle = expect(&lab, &warned("fail", "branch_missing", warnings));
     assert!(bundle.check_record("CC7.2", "acme/web")["actual"].as_str().unwrap().contains("main"));
-    let empty = repository("web").empty();
-    expect(&lab(empty), &warned("fail", "branch_missing", &["branch_missing"]));
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_number_in_a_text_decides_nothing() {
     let web = repository("web").protection("Branch-not-protected", strong());
     let lab = Lab::new(acme().repository(web))
         .with(|config| config.controls("[CC7.2]").source("branch", "Branch-not-protected"));
-    expect(&lab, &told("pass", "ok"));
+    expect(&lab, &warned("pass", "ok", &["default_branch_differs"]));
 }
 
 #[test]
@@ -326,8 +326,9 @@ fn settings_that_the_host_leaves_out() {
     // A rule always has its own address: an object with nothing in it is something else, not a rule that requires
     // nothing.
     let lab = protected(Protection::new().body(json!({})));
-    lab.collect(&[]).exits(3).says("no field of a branch protection");
+    lab.collect(&[]).exits(3).says("not that of a branch protection");
     let lab = protected(Protection::new().body(json!({
+        "url": "https://host.example/repos/acme/web/branches/main/protection",
         "required_pull_request_reviews": {},
         "required_status_checks": { "strict": false, "contexts": ["ci"] },
         "enforce_admins": null,

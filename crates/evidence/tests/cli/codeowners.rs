@@ -53,7 +53,7 @@ fn in_the_root() {
             "size": 12,
         })
     );
-    assert!(!lab.requested().iter().any(|path| path.contains(".github")), "asked for more than it needs");
+    assert!(!lab.requested().iter().any(|path| path.contains("docs/")), "asked for more than it needs");
 }
 
 #[test]
@@ -63,19 +63,89 @@ fn in_dot_github() {
     assert_eq!(bundle.artifact(ARTIFACT).unwrap()["path"], ".github/CODEOWNERS");
     let row = &bundle.manifest()["artifacts"][0];
     assert_eq!(row["request"]["path"], "/repos/acme/web/contents/.github/CODEOWNERS");
+    let asked = lab.requested().into_iter().filter(|path| path.contains("/contents/")).count();
+    assert_eq!(asked, 1, "asked for more than it needs");
 }
 
+/// The host reads one file: the first of these that exists.
 #[test]
-fn in_both_places_the_root_is_asked_first() {
-    let web = repository("web")
-        .file("CODEOWNERS", File::text("# nobody\n"))
-        .file(".github/CODEOWNERS", File::text("* @acme/web\n"));
-    judged(&lab(web), 0, "fail", "codeowners_no_owner");
+fn the_first_file_in_the_host_s_order_is_in_effect() {
+    let places = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
+    for (first, place) in places.iter().enumerate() {
+        let good = repository("web").file(*place, File::text("* @acme/web\n"));
+        let others = places[first + 1..].iter();
+        let web = others.fold(good, |web, other| web.file(*other, File::text("# nobody\n")));
+        let (status, reason) = if first < 2 { ("pass", "ok") } else { ("fail", "codeowners_in_docs") };
+        let bundle = judged(&lab(web), 0, status, reason);
+        assert_eq!(bundle.artifact(ARTIFACT).unwrap()["path"], *place);
+        let bad = repository("web").file(*place, File::text("# nobody\n"));
+        let others = places[first + 1..].iter();
+        let web = others.fold(bad, |web, other| web.file(*other, File::text("* @acme/web\n")));
+        let reason = if first < 2 { "codeowners_no_owner" } else { "codeowners_in_docs" };
+        judged(&lab(web), 0, "fail", reason);
+    }
+}
+
+/// Owners that do not count, lines without one, and words that are none: told, and judged by what is left.
+#[test]
+fn owners_that_are_none() {
+    let told = |content: &str, status: &str, reason: &str| {
+        let web = repository("web").file(".github/CODEOWNERS", File::text(content));
+        let bundle = judged(&lab(web), 0, status, reason);
+        let actual = bundle.check_record("CC6.6", "acme/web")["actual"].as_str().unwrap().to_string();
+        (bundle, actual)
+    };
+    let (_, actual) = told("* @elsewhere/team\n", "fail", "codeowners_no_owner");
+    assert!(actual.contains("@elsewhere/team in line 1 (a team of another organization)"), "{actual}");
+    told("* @elsewhere/team @ACME/web\n", "pass", "ok");
+    let (bundle, actual) = told("* @acme/web\n/vendor\n*.md @elsewhere/docs\n", "pass", "ok");
+    assert!(actual.contains("without an owner: line 2 (/vendor), 3 (*.md)"), "{actual}");
+    let hints = bundle.json("derived/hints.json");
+    let hint = &hints["hints"][0];
+    assert_eq!(hint["id"], "CC6.6:codeowners_unowned_paths:acme/web");
+    assert!(hint["detail"].as_str().unwrap().contains("2 (/vendor), 3 (*.md)"), "{hint}");
+    let (bundle, _) = told("* @acme/web nobody@\n", "pass", "ok");
+    assert_eq!(bundle.warnings("acme/web"), ["codeowners_invalid_owners"]);
+}
+
+/// The host's own list of errors, if it is wanted and can change the verdict.
+#[test]
+fn owners_that_the_host_does_not_know() {
+    let with_errors = |web: Repository| {
+        lab(web).with(|config| config.controls("[CC6.6]").source("codeowners_errors", "true"))
+    };
+    let asked =
+        |lab: &Lab| lab.requested().iter().filter(|path| path.ends_with("/codeowners/errors")).count();
+    let web = |content: &str| {
+        repository("web").file(".github/CODEOWNERS", File::text(content)).unknown_owner("@ghost")
+    };
+    judged(&lab(web("* @ghost\n")), 0, "pass", "ok");
+    let lab = with_errors(web("* @ghost\n"));
+    let bundle = judged(&lab, 0, "fail", "codeowners_no_owner");
+    let actual = bundle.check_record("CC6.6", "acme/web")["actual"].to_string();
+    assert!(actual.contains("@ghost in line 1 (unknown to the host)"), "{actual}");
+    let errors = bundle.artifact("repo_acme_web_codeowners_errors.json").unwrap();
+    assert_eq!(errors["errors"][0]["kind"], "Unknown owner");
+    assert_eq!(errors["errors"][0].as_object().unwrap().len(), 5);
+    let evidence = bundle.check_record("CC6.6", "acme/web")["evidence"].as_array().unwrap().len();
+    assert_eq!((asked(&lab), evidence), (1, 2));
+    judged(&with_errors(web("* @ghost @acme/web\n")), 0, "pass", "ok");
+    // It would change nothing.
+    let lab = with_errors(web("/docs @ghost\n"));
+    judged(&lab, 0, "fail", "codeowners_no_default_rule");
+    assert_eq!(asked(&lab), 0);
+    // Whoever owns everything may not exist.
+    let body = json!({ "message": "Resource not accessible by personal access token" });
+    let fault = Fault::on("/repos/acme/web/codeowners/errors").kind(FaultKind::Json(403, Vec::new(), body));
+    let lab = Lab::new(acme().repository(web("* @acme/web\n")).fault(fault))
+        .with(|config| config.controls("[CC6.6]").source("codeowners_errors", "true"));
+    let bundle = lab.collect(&[]).bundle();
+    assert_eq!(bundle.check("CC6.6", "acme/web"), ("not_verifiable".into(), "permission_denied".into()));
 }
 
 #[test]
 fn nowhere() {
-    let lab = lab(repository("web").file("docs/CODEOWNERS", File::text("* @acme/web\n")));
+    let lab = lab(repository("web").file("src/CODEOWNERS", File::text("* @acme/web\n")));
     let bundle = judged(&lab, 0, "fail", "codeowners_missing");
     assert_eq!(bundle.source()["not_found"], 1);
     assert!(bundle.artifact(ARTIFACT).is_none());
@@ -238,7 +308,7 @@ fn a_file_of_one_to_three_megabytes_is_read_again_raw() {
 
 #[test]
 fn a_file_of_a_megabyte_needs_no_second_call() {
-    let lab = lab(repository("web").file("CODEOWNERS", File::text(large(1 << 20))));
+    let lab = lab(repository("web").file(".github/CODEOWNERS", File::text(large(1 << 20))));
     judged(&lab, 0, "pass", "ok");
     let calls = lab.requested().into_iter().filter(|path| path.contains("/contents/")).count();
     assert_eq!(calls, 1);
@@ -255,7 +325,7 @@ fn a_file_over_three_megabytes_counts_for_nothing() {
 
 #[test]
 fn an_empty_repository() {
-    let bundle = judged(&lab(repository("web").empty()), 0, "fail", "codeowners_missing");
+    let bundle = judged(&lab(repository("web").empty()), 0, "not_applicable", "empty_repository");
     let actual = bundle.check_record("CC6.6", "acme/web")["actual"].to_string();
     assert!(actual.contains("empty"), "{actual}");
 }
@@ -264,9 +334,9 @@ fn an_empty_repository() {
 fn refusals_are_no_absence() {
     let refused = |status: u16, message: &str| {
         let body = json!({ "message": message });
-        let path = "/repos/acme/web/contents/CODEOWNERS";
+        let path = "/repos/acme/web/contents/.github/CODEOWNERS";
         let fault = Fault::on(path).kind(FaultKind::Json(status, Vec::new(), body));
-        let web = repository("web").file(".github/CODEOWNERS", File::text("* @acme/web\n"));
+        let web = repository("web").file("CODEOWNERS", File::text("* @acme/web\n"));
         Lab::new(acme().repository(web).fault(fault)).with(|config| config.controls("[CC6.6]"))
     };
     for (status, message, reason) in [

@@ -47,7 +47,7 @@ pub(crate) fn strong() -> Protection {
 /// A repository of `acme` in which everything passes.
 pub(crate) fn sound(name: &str) -> Repository {
     let owners = sandbox::codehost::File::text("* @acme/everyone\n");
-    repository(name).protection("main", strong()).file("CODEOWNERS", owners)
+    repository(name).protection("main", strong()).file(".github/CODEOWNERS", owners)
 }
 
 /// `evidence.yaml` as lines that tests add to and replace.

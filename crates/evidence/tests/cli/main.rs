@@ -29,6 +29,7 @@ mod exit_codes;
 mod failures;
 mod keys;
 mod revalidate;
+mod rulesets;
 mod secrets;
 mod several_sources;
 mod signals;

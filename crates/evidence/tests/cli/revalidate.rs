@@ -25,10 +25,10 @@ fn a_second_run_costs_what_has_no_entity_tag() {
 
     let second = lab.collect(&[]).exits(0);
     insta::assert_snapshot!("second_run", second.shown());
-    // Unprotected, no owners in either place.
-    assert_eq!(before - spent(&second), 3);
+    // Unprotected, no owners in any of three places.
+    assert_eq!(before - spent(&second), 4);
     let bundle = second.bundle();
-    assert_eq!(bundle.source()["revalidated"], 10);
+    assert_eq!(bundle.source()["revalidated"], 11);
     for artifact in bundle.manifest()["artifacts"].as_array().unwrap() {
         assert_eq!(artifact["request"]["status"], 304, "{artifact}");
         assert!(artifact["request"]["etag"].is_string(), "{artifact}");
@@ -51,7 +51,7 @@ fn every_request_is_shown_for_what_it_is() {
     let lab = lab();
     lab.collect(&[]).exits(0);
     let run = lab.collect(&["--verbose"]).exits(0);
-    assert_eq!(run.stderr.matches("304 unchanged").count(), 10, "{}", run.stderr);
+    assert_eq!(run.stderr.matches("304 unchanged").count(), 11, "{}", run.stderr);
 }
 
 #[test]

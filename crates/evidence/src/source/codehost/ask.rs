@@ -45,7 +45,7 @@ pub(super) async fn classic(
         }
         Err(CallError::Refused(refused)) => {
             may_be_missing = said(&refused) == RefusalMeaning::NotFound;
-            (observation, classic) = look::protection_refused(target, &refused);
+            (observation, classic) = look::protection_refused(target, branch, &refused);
         }
     }
     if may_be_empty && (may_be_missing || matches!(classic, Classic::NoBranch(_))) {

@@ -105,9 +105,8 @@ impl CodeHostSession {
         let details = match details.transpose() {
             Ok(details) => details,
             Err(unknown) => {
-                let observation = repository.target().observation(topic.kind(), unknown.seen);
-                let requests = unknown.requests;
-                return CollectionItem::Inspected(Observation { requests, ..observation }.into());
+                let observation = repository.target().observation(topic.kind(), look::nothing());
+                return CollectionItem::Inspected(unknown.instead_of(observation, topic.name()).into());
             }
         };
         let inspection = match topic {
@@ -152,7 +151,7 @@ impl CodeHostSession {
         let asked = looked(ask::classic(&self.api(), target, branch, may_be_empty)).await;
         let (mut observation, ClassicLook { classic, may_be_missing, renamed }) = asked;
         if may_be_missing && let Err(unknown) = self.details(repository).await {
-            return unknown.instead_of(observation).into();
+            return unknown.instead_of(observation, Topic::Protection.name()).into();
         }
         let differs = default.filter(|default| *default != branch);
         let mut facts = Facts {
@@ -164,7 +163,9 @@ impl CodeHostSession {
             viewer: Viewer::default(),
         };
         let mut others = Vec::new();
-        if wants_rules(&facts) {
+        // Nothing can be changed in an archived repository, whatever its settings say.
+        let archived = details.is_some_and(|details| details.archived);
+        if !archived && wants_rules(&facts) {
             let (seen, rules) = looked(ask::rules(&self.api(), target, branch, renamed)).await;
             facts.rules = rules;
             others.push(seen);
@@ -184,7 +185,7 @@ impl CodeHostSession {
             others.push(seen);
         }
         let verdict = judge(&facts);
-        observation.warnings.extend(look::branch_warnings(target, branch, differs, &verdict));
+        observation.warnings.extend(look::branch_warnings(target, &facts, differs, &verdict));
         let observations = std::iter::once(observation).chain(others).collect();
         Inspection::of(observations).concluded(&BRANCH_PROTECTION, Arc::clone(&repository.subject), verdict)
     }
@@ -196,7 +197,7 @@ impl CodeHostSession {
         if matches!(look.found, FoundFile::NotFound)
             && let Err(unknown) = self.details(repository).await
         {
-            return unknown.instead_of(look.observation).into();
+            return unknown.instead_of(look.observation, Topic::Codeowners.name()).into();
         }
         let path = match &look.found {
             FoundFile::File { path, .. } if self.config.codeowners_errors => path.clone(),

@@ -143,7 +143,7 @@ static REPOS: Key = Key {
 
 static BRANCH: Key = Key {
     name: "branch",
-    presence: Presence::Default(DefaultValue::Text(FALLBACK_BRANCH)),
+    presence: Presence::Derived("`main`, if the repository's default branch is not known to be another one"),
     shape: Shape::Text(Format::Custom(&names::BRANCH)),
     summary: "The branch that is checked: the same name in every repository, or ~DEFAULT_BRANCH for each repository's \
               default branch.",
@@ -280,7 +280,7 @@ pub(super) fn decode(
     let org = decoder.text(fields, &ORG);
     let repos = decoder.everything_or_list(fields, &REPOS);
     let repos = repositories(decoder, org.as_ref(), repos);
-    let branch = decoder.text(fields, &BRANCH).map(branch);
+    let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
     let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
@@ -296,7 +296,7 @@ pub(super) fn decode(
         token_env: token_env?.value,
         org: org?.value,
         repos: repos?,
-        branch: branch?,
+        branch,
         rules: rules?,
         rate_limit_pause: rate_limit_pause?,
         timeout: timeout?,
@@ -309,13 +309,9 @@ pub(super) fn decode(
     }))
 }
 
-/// Which branch is meant. A default value has no place in the text.
-fn branch(Placed { value, place, .. }: Placed<String>) -> Branch {
-    match (place, value.as_str()) {
-        (Place::Nowhere, _) => Branch::Unset,
-        (_, names::DEFAULT_BRANCH) => Branch::Default,
-        _ => Branch::Named(value),
-    }
+/// Which branch is meant.
+fn branch(Placed { value, .. }: Placed<String>) -> Branch {
+    if value == names::DEFAULT_BRANCH { Branch::Default } else { Branch::Named(value) }
 }
 
 /// The repositories without their organization, which must be `org`.

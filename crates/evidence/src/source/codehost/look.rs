@@ -19,7 +19,7 @@ use super::record::{
     OrganizationSettings, Ruleset,
 };
 use super::rules::branch_protection::{
-    BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Rules, Unread,
+    BRANCH_MISSING, BRANCH_UNPROTECTED, Classic, DEFAULT_BRANCH_DIFFERS, Facts, Rules, Unread,
 };
 use super::wire::{File, NotAFile};
 use super::{NAME, artifact, rules};
@@ -181,7 +181,7 @@ pub(super) fn classic_unread(
         }
         (Seen::Nothing { reason, .. }, _) if **reason == rules::reason::EMPTY_REPOSITORY => Classic::Empty,
         (_, Some(unread)) => Classic::Unread(unread),
-        // Nothing brings an artifact here.
+        // An artifact does not come here.
         (_, None) => Classic::Unread(Unread {
             reason: &reason::NO_EVIDENCE,
             detail: "branch protection was not read".to_string(),
@@ -193,13 +193,15 @@ pub(super) fn classic_unread(
 }
 
 /// What a refusal to show the classic rule says of it.
-pub(super) fn protection_refused(target: RepositoryName<'_>, refused: &Refused) -> (Observation, Classic) {
-    let message = refused.message.as_deref().unwrap_or_default().trim().to_string();
+pub(super) fn protection_refused(
+    target: RepositoryName<'_>,
+    branch: &str,
+    refused: &Refused,
+) -> (Observation, Classic) {
+    let detail = format!("{branch}: {}", refused.message.as_deref().unwrap_or_default().trim());
     let (seen, warnings) = match said(refused) {
-        RefusalMeaning::Unprotected => {
-            (Seen::Nothing { reason: &BRANCH_UNPROTECTED, detail: message }, Vec::new())
-        }
-        RefusalMeaning::NoBranch => (Seen::Nothing { reason: &BRANCH_MISSING, detail: message }, Vec::new()),
+        RefusalMeaning::Unprotected => (Seen::Nothing { reason: &BRANCH_UNPROTECTED, detail }, Vec::new()),
+        RefusalMeaning::NoBranch => (Seen::Nothing { reason: &BRANCH_MISSING, detail }, Vec::new()),
         RefusalMeaning::Empty => (empty(), Vec::new()),
         RefusalMeaning::NotFoundElsewhere => elsewhere(target, &refused.meta),
         RefusalMeaning::NotFound => {
@@ -226,15 +228,18 @@ pub(super) fn no_default_branch(target: RepositoryName<'_>) -> Observation {
 /// What the manifest warns of: a branch that is not there or not protected, and one that is not the default.
 pub(super) fn branch_warnings(
     target: RepositoryName<'_>,
-    branch: &str,
+    facts: &Facts,
     other_default: Option<&str>,
     verdict: &Verdict,
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let code = verdict.reason.code;
+    let (branch, code) = (&facts.branch, verdict.reason.code);
     if *verdict.reason == BRANCH_UNPROTECTED {
-        let text = format!("branch {branch} has no branch protection, and no ruleset protects it");
-        warnings.push(target.warning(code, text));
+        let rulesets = match facts.rules {
+            Rules::Shown(_) => ", and no ruleset protects it",
+            Rules::NotAsked | Rules::Unread(_) => "",
+        };
+        warnings.push(target.warning(code, format!("branch {branch} has no branch protection{rulesets}")));
     }
     if *verdict.reason == BRANCH_MISSING {
         warnings.push(target.warning(code, format!("branch {branch} does not exist")));
@@ -242,7 +247,7 @@ pub(super) fn branch_warnings(
     // Where that decides, the check says so.
     if let Some(default) = other_default.filter(|_| *verdict.reason != DEFAULT_BRANCH_DIFFERS) {
         let text = format!("branch {branch} was checked, but the default branch is {default}");
-        warnings.push(target.warning(DEFAULT_BRANCH_DIFFERS.code, text));
+        warnings.push(target.warning("default_branch_differs", text));
     }
     warnings
 }
@@ -290,6 +295,11 @@ pub(super) fn unknown_owners(path: &str, errors: &CodeownersErrors) -> HashSet<(
         (is_unknown && is_here).then_some((line, owner))
     };
     errors.errors.value().into_iter().flatten().filter_map(owner).collect()
+}
+
+/// Nothing was asked yet.
+pub(super) fn nothing() -> Seen {
+    Seen::Denied { reason: &reason::NO_EVIDENCE, detail: String::new() }
 }
 
 /// The repository is empty, by the host's word.
@@ -365,16 +375,16 @@ pub(super) fn codeowners_artifact(
     };
     let lines = owners.invalid.iter().map(|invalid| invalid.line);
     let malformed = owners.rules.iter().filter(|rule| rule.malformed > 0).map(|rule| rule.line);
-    let warn = |lines: Vec<usize>, code: &str, one: &str, many: &str| {
+    let warn = |code: &str, lines: Vec<usize>, one: &str, many: &str| {
         let first = lines.iter().min()?;
         let count = counted(saturating_u64(lines.len()), one, many);
         Some(target.warning(code, format!("{place}: the host ignores {count}, the first is line {first}")))
     };
     let warnings = [
-        warn(lines.collect(), "codeowners_invalid_lines", "invalid line", "invalid lines"),
+        warn("codeowners_invalid_lines", lines.collect(), "invalid line", "invalid lines"),
         warn(
-            malformed.collect(),
             "codeowners_invalid_owners",
+            malformed.collect(),
             "line's malformed owner",
             "lines' malformed owners",
         ),
@@ -447,7 +457,7 @@ pub(super) fn refused_failure(what: &str, refused: &Refused) -> Failed {
 pub(super) fn repository_not_found() -> Failed {
     Failed {
         reason: &reason::NOT_FOUND,
-        message: "repository: Not Found: it does not exist, or the token cannot see it".to_string(),
+        message: "Not Found: the repository does not exist, or the token cannot see it".to_string(),
         status: Some(404),
         request_id: None,
     }

@@ -45,10 +45,17 @@ pub(super) struct Unknown {
 }
 
 impl Unknown {
-    /// The observation of a look that says nothing without it.
-    pub(super) fn instead_of(self, observation: Observation) -> Observation {
-        let requests = observation.requests.into_iter().chain(self.requests).collect();
-        Observation { seen: self.seen, requests, ..observation }
+    /// The observation of a look at `what` that says nothing without it.
+    pub(super) fn instead_of(self, mut observation: Observation, what: &str) -> Observation {
+        observation.requests.extend(self.requests);
+        observation.seen = self.seen;
+        match &mut observation.seen {
+            Seen::Failed(Failed { message: text, .. })
+            | Seen::Denied { detail: text, .. }
+            | Seen::Nothing { detail: text, .. } => *text = format!("{what}: {text}"),
+            Seen::Artifact { .. } | Seen::Withheld { .. } => {}
+        }
+        observation
     }
 }
 

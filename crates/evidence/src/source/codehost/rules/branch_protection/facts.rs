@@ -28,7 +28,7 @@ impl Facts {
         Facts {
             branch: branch.to_string(),
             other_default: None,
-            classic: Classic::Absent("Branch not protected".to_string()),
+            classic: Classic::Absent(format!("{branch}: Branch not protected")),
             rules: Rules::Shown(Vec::new()),
             rulesets: BTreeMap::new(),
             viewer: Viewer::default(),

@@ -32,15 +32,18 @@ pub fn judge(facts: &Facts) -> Verdict {
             return Verdict::unknown(&DEFAULT_BRANCH_DIFFERS, text);
         }
         (Classic::NoBranch(said), None) => {
-            return Verdict::fail(&BRANCH_MISSING, format!("{branch}: {said}"));
+            return Verdict::fail(&BRANCH_MISSING, said);
         }
         (Classic::Shown(_) | Classic::Absent(_) | Classic::Unread(_), None) => {}
     }
     let systems = Systems::of(facts);
     let unread = systems.unread.first();
     if let (Classic::Absent(said), [], None) = (&facts.classic, systems.all.as_slice(), unread) {
-        let text = format!("{branch}: {said}, and no ruleset requires a review or a check");
-        return Verdict::fail(&BRANCH_UNPROTECTED, text);
+        let rulesets = match facts.rules {
+            Rules::Shown(_) => ", and no ruleset requires a review or a check",
+            Rules::NotAsked | Rules::Unread(_) => "",
+        };
+        return Verdict::fail(&BRANCH_UNPROTECTED, format!("{said}{rulesets}"));
     }
     let criteria = systems.criteria();
     let actual = systems.words(facts);
@@ -186,7 +189,7 @@ impl<'a> Systems<'a> {
         if !self.all.is_empty() {
             parts.push(self.demands());
         } else if let (Classic::Absent(said), Rules::Unread(_)) = (&facts.classic, &facts.rules) {
-            parts.push(format!("{}: {said}", facts.branch));
+            parts.push(said.clone());
         }
         parts.extend(self.allowances.iter().map(|names| format!("review may be skipped by {names}")));
         parts.extend(self.unread.iter().map(|unread| unread.detail.clone()));
