@@ -2,7 +2,7 @@
 
 use super::quota::ANONYMOUS;
 use super::reply::{Reply, docs};
-use super::ruleset_body::Level;
+use super::ruleset::Level;
 use super::world::World;
 use super::{Organization, Permission, Repository, Role, Selection, Sso, Token, TokenKind};
 use crate::server::{Call, Identity};

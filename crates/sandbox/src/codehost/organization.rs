@@ -1,6 +1,6 @@
 //! An organization: its settings, and the policies by which it turns tokens away.
 
-use super::{Fleet, Ruleset};
+use super::{Fleet, Repository, Ruleset};
 
 /// An organization.
 #[derive(Clone, Debug)]
@@ -164,4 +164,10 @@ impl Organization {
     pub(crate) fn number(&self) -> u64 {
         self.id.unwrap_or(1)
     }
+}
+
+/// Whether a repository is private on a plan that has protection and rulesets for public repositories only.
+pub(super) fn lacks_plan(organization: Option<&Organization>, repository: &Repository) -> bool {
+    let free = organization.is_some_and(|organization| organization.plan == "free");
+    repository.is_private() && (repository.plan_limited || free)
 }

@@ -1,16 +1,14 @@
 //! Branches: classic protection with all the ways in which it is refused, and the branch itself.
 
 use super::access::Who;
+use super::organization::lacks_plan;
 use super::organization_body::{WEB, account_id, node_id, simple_account};
-use super::reply::{Reply, docs};
+use super::reply::{Reply, UPGRADE, docs};
 use super::ruleset_body::protects;
 use super::world::World;
 use super::{Actors, Organization, Protection, Repository, Reviews, StatusChecks};
 use crate::json::{self, Object};
 use crate::sha1;
-
-pub(super) const UPGRADE: &str =
-    "Upgrade to GitHub Pro or make this repository public to enable this feature.";
 
 /// `GET …/branches/{branch}/protection`.
 pub(super) fn protection(
@@ -29,7 +27,7 @@ pub(super) fn protection(
     if !who.administers(organization, repository) {
         return refuse(404, "Not Found");
     }
-    if repository.lacks_plan(organization) {
+    if lacks_plan(organization, repository) {
         return refuse(403, UPGRADE);
     }
     if repository.protection_disabled {

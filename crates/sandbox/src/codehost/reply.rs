@@ -20,6 +20,10 @@ pub(super) struct Reply {
     pub(super) rate_headers: bool,
 }
 
+/// The refusal of what the plan does not include.
+pub(super) const UPGRADE: &str =
+    "Upgrade to GitHub Pro or make this repository public to enable this feature.";
+
 pub(super) const JSON: &str = "application/json; charset=utf-8";
 
 impl Reply {

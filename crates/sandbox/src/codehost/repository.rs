@@ -1,6 +1,6 @@
 //! A repository and everything about it that changes an answer.
 
-use super::{File, Organization, Protection, Ruleset};
+use super::{Endpoint, File, Permission, Protection, Ruleset};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,40 +13,6 @@ pub enum Visibility {
     Private,
     /// Everybody in the enterprise; `private` is true all the same.
     Internal,
-}
-
-/// What a user may do in a repository, from least to most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Permission {
-    /// Read.
-    Pull,
-    /// Manage issues.
-    Triage,
-    /// Write.
-    Push,
-    /// Manage without the settings that matter.
-    Maintain,
-    /// Everything.
-    Admin,
-}
-
-/// An endpoint below a repository.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Endpoint {
-    /// `/repos/{owner}/{repo}`.
-    Repository,
-    /// `…/branches/{branch}`.
-    Branch,
-    /// `…/branches/{branch}/protection`.
-    Protection,
-    /// `…/rules/branches/{branch}`.
-    Rules,
-    /// `…/rulesets/{id}`.
-    Ruleset,
-    /// `…/contents/{path}`.
-    Contents,
-    /// `…/codeowners/errors`.
-    CodeownersErrors,
 }
 
 /// A repository.
@@ -311,12 +277,6 @@ impl Repository {
 
     pub(crate) fn is_private(&self) -> bool {
         self.visibility != Visibility::Public
-    }
-
-    /// Private on a plan that has protection and rulesets for public repositories only.
-    pub(crate) fn lacks_plan(&self, organization: Option<&Organization>) -> bool {
-        let free = organization.is_some_and(|organization| organization.plan == "free");
-        self.is_private() && (self.plan_limited || free)
     }
 
     pub(crate) fn has_branch(&self, branch: &str) -> bool {

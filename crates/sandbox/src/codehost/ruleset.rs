@@ -51,6 +51,24 @@ pub enum Enforcement {
     Disabled,
 }
 
+/// Where a ruleset is configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    Repository,
+    Organization,
+    Enterprise,
+}
+
+impl Level {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Repository => "Repository",
+            Self::Organization => "Organization",
+            Self::Enterprise => "Enterprise",
+        }
+    }
+}
+
 /// An entry of `bypass_actors`.
 #[derive(Clone, Debug)]
 pub struct Bypass {

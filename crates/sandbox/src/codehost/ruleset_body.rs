@@ -1,32 +1,15 @@
 //! Rulesets as answers: the rules that hold for a branch, and one ruleset.
 
 use super::access::Who;
+use super::organization::lacks_plan;
 use super::organization_body::{WEB, node_id};
 use super::paging::Page;
-use super::reply::{Reply, docs};
-use super::ruleset::{Bypass, BypassMode, Enforcement, Patterns, Ruleset, Target};
+use super::reply::{Reply, UPGRADE, docs};
+use super::ruleset::{Bypass, BypassMode, Enforcement, Level, Patterns, Ruleset, Target};
 use super::world::World;
 use super::{MAXIMUM_PAGE_SIZE, Organization, Permission, Repository};
 use crate::json::{self, Object};
 use crate::server::Call;
-
-/// Where a ruleset is configured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
-    Repository,
-    Organization,
-    Enterprise,
-}
-
-impl Level {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Repository => "Repository",
-            Self::Organization => "Organization",
-            Self::Enterprise => "Enterprise",
-        }
-    }
-}
 
 struct Placed<'a> {
     level: Level,
@@ -85,8 +68,8 @@ fn refused(
     documentation: &str,
 ) -> Result<(), Reply> {
     who.permitted(repository, "metadata", documentation)?;
-    if repository.lacks_plan(organization) {
-        return Err(Reply::error(403, super::protection_body::UPGRADE, documentation));
+    if lacks_plan(organization, repository) {
+        return Err(Reply::error(403, UPGRADE, documentation));
     }
     Ok(())
 }
