@@ -5,6 +5,7 @@
 //! The crate knows no network, clock, database or HTML, opens no file and starts no thread.
 
 mod artifacts;
+mod checks;
 mod comparison;
 mod json;
 mod overview;
@@ -17,6 +18,7 @@ mod timeline;
 pub mod words;
 
 pub use artifacts::{ArtifactSearch, FileContents, FileText};
+pub use checks::{CheckSink, ControlHead, EachCheck};
 pub use comparison::{
     ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, Comparable, Comparison, ControlChange,
     CountChange, compare,

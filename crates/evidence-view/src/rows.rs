@@ -37,7 +37,7 @@ impl<'de, F: Fold> Deserialize<'de> for Folded<F> {
 }
 
 /// Hands the rows of a list to a function.
-struct Rows<T, F>(F, PhantomData<T>);
+pub(crate) struct Rows<T, F>(pub(crate) F, pub(crate) PhantomData<T>);
 
 impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Rows<T, F> {
     type Value = ();

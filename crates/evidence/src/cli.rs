@@ -27,6 +27,8 @@ pub enum Command {
     Collect(CollectArgs),
     /// Check a bundle, strictly and offline.
     Verify(VerifyArgs),
+    /// Verify a bundle, then print its results.
+    Show(ShowArgs),
     /// Upload a bundle to an evidence platform, which verifies it.
     Upload(UploadArgs),
     /// Write a commented evidence.yaml, and a key pair with --generate-keys; never overwrites.
@@ -119,6 +121,68 @@ pub struct TrustArgs {
     /// Configuration file with the trusted keys; no configuration is read without this option.
     #[arg(short, long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+}
+
+/// The heading of the options that choose checks.
+const FILTERS: &str = "Filters (each may be repeated)";
+
+/// `evidence show`
+#[derive(Debug, Args)]
+#[command(after_help = TRUST_HELP)]
+pub struct ShowArgs {
+    /// The bundle.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// Whom to trust, and what the bundle must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+    /// Show only checks with this status.
+    #[arg(long, value_enum, value_name = "STATUS", help_heading = FILTERS)]
+    pub status: Vec<StatusName>,
+    /// Show only this control, such as CC7.2.
+    #[arg(long, value_name = "CONTROL", help_heading = FILTERS)]
+    pub control: Vec<String>,
+    /// Show only checks of this rule, such as branch-protection.
+    #[arg(long, value_name = "RULE", help_heading = FILTERS)]
+    pub rule: Vec<String>,
+    /// Show only checks of this source, such as codehost.
+    #[arg(long, value_name = "SOURCE", help_heading = FILTERS)]
+    pub source: Vec<String>,
+    /// Show only checks of subjects that match: `*` stands for any text, `?` for one character; case does not count.
+    #[arg(long, value_name = "GLOB", help_heading = FILTERS)]
+    pub subject: Vec<String>,
+    /// How to print.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Text)]
+    pub format: ShowFormat,
+}
+
+/// A status on the command line, as documents write it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub enum StatusName {
+    /// The criteria are met.
+    Pass,
+    /// The criteria are not met.
+    Fail,
+    /// The setting could not be read.
+    #[value(alias = "not-verifiable")]
+    NotVerifiable,
+    /// The rule does not apply.
+    #[value(alias = "not-applicable")]
+    NotApplicable,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShowFormat {
+    /// Grouped by control, status and reason
+    Text,
+    /// One JSON object
+    Json,
+    /// A table for spreadsheets, RFC 4180
+    Csv,
+    /// Tables for a ticket or a wiki
+    Markdown,
 }
 
 /// `evidence upload`

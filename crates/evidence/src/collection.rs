@@ -376,6 +376,7 @@ impl<'a> Gathering<'a> {
             self.clean_subject(&mut check.subject);
             self.spool_check(check, spool)?;
         }
+        self.reporter.event(Event::Looked(self.source));
         Ok(())
     }
 

@@ -119,7 +119,7 @@ impl Delivery<'_> {
             self.verify(file.as_file())?;
             file.as_file().sync_all().map_err(|source| self.failed(source))?;
             if let Some(exit) = self.interrupt.raised() {
-                return Err(Error::Interrupted(exit));
+                return Err(Error::Interrupted { exit, help: None });
             }
             match file.persist_noclobber(&path) {
                 Ok(_) => {
@@ -148,7 +148,7 @@ impl Delivery<'_> {
         let out = BufWriter::with_capacity(256 * 1024, self.interrupt.guard(file.as_file()));
         let written = bundle.write(out, Some(self.limit), |item| Ok(reader.content(item)));
         if let Some(exit) = self.interrupt.raised() {
-            return Err(Error::Interrupted(exit));
+            return Err(Error::Interrupted { exit, help: None });
         }
         match written {
             Ok(bytes) => Ok((file, bytes)),

@@ -149,7 +149,12 @@ pub enum Error {
     },
     /// A signal.
     #[error("interrupted: no bundle was written")]
-    Interrupted(Exit),
+    Interrupted {
+        /// Which.
+        exit: Exit,
+        /// How not to lose what was read, or how not to lose it the next time.
+        help: Option<String>,
+    },
 }
 
 impl Error {
@@ -180,7 +185,7 @@ impl Error {
             Error::Upload { failure: UploadError::Interrupted(exit), .. } => *exit,
             Error::Tampered { .. } | Error::Upload { .. } => Exit::Upload,
             Error::NotVerified => Exit::NotVerified,
-            Error::Interrupted(exit) => *exit,
+            Error::Interrupted { exit, .. } => *exit,
         }
     }
 
@@ -203,11 +208,7 @@ impl Error {
         match self {
             Error::Usage { help, .. } => vec![help.clone()],
             Error::NotJudged { help, .. } => vec![(*help).to_string()],
-            Error::Config(_)
-            | Error::System(_)
-            | Error::CannotJudge
-            | Error::NotVerified
-            | Error::Interrupted(_) => Vec::new(),
+            Error::Config(_) | Error::System(_) | Error::CannotJudge | Error::NotVerified => Vec::new(),
             Error::Signing(error) => error.help(),
             Error::Proxy(ProxyError { variable }) => vec![
                 format!("set {variable} to http://proxy:port or https://proxy:port, or unset it"),
@@ -256,7 +257,7 @@ impl Error {
             Error::SelfVerification(_) => {
                 vec!["no bundle was kept; this is a bug in evidence: please report it".to_string()]
             }
-            Error::Write { help, .. } => help.iter().cloned().collect(),
+            Error::Write { help, .. } | Error::Interrupted { help, .. } => help.iter().cloned().collect(),
         }
     }
 }
@@ -366,7 +367,7 @@ mod tests {
             Error::CannotJudge,
             Error::NotVerified,
             Error::Upload { failure: UploadError::Changed, bundle: path(), again: "again".to_string() },
-            Error::Interrupted(Exit::Interrupted),
+            Error::Interrupted { exit: Exit::Interrupted, help: None },
         ]
     }
 

@@ -15,6 +15,7 @@ pub mod error;
 pub mod evaluate;
 pub mod exit;
 pub mod field;
+pub mod finding;
 pub mod forecast;
 pub mod framework;
 pub mod hint;

@@ -1,8 +1,10 @@
 //! `evidence collect`: the specification's six steps, and the upload if it is wanted, top to bottom.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
+use evidence_bundle::text::Printable;
 use evidence_bundle::time::LATEST as LATEST_TIME;
 use url::Url;
 
@@ -16,11 +18,14 @@ use crate::deliver::{Delivery, OutputDirectory};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::finding;
 use crate::interrupt::Interrupt;
 use crate::number::saturating_u64;
 use crate::platform::UploadTarget;
+use crate::report::format::shell_word;
 use crate::report::{Event, Quiet, Reporter, Terminal};
 use crate::signing::{self, LoadedKey};
+use crate::source::codehost;
 use crate::source::{ConnectError, ConnectErrorKind, Session, Surroundings};
 use crate::spool::Spool;
 use evidence_http::{Proxy, recorded};
@@ -83,8 +88,10 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let mut spool = Spool::new(&args.output).map_err(failed)?;
 
     // 2. Connection testing, and 3. artifact collection.
+    let collecting = Cell::new(false);
     let gathered = runtime.block_on(interruptible(&interrupt, async {
         let connected = connect(&config, &surroundings).await?;
+        collecting.set(true);
         let organization = organization(&config, &connected);
         let gathered =
             collection::gather(&connected, config.framework, &screen, &mut spool, env, &*reporter).await;
@@ -95,7 +102,10 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     if gathered.is_err() {
         reporter.event(Event::Stopped);
     }
-    let (mut collection, organization, connected) = gathered?;
+    let (mut collection, organization, connected) = gathered.map_err(|error| match collecting.get() {
+        true => resumable(error, args, &config, arguments),
+        false => error,
+    })?;
     if !collection.answered && !collection.errors.is_empty() {
         return Err(Error::NothingCollected { reasons: reasons(&collection), exit: outcome(&collection) });
     }
@@ -113,6 +123,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     assemble::normalized(&mut spool, &config, &collection, &results).map_err(failed)?;
     assemble::hints(&mut spool, config.framework, &collection).map_err(failed)?;
     assemble::run(&mut spool, &config, env, &collection, &context).map_err(failed)?;
+    let findings = finding::findings(&controls, &collection.checks);
     // What the documents say of them is written; the manifest says nothing of checks.
     drop(std::mem::take(&mut collection.checks));
     drop(std::mem::take(&mut collection.observations));
@@ -127,19 +138,20 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     };
     let delivered = delivery.deliver(&mut spool, env.document_time(), |spool, created_at| {
         assemble::manifest(spool, &config, &organization, &collection, &signing.key, created_at)
-    })?;
+    });
+    let delivered = delivered.map_err(|error| resumable(error, args, &config, arguments))?;
     connected.iter().filter_map(Connected::session).for_each(Session::delivered);
     let artifacts = spool.items().iter().filter(|item| item.is_artifact()).count();
-    reporter.event(Event::Judged(&results));
     let key = signing.key.public_key();
     let next = next(&delivered.path, &args.config, &config.bundle.signing, &key, env);
+    reporter.event(Event::Judged { results: &results, findings: &findings, show: &next.show });
     reporter.event(Event::Delivered {
         path: &delivered.path,
         bytes: delivered.bytes,
         artifacts: saturating_u64(artifacts),
         controls: &controls,
         complete: collection.is_complete(),
-        verify: &next.verify,
+        look: [&next.verify, &next.show],
         upload: &next.upload,
     });
     let Some(target) = upload else { return Ok(exit) };
@@ -180,8 +192,24 @@ async fn interruptible<T>(
 ) -> Result<T, Error> {
     tokio::select! {
         outcome = work => outcome,
-        exit = interrupt.wait() => Err(Error::Interrupted(exit)),
+        exit = interrupt.wait() => Err(Error::Interrupted { exit, help: None }),
     }
+}
+
+/// The error with what can be done about an interrupted collection: what was read is kept by sources that revalidate.
+fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[String]) -> Error {
+    let Error::Interrupted { exit, .. } = error else { return error };
+    let keeps = config.sources.iter().any(|source| source.keeps_records());
+    let help = if keeps && !args.reproducible {
+        let flags = arguments.iter().skip(1).filter(|argument| *argument != "--resume");
+        let words: Vec<String> = flags.map(|argument| shell_word(&Printable(argument).to_string())).collect();
+        Some(format!("resume within 24 hours with `evidence {} --resume`", words.join(" ")))
+    } else if !keeps && config.sources.iter().any(|source| source.kind().name == codehost::KIND.name) {
+        Some("set sources.codehost.revalidate: true to resume interrupted runs with --resume".to_string())
+    } else {
+        None
+    };
+    Error::Interrupted { exit, help }
 }
 
 /// Connects every source, side by side. One that fails does not stop the others, unless it is a matter of the

@@ -5,6 +5,7 @@ mod init;
 mod keygen;
 mod next;
 mod print;
+mod show;
 mod trust;
 mod upload;
 mod verify;
@@ -21,6 +22,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
     let outcome = match cli.command {
         Command::Collect(args) => collect::run(&args, env, arguments),
         Command::Verify(args) => verify::run(&args, env),
+        Command::Show(args) => show::run(&args, env),
         Command::Upload(args) => upload::run(&args, env),
         Command::Init(args) => init::run(&args, env),
         Command::Keygen(args) => keygen::run(&args),

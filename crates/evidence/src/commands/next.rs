@@ -14,6 +14,7 @@ use crate::report::format::shell_path;
 /// The commands, ready to be typed.
 pub(super) struct Next {
     pub(super) verify: String,
+    pub(super) show: String,
     pub(super) upload: String,
 }
 
@@ -36,6 +37,7 @@ pub(super) fn next(
     };
     Next {
         verify: format!("evidence verify {bundle} {trust}"),
+        show: format!("evidence show {bundle} {trust}"),
         upload: format!("evidence upload {bundle} {config}"),
     }
 }

@@ -72,6 +72,6 @@ fn put(text: &[u8]) -> Result<Exit, Error> {
     }
 }
 
-fn unwritable(source: io::Error) -> Error {
+pub(super) fn unwritable(source: io::Error) -> Error {
     Error::Write { path: "standard output".into(), source, help: None }
 }

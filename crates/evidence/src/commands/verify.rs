@@ -4,6 +4,7 @@
 //! root that came from outside the bundle.
 
 use std::io::{self, BufReader, Write as _};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use evidence_bundle::document::{ErrorRecord, Excluded, Warning, write_json};
@@ -94,19 +95,52 @@ pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
     };
     match &verdict {
         Ok(bundle) => say(args, || verified_text(args, bundle), || verified_report(bundle)),
-        Err(Failure::NotWhatWasSigned(error)) => {
-            say(args, || failed_text(args, error), || failed_report(error))
+        Err(Failure::CannotJudge(error)) => cannot_judge(&args.bundle, error, args.json),
+        Err(failure) => {
+            say(args, || failure_text(&args.bundle, "verify", failure), || failure_report(failure));
         }
-        Err(Failure::IntactNotAuthenticated(intact)) => {
-            say(args, || intact_text(args, intact), || intact_report(intact));
-        }
-        Err(Failure::NewerVersion(newer)) => say(args, || newer_text(args, newer), || newer_report(newer)),
-        Err(Failure::CannotJudge(error)) => cannot_judge(args, error),
     }
-    match verdict {
-        Ok(_) => Ok(Exit::Success),
-        Err(Failure::NotWhatWasSigned(_)) => Err(Error::NotVerified),
-        Err(_) => Err(Error::CannotJudge),
+    verdict.map(|_| Exit::Success).map_err(|failure| error(&failure))
+}
+
+/// How a command ends that needs a bundle which a trusted key signed; what happened is printed already.
+pub(super) fn error(failure: &Failure) -> Error {
+    match failure {
+        Failure::NotWhatWasSigned(_) => Error::NotVerified,
+        Failure::IntactNotAuthenticated(_) | Failure::NewerVersion(_) | Failure::CannotJudge(_) => {
+            Error::CannotJudge
+        }
+    }
+}
+
+/// Prints why `command` shows nothing of a bundle: a verdict for programs that asked for JSON, else text on stderr.
+pub(super) fn print_failure(bundle: &Path, command: &str, failure: &Failure, json: bool) {
+    match failure {
+        Failure::CannotJudge(error) => cannot_judge(bundle, error, json),
+        _ if json => put(&failure_report(failure)),
+        _ => {
+            let _ = anstream::stderr().write_all(failure_text(bundle, command, failure).as_bytes());
+        }
+    }
+}
+
+fn failure_text(bundle: &Path, command: &str, failure: &Failure) -> String {
+    match failure {
+        Failure::NotWhatWasSigned(error) => failed_text(bundle, error),
+        Failure::IntactNotAuthenticated(intact) => intact_text(bundle, command, intact),
+        Failure::NewerVersion(newer) => newer_text(bundle, newer),
+        Failure::CannotJudge(error) => error.to_string(),
+    }
+}
+
+fn failure_report(failure: &Failure) -> Vec<u8> {
+    match failure {
+        Failure::NotWhatWasSigned(error) => failed_report(error),
+        Failure::IntactNotAuthenticated(intact) => intact_report(intact),
+        Failure::NewerVersion(newer) => newer_report(newer),
+        Failure::CannotJudge(error) => {
+            json(&Report { detail: Some(&error.to_string()), ..Report::new("not_judged") })
+        }
     }
 }
 
@@ -124,8 +158,8 @@ fn say(args: &VerifyArgs, text: impl FnOnce() -> String, report: impl FnOnce() -
     }
 }
 
-fn file_name(args: &VerifyArgs) -> String {
-    let name = args.bundle.file_name().unwrap_or(args.bundle.as_os_str()).to_string_lossy();
+fn file_name(bundle: &Path) -> String {
+    let name = bundle.file_name().unwrap_or(bundle.as_os_str()).to_string_lossy();
     Printable(&name).to_string()
 }
 
@@ -138,7 +172,7 @@ fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
     let mut text = format!(
         "{}\n  signature   {GREEN}OK{GREEN:#}   Ed25519, key {}  trusted by {}\n  contents    {GREEN}OK{GREEN:#}   {}, \
          {} bytes, none missing, none extra, none changed\n  collected   {} (claimed by the signer)  {}  {}  {}\n",
-        file_name(args),
+        file_name(&args.bundle),
         bundle.key_id,
         safe(&bundle.trusted_by),
         counted(bundle.files, "file", "files"),
@@ -202,13 +236,13 @@ fn verified_report(bundle: &VerifiedBundle) -> Vec<u8> {
     })
 }
 
-fn failed_text(args: &VerifyArgs, error: &VerifyError) -> String {
+fn failed_text(bundle: &Path, error: &VerifyError) -> String {
     // The detail of most reasons names the place already.
     let place = error.path.as_deref().filter(|path| !error.detail.contains(path));
     let place = place.map(|path| format!(" ({})", Printable(path))).unwrap_or_default();
     format!(
         "{}\n{RED}FAILED{RED:#} {}: {}{place}\n  {} Do not rely on this bundle.\n",
-        file_name(args),
+        file_name(bundle),
         error.reason,
         error.detail,
         error.reason.meaning()
@@ -224,15 +258,15 @@ fn failed_report(error: &VerifyError) -> Vec<u8> {
     })
 }
 
-fn intact_text(args: &VerifyArgs, intact: &Intact) -> String {
+fn intact_text(bundle: &Path, command: &str, intact: &Intact) -> String {
     format!(
         "{}\n{YELLOW}INTACT, NOT AUTHENTICATED{YELLOW:#}: signed by {}; no trusted key was given\n  \
          Anyone can make such a bundle. Get the signer's public key through a separate channel and run\n  \
-         evidence verify --public-key <file> {}\n  \
+         evidence {command} --public-key <file> {}\n  \
          For a bundle of your own, `--config <file>` names the configuration it was collected with.\n",
-        file_name(args),
+        file_name(bundle),
         intact.key_id,
-        shell_path(&args.bundle)
+        shell_path(bundle)
     )
 }
 
@@ -247,7 +281,7 @@ fn intact_report(intact: &Intact) -> Vec<u8> {
     })
 }
 
-fn newer_text(args: &VerifyArgs, newer: &NewerBundle) -> String {
+fn newer_text(bundle: &Path, newer: &NewerBundle) -> String {
     let trust = match &newer.trusted_by {
         Some(label) => format!("trusted by {}", Printable(label)),
         None => "no trusted key was given".to_string(),
@@ -256,7 +290,7 @@ fn newer_text(args: &VerifyArgs, newer: &NewerBundle) -> String {
         "{}\n{YELLOW}NOT JUDGED{YELLOW:#}: {newer}\n  \
          The signature and every checksum are right: key {}, {trust}.\n  \
          The contents of the documents were not checked.\n",
-        file_name(args),
+        file_name(bundle),
         newer.key_id,
     )
 }
@@ -272,13 +306,13 @@ fn newer_report(newer: &NewerBundle) -> Vec<u8> {
     })
 }
 
-fn cannot_judge(args: &VerifyArgs, error: &io::Error) {
+fn cannot_judge(bundle: &Path, error: &io::Error, as_json: bool) {
     let detail = error.to_string();
-    if args.json {
+    if as_json {
         put(&json(&Report { detail: Some(&detail), ..Report::new("not_judged") }));
         return;
     }
-    let path = args.bundle.to_string_lossy();
+    let path = bundle.to_string_lossy();
     // An error is said even when quiet: nothing was judged.
     let _ = writeln!(
         anstream::stderr(),

@@ -92,6 +92,15 @@ pub fn control(id: &str) -> Option<&'static Control> {
     controls().find(|control| control.id == id)
 }
 
+/// The criteria under which the checks of this rule are commonly filed; none if the tool does not know the rule there.
+pub fn criteria(control: &str, rule: &str) -> &'static [&'static str] {
+    let mapping = controls()
+        .filter(|known| known.id == control)
+        .flat_map(|known| known.rules)
+        .find(|mapping| mapping.rule.code == rule);
+    mapping.map_or(&[], |mapping| mapping.criteria)
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

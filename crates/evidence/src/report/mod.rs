@@ -8,7 +8,7 @@ mod plan;
 mod progress;
 mod quiet;
 mod result;
-mod style;
+pub(crate) mod style;
 mod terminal;
 mod upload;
 mod wait;
@@ -16,6 +16,7 @@ mod watch;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use evidence_bundle::document::{RateLimitRecord, Warning};
 use jiff::{SignedDuration, Timestamp};
@@ -26,6 +27,7 @@ pub use upload::{LocalResult, Uploading};
 pub use watch::SourceWatch;
 
 use crate::evaluate::ControlResult;
+use crate::finding::Finding;
 use crate::framework::{Control, Framework};
 use crate::observation::SourceName;
 use crate::source::{ConnectError, Plan, Scope};
@@ -70,12 +72,14 @@ pub enum Event<'a> {
     Population {
         /// Which source.
         source: SourceName,
-        /// Looks that will follow.
+        /// Looks that will follow: an [`Event::Looked`] each.
         expected: u64,
         /// The same in words; empty if there is nothing to report.
         text: &'a str,
     },
-    /// One look is over.
+    /// One thing was looked at, with all that it took.
+    Looked(SourceName),
+    /// It is known what came of something that was read.
     Observed {
         /// Which source.
         source: SourceName,
@@ -96,6 +100,19 @@ pub enum Event<'a> {
         result: &'a str,
         /// Which attempt it was.
         attempt: u32,
+    },
+    /// An attempt failed, and there will be another.
+    Again {
+        /// Whose.
+        source: SourceName,
+        /// Why it failed.
+        text: &'a str,
+        /// Which attempt it was.
+        attempt: u32,
+        /// How many there are at most.
+        of: u32,
+        /// How long until the next.
+        wait: Duration,
     },
     /// Everybody who asks this source waits.
     Waiting {
@@ -133,7 +150,14 @@ pub enum Event<'a> {
     /// The run ends before the collection does.
     Stopped,
     /// The controls are judged.
-    Judged(&'a [ControlResult]),
+    Judged {
+        /// Each control.
+        results: &'a [ControlResult],
+        /// The checks that did not pass.
+        findings: &'a [Finding],
+        /// The command that shows every check.
+        show: &'a str,
+    },
     /// The bundle is written and verified.
     Delivered {
         /// Where it is.
@@ -146,8 +170,8 @@ pub enum Event<'a> {
         controls: &'a [&'static Control],
         /// Nothing is missing.
         complete: bool,
-        /// The command that verifies it.
-        verify: &'a str,
+        /// The commands that verify it and show what is in it.
+        look: [&'a str; 2],
         /// The command that uploads it.
         upload: &'a str,
     },

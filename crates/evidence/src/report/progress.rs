@@ -1,13 +1,18 @@
 //! How far each source is. Sources are collected side by side and shown one after the other: the lines of a source wait
 //! until those before it are done, while its bar moves all the time.
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::format::thousands;
 use crate::observation::SourceName;
 
 /// Without a terminal, progress is a line per this many looks.
 const LOOKS_PER_LINE: u64 = 1_000;
+
+/// No rate is shown before it has been measured for so long.
+const MEASURED: Duration = Duration::from_secs(3);
 
 /// The sources that are being collected, in the order of all outputs; none before and after.
 #[derive(Default)]
@@ -20,9 +25,10 @@ pub(super) struct Progress {
 /// One source's progress.
 struct SourceProgress {
     source: SourceName,
-    bar: Option<ProgressBar>,
-    looked: u64,
-    expected: u64,
+    /// Counts and measures; hidden without a terminal.
+    bar: ProgressBar,
+    /// How much there is to look at, once that is known.
+    total: Option<u64>,
     done: bool,
     /// Lines that wait until it is this source's turn.
     lines: Vec<String>,
@@ -34,6 +40,11 @@ impl Progress {
         let bars = is_terminal.then(MultiProgress::new);
         self.sources = sources.iter().map(|source| SourceProgress::new(*source, bars.as_ref())).collect();
         self.bars = bars;
+    }
+
+    /// Whether sources are being collected.
+    pub(super) fn is_active(&self) -> bool {
+        !self.sources.is_empty()
     }
 
     /// The line, if it is this source's turn; else it waits.
@@ -57,9 +68,7 @@ impl Progress {
             if !progress.done {
                 break;
             }
-            if let Some(bar) = progress.bar.take() {
-                bar.finish_and_clear();
-            }
+            progress.bar.finish_and_clear();
         }
         lines
     }
@@ -72,39 +81,59 @@ impl Progress {
         }
     }
 
-    /// So many looks will follow.
+    /// So many looks will follow, after those that are over and those that were expected before.
     pub(super) fn expect(&mut self, source: SourceName, expected: u64) {
         let Some(progress) = self.of(source) else { return };
-        progress.expected = expected;
-        if let Some(bar) = &progress.bar {
-            bar.set_length(expected);
-            bar.set_style(bar_style());
+        if progress.total.is_none() {
+            progress.bar.reset_elapsed();
+            progress.bar.reset_eta();
+            progress.bar.set_style(bar_style());
         }
+        let total = progress.total.unwrap_or_else(|| progress.bar.position()).saturating_add(expected);
+        progress.total = Some(total);
+        progress.bar.set_length(total);
     }
 
     /// One look is over. The text of a line, where no bar shows it and it is time for one.
     pub(super) fn looked(&mut self, source: SourceName) -> Option<String> {
-        let progress = self.of(source)?;
-        progress.looked += 1;
-        if let Some(bar) = &progress.bar {
-            bar.inc(1);
-            return None;
+        let is_terminal = self.bars.is_some();
+        let SourceProgress { bar, total, .. } = self.of(source)?;
+        bar.inc(1);
+        let looked = bar.position();
+        // What turns up on the way was not expected.
+        if let Some(total) = total.as_mut().filter(|total| **total < looked) {
+            *total = looked;
+            bar.set_length(looked);
         }
-        progress
-            .looked
-            .is_multiple_of(LOOKS_PER_LINE)
-            .then(|| format!("{} of {}", thousands(progress.looked), thousands(progress.expected)))
+        let is_time = !is_terminal && looked.is_multiple_of(LOOKS_PER_LINE);
+        is_time.then(|| position_text(looked, *total, bar.per_sec(), bar.elapsed()))
     }
 
-    /// Shows this text beside the source's bar; `false` if there is no bar.
-    pub(super) fn remark(&mut self, source: SourceName, text: &str) -> bool {
-        match self.of(source).and_then(|progress| progress.bar.as_ref()) {
-            Some(bar) => {
-                bar.set_message(text.to_string());
-                true
-            }
-            None => false,
+    /// Shows a wait in place of the source's bar; `false` if there is none.
+    pub(super) fn waits(&mut self, source: SourceName, text: &str) -> bool {
+        self.restyle(source, wait_style(), text)
+    }
+
+    /// The source goes on: the time that it waited says nothing of its rate.
+    pub(super) fn goes_on(&mut self, source: SourceName) {
+        let known = self.of(source).is_some_and(|progress| progress.total.is_some());
+        self.restyle(source, if known { bar_style() } else { listing_style() }, "");
+        if let Some(progress) = self.of(source) {
+            progress.bar.reset_eta();
         }
+    }
+
+    fn restyle(&mut self, source: SourceName, style: ProgressStyle, text: &str) -> bool {
+        let is_terminal = self.bars.is_some();
+        let Some(progress) = self.of(source).filter(|_| is_terminal) else { return false };
+        progress.bar.set_style(style);
+        progress.bar.set_message(text.to_string());
+        true
+    }
+
+    /// Nothing more is asked of this source; its bar stays until its result is printed.
+    pub(super) fn asked(&mut self, source: SourceName) {
+        self.restyle(source, done_style(), "done");
     }
 
     /// The source is done. The lines of those behind it that waited only for it.
@@ -139,19 +168,140 @@ impl Progress {
 
 impl SourceProgress {
     fn new(source: SourceName, bars: Option<&MultiProgress>) -> SourceProgress {
-        let bar = bars.map(|bars| {
-            let bar = bars.add(ProgressBar::new(0));
-            // Without a bar until it is known how much there is: nothing of nothing looks like all of it.
-            let style = ProgressStyle::with_template("  {prefix:<9} listing resources  {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar.set_prefix(source.id());
-            bar
-        });
-        SourceProgress { source, bar, looked: 0, expected: 0, done: false, lines: Vec::new() }
+        let bar = match bars {
+            Some(bars) => bars.add(ProgressBar::no_length()),
+            None => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+        };
+        bar.set_style(listing_style());
+        bar.set_prefix(source.id());
+        SourceProgress { source, bar, total: None, done: false, lines: Vec::new() }
     }
 }
 
+/// Without a bar until it is known how much there is: nothing of nothing looks like all of it.
+fn listing_style() -> ProgressStyle {
+    style("  {prefix:<9} listing resources")
+}
+
+fn wait_style() -> ProgressStyle {
+    style("  {prefix:<9} {position}  {wide_msg}")
+}
+
+fn done_style() -> ProgressStyle {
+    style("  {prefix:<9} {bar:20} {position}  {msg}")
+}
+
+/// At 80 columns there is room for six digits, a rate and hours.
 fn bar_style() -> ProgressStyle {
-    let style = ProgressStyle::with_template("  {prefix:<9} {bar:30} {human_pos} of {human_len}  {msg}");
-    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸ ")
+    style("  {prefix:<9} {bar:20} {progress}")
+}
+
+fn style(template: &str) -> ProgressStyle {
+    let position = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        // Writing into memory does not fail.
+        let _ = out.write_str(&of_total(state.pos(), state.len()));
+    };
+    let progress = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let _ = out.write_str(&position_text(state.pos(), state.len(), state.per_sec(), state.elapsed()));
+    };
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key("position", position)
+        .with_key("progress", progress)
+        .progress_chars("━╸ ")
+}
+
+/// `1,234 of 50,000 looks`
+fn of_total(looked: u64, total: Option<u64>) -> String {
+    match total {
+        Some(total) => format!("{} of {} looks", thousands(looked), thousands(total)),
+        None => format!("{} looks", thousands(looked)),
+    }
+}
+
+/// `1,234 of 50,000 looks · 15/s · 54 min left`, with the rate of the last seconds. The time left goes by that rate or by
+/// the one since the beginning, whichever is slower: a run that has waited for a limit will wait for it again.
+fn position_text(looked: u64, total: Option<u64>, recent: f64, elapsed: Duration) -> String {
+    let position = of_total(looked, total);
+    let left = total.map_or(0, |total| total.saturating_sub(looked));
+    if elapsed < MEASURED || left == 0 || recent <= 0.0 {
+        return position;
+    }
+    let overall = precise(looked) / elapsed.as_secs_f64();
+    let rate = match recent {
+        rate if rate >= 9.5 => format!("{rate:.0}/s"),
+        rate if rate >= 0.1 => format!("{rate:.1}/s"),
+        rate => format!("{:.1}/min", rate * 60.0),
+    };
+    let seconds = precise(left) / recent.min(overall);
+    format!("{position} · {rate} · {}", time_left(seconds))
+}
+
+/// Roughly: `40 s left`, `54 min left`, `10 h 20 min left`.
+fn time_left(seconds: f64) -> String {
+    let Ok(left) = Duration::try_from_secs_f64(seconds.ceil()) else { return "long".to_string() };
+    let seconds = left.as_secs();
+    let minutes = seconds.div_ceil(60);
+    match seconds {
+        0..=90 => format!("{seconds} s left"),
+        91..=5_999 => format!("{minutes} min left"),
+        _ if minutes >= 48 * 60 => format!("{} days left", minutes.div_ceil(24 * 60)),
+        _ => format!("{} h {:02} min left", minutes / 60, minutes % 60),
+    }
+}
+
+/// A count as a factor. Beyond 2^32, no rate is of interest.
+fn precise(count: u64) -> f64 {
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: SourceName = SourceName::new("made-up");
+
+    #[test]
+    fn rate_and_time_left() {
+        let text = |looked, total, recent, seconds| {
+            position_text(looked, total, recent, Duration::from_secs(seconds))
+        };
+        let table = [
+            (text(1_234, Some(50_000), 15.1, 80), "1,234 of 50,000 looks · 15/s · 54 min left"),
+            // Not yet measured, or over.
+            (text(10, Some(50_000), 15.0, 2), "10 of 50,000 looks"),
+            (text(50_000, Some(50_000), 15.0, 3_600), "50,000 of 50,000 looks"),
+            (text(10, Some(50_000), 0.0, 30), "10 of 50,000 looks"),
+            (text(10, None, 15.0, 30), "10 looks"),
+            // Once it has waited for a limit, the whole time counts.
+            (text(5_000, Some(50_000), 15.0, 3_600), "5,000 of 50,000 looks · 15/s · 9 h 00 min left"),
+            // After a quick beginning, the last seconds do.
+            (text(25_000, Some(50_000), 2.0, 60), "25,000 of 50,000 looks · 2.0/s · 3 h 29 min left"),
+            (text(1, Some(3), 0.01, 100), "1 of 3 looks · 0.6/min · 4 min left"),
+            (text(800, Some(1_000), 20.0, 40), "800 of 1,000 looks · 20/s · 10 s left"),
+            (text(1, Some(1_000_000), 1.0, 100), "1 of 1,000,000 looks · 1.0/s · 1158 days left"),
+        ];
+        for (text, expected) in table {
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn the_total_is_what_there_is_in_the_end() {
+        let mut progress = Progress::default();
+        progress.begin(&[SOURCE], false);
+        let total = |progress: &mut Progress| progress.of(SOURCE).unwrap().total;
+        // One look before it is known how many there are.
+        progress.looked(SOURCE);
+        assert_eq!(total(&mut progress), None);
+        progress.expect(SOURCE, 1_998);
+        assert_eq!(total(&mut progress), Some(1_999));
+        let lines: Vec<String> = (0..1_998).filter_map(|_| progress.looked(SOURCE)).collect();
+        assert_eq!((lines, total(&mut progress)), (vec!["1,000 of 1,999 looks".to_string()], Some(1_999)));
+        // One more than was expected, then another account.
+        progress.looked(SOURCE);
+        assert_eq!(total(&mut progress), Some(2_000));
+        progress.expect(SOURCE, 10);
+        assert_eq!(total(&mut progress), Some(2_010));
+    }
 }

@@ -2,21 +2,25 @@
 
 use std::io::Write as _;
 
-use anstyle::Style;
 use evidence_bundle::document::Status;
+use evidence_view::words;
 
 use super::format::{bytes, counted, thousands};
-use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
-use super::terminal::Terminal;
+use super::style::{BOLD, DIM, GREEN, YELLOW, of_status};
+use super::terminal::{State, Terminal};
 use crate::evaluate::ControlResult;
+use crate::finding::Finding;
 use crate::framework::Control;
 
+/// Lists of subjects fit a terminal of the usual width.
+const LINE_WIDTH: usize = 80;
+
 impl Terminal {
-    pub(super) fn judged(&self, results: &[ControlResult]) {
+    pub(super) fn judged(&self, results: &[ControlResult], findings: &[Finding], show: &str) {
         let mut state = self.state();
         self.section(&mut state, "Controls");
         for result in results {
-            let (style, word) = status_word(result.status);
+            let (style, word) = (of_status(result.status), words::label(result.status).word);
             let counts = result.counts;
             let parts = [
                 (counts.pass, "pass"),
@@ -36,7 +40,38 @@ impl Terminal {
             );
             self.line(&state, &line);
         }
+        self.findings(&mut state, findings, show);
         self.line(&state, "");
+    }
+
+    /// What failed with the first subjects, and what could not be verified as a count.
+    fn findings(&self, state: &mut State, findings: &[Finding], show: &str) {
+        let width = findings.iter().map(|finding| thousands(finding.count).len()).max().unwrap_or_default();
+        let of = |status| findings.iter().filter(move |finding| finding.status == status);
+        let head = |finding: &Finding| {
+            let (count, title) = (thousands(finding.count), words::reason(finding.reason.code));
+            format!("  {:<6} {count:>width$}  {title}", finding.control.id)
+        };
+        for finding in of(Status::Fail) {
+            self.section(state, "Failed checks");
+            self.line(state, &head(finding));
+            let mut subjects: Vec<String> =
+                finding.subjects.iter().map(|subject| self.safe(subject)).collect();
+            if finding.unnamed() > 0 {
+                subjects.push(format!("{} more", thousands(finding.unnamed())));
+            }
+            for line in filled(&subjects, LINE_WIDTH.saturating_sub(width + 11)) {
+                self.line(state, &format!("{:1$}{DIM}{line}{DIM:#}", "", width + 11));
+            }
+        }
+        let unnamed: u64 = of(Status::Fail).map(Finding::unnamed).sum();
+        if unnamed > 0 {
+            self.line(state, &format!("  and {} more: {show} --status fail", thousands(unnamed)));
+        }
+        for finding in of(Status::NotVerifiable) {
+            self.section(state, "Not verifiable");
+            self.line(state, &head(finding));
+        }
     }
 
     pub(super) fn delivered(
@@ -62,17 +97,23 @@ impl Terminal {
         if state.upload_intended {
             state.next = Some(next);
         } else {
-            let (verify, upload) = next;
-            let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {verify}\n  {upload}");
+            let (look, upload) = next;
+            let _ = writeln!(out, "\n{BOLD}Next{BOLD:#}\n  {look}\n  {upload}");
         }
     }
 }
 
-pub(super) fn status_word(status: Status) -> (Style, &'static str) {
-    match status {
-        Status::Pass => (GREEN, "pass"),
-        Status::Fail => (RED, "fail"),
-        Status::NotVerifiable => (YELLOW, "not verifiable"),
-        Status::NotApplicable => (DIM, "not applicable"),
+/// These texts behind commas, on lines of at most `width` characters where they fit.
+fn filled(texts: &[String], width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        let comma = if index + 1 < texts.len() { "," } else { "" };
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + text.chars().count() + 2 <= width => {
+                line.push_str(&format!(" {text}{comma}"));
+            }
+            _ => lines.push(format!("{text}{comma}")),
+        }
     }
+    lines
 }

@@ -17,7 +17,7 @@ use super::format::{bytes, counted, thousands};
 use super::plan::{self, rate_text};
 use super::progress::Progress;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
-use super::wait::{wait_line, wait_text, whole_seconds};
+use super::wait::{again_text, wait_line, wait_text, whole_seconds};
 use super::{Event, Outcome, Reporter, Tally, WaitReason};
 use crate::observation::SourceName;
 use crate::source::ConnectError;
@@ -48,7 +48,7 @@ pub(super) struct State {
     waits: BTreeMap<SourceName, (Timestamp, i64)>,
     /// An upload follows: the next steps are printed after it.
     pub(super) upload_intended: bool,
-    /// What comes next: the command that verifies, and the one that uploads.
+    /// What comes next: the commands that look at the bundle, and the one that uploads it.
     pub(super) next: Option<(String, String)>,
     /// The bundle that is on its way.
     pub(super) sending: Option<ProgressBar>,
@@ -187,6 +187,10 @@ impl Terminal {
                 self.kind(&mut state, source.id(), RED, "error", "errors", &text);
             }
         }
+    }
+
+    fn looked(&self, source: SourceName) {
+        let mut state = self.state();
         if let Some(text) = state.progress.looked(source) {
             self.item(&mut state, source.id(), DIM, "", &text);
         }
@@ -206,7 +210,7 @@ impl Terminal {
     fn waiting(&self, source: SourceName, reason: WaitReason, until: Timestamp, left: SignedDuration) {
         let mut state = self.state();
         let text = wait_text(reason, until, left);
-        if state.progress.remark(source, &text) {
+        if state.progress.waits(source, &text) {
             return;
         }
         let minute = whole_seconds(left).as_secs() / WAIT_LINE_SECONDS;
@@ -222,7 +226,7 @@ impl Terminal {
     fn wait_over(&self, source: SourceName) {
         let mut state = self.state();
         state.waits.remove(&source);
-        state.progress.remark(source, "");
+        state.progress.goes_on(source);
     }
 
     /// Prints what was held back; nothing else does.
@@ -240,8 +244,7 @@ impl Terminal {
         rate: Option<&RateLimitRecord>,
     ) {
         let mut state = self.state();
-        // The bar stays until the result of the source is printed.
-        state.progress.remark(source, "done");
+        state.progress.asked(source);
         self.suppressed(&mut state, source.id());
         let mut parts = vec![format!("{} collected", thousands(tally.collected))];
         let rest = [
@@ -306,6 +309,7 @@ impl Reporter for Terminal {
             Event::Collecting(sources) => self.collecting(sources),
             Event::Population { source, expected, text } => self.population(source, expected, text),
             Event::Observed { source, subject, outcome } => self.observed(source, subject, outcome),
+            Event::Looked(source) => self.looked(source),
             Event::Request { source, method, path, result, attempt } => {
                 if self.verbose {
                     let mut state = self.state();
@@ -316,6 +320,15 @@ impl Reporter for Terminal {
                     let again = if attempt > 1 { format!(" (attempt {attempt})") } else { String::new() };
                     let text = self.safe(&format!("{method} {path} {result}{again}"));
                     self.item(&mut state, source.id(), DIM, "debug", &text);
+                }
+            }
+            Event::Again { source, text, attempt, of, wait } => {
+                let mut state = self.state();
+                // While sources are collected, bars and results say how they fare.
+                if !state.progress.is_active() {
+                    self.section(&mut state, "Connections");
+                    let text = again_text(&self.safe(text), attempt, of, wait);
+                    self.item(&mut state, source.id(), YELLOW, "wait", &text);
                 }
             }
             Event::Waiting { source, reason, until, left } => self.waiting(source, reason, until, left),
@@ -329,10 +342,10 @@ impl Reporter for Terminal {
                 self.collected(source, tally, (requests, revalidated), rate_limit);
             }
             Event::Stopped => self.stopped(),
-            Event::Judged(results) => self.judged(results),
-            Event::Delivered { path, bytes, artifacts, controls, complete, verify, upload } => {
+            Event::Judged { results, findings, show } => self.judged(results, findings, &self.safe(show)),
+            Event::Delivered { path, bytes, artifacts, controls, complete, look, upload } => {
                 let path = self.safe(&path.display().to_string());
-                let next = (self.safe(verify), self.safe(upload));
+                let next = (look.map(|command| self.safe(command)).join("\n  "), self.safe(upload));
                 self.delivered(&path, bytes, artifacts, controls, complete, next);
             }
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use evidence_bundle::text::Printable;
 use indicatif::{ProgressBar, ProgressStyle};
-use jiff::SignedDuration;
 
-use super::format::{bytes, duration};
+use super::format::bytes;
 use super::style::{BOLD, DIM, GREEN, YELLOW};
 use super::terminal::{State, Terminal};
+use super::wait::again_text;
 
 /// How an upload goes.
 #[derive(Debug)]
@@ -124,11 +124,7 @@ impl Terminal {
             }
             Uploading::Again { text, attempt, of, wait } => {
                 self.section(&mut state, "Platform");
-                let wait = SignedDuration::try_from(*wait).unwrap_or(SignedDuration::MAX);
-                // Rounded up: "0 s" is not a wait.
-                let wait = SignedDuration::from_secs(wait.as_secs() + i64::from(wait.subsec_nanos() > 0));
-                let text =
-                    format!("{}; attempt {attempt} of {of}, retry in {}", self.safe(text), duration(wait));
+                let text = again_text(&self.safe(text), *attempt, *of, *wait);
                 self.item(&mut state, "platform", YELLOW, "wait", &text);
             }
             Uploading::Done { url, bundle_id, organization, already } => {
@@ -152,9 +148,9 @@ impl Terminal {
             }
             Uploading::Over { uploaded, kept } => {
                 let next = state.next.take().filter(|_| *kept);
-                if let Some((verify, upload)) = next {
+                if let Some((look, upload)) = next {
                     let upload = if *uploaded { String::new() } else { format!("\n  {upload}") };
-                    let _ = writeln!(anstream::stdout(), "\n{BOLD}Next{BOLD:#}\n  {verify}{upload}");
+                    let _ = writeln!(anstream::stdout(), "\n{BOLD}Next{BOLD:#}\n  {look}{upload}");
                 }
             }
         }

@@ -1,5 +1,7 @@
 //! The words of a wait.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::WaitReason;
@@ -10,6 +12,12 @@ use crate::observation::SourceName;
 /// Rounded up: "0 s" is not a wait.
 pub(super) fn whole_seconds(left: SignedDuration) -> SignedDuration {
     SignedDuration::from_secs(left.as_secs() + i64::from(left.subsec_nanos() > 0))
+}
+
+/// `HTTP 502; attempt 2 of 5, retry in 4 s`
+pub(super) fn again_text(text: &str, attempt: u32, of: u32, wait: Duration) -> String {
+    let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::MAX);
+    format!("{text}; attempt {attempt} of {of}, retry in {}", duration(whole_seconds(wait)))
 }
 
 /// `waiting 12 min 05 s until 14:30:00Z: the host asked for a pause`

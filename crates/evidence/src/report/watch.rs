@@ -1,12 +1,14 @@
 //! What the client of a source reports, as events of the run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Event, Reporter};
 use crate::observation::SourceName;
-use evidence_http::{Exchanged, GivenUp, WaitReason, Watch};
+use evidence_http::retry::MAXIMUM_ATTEMPTS;
+use evidence_http::{Exchanged, GivenUp, RequestFailure, WaitReason, Watch};
 
 /// Hands on what the client of this source reports.
 pub struct SourceWatch {
@@ -32,6 +34,12 @@ impl Watch for SourceWatch {
 
     fn given_up(&self, given_up: &GivenUp) {
         self.reporter.event(Event::GivenUp { source: self.source, given_up });
+    }
+
+    fn again(&self, failure: &RequestFailure, wait: Duration) {
+        let text = RequestFailure::local(failure.kind.clone()).to_string();
+        let (source, attempt) = (self.source, failure.attempts);
+        self.reporter.event(Event::Again { source, text: &text, attempt, of: MAXIMUM_ATTEMPTS, wait });
     }
 
     fn wants_exchanges(&self) -> bool {

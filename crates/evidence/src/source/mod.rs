@@ -222,7 +222,7 @@ pub enum CollectionItem {
     Population {
         /// What discovery listed; `None` if there was no discovery.
         discovered: Option<u64>,
-        /// Observations that will follow.
+        /// Inspections that will follow.
         expected: u64,
         /// The same in words, such as `14 repositories found by discovery`; empty if there is nothing to report.
         text: String,
@@ -247,14 +247,9 @@ pub enum CollectionItem {
 }
 
 impl CollectionItem {
-    /// How many things were looked at.
-    pub fn looks(&self) -> u64 {
-        match self {
-            CollectionItem::Inspected(inspection) => saturating_u64(inspection.observations.len()),
-            CollectionItem::Population { .. } | CollectionItem::Listed { .. } | CollectionItem::Warned(_) => {
-                0
-            }
-        }
+    /// Whether it is an inspection.
+    pub fn is_inspection(&self) -> bool {
+        matches!(self, CollectionItem::Inspected(_))
     }
 
     /// Roughly how many bytes it keeps in memory; only large artifacts matter.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -476,6 +476,18 @@ impl Bundle {
         let errors = manifest["errors"].as_array().unwrap().iter();
         errors.map(|error| (text(error, "code"), text(error, "subject"), text(error, "message"))).collect()
     }
+}
+
+/// Changes one letter of an artifact, and packs the archive again as the format wants it.
+pub(crate) fn damage(lab: &Lab, bundle: &str) {
+    let mut tar = gunzip(&fs::read(lab.path(bundle)).unwrap());
+    let found = b"\"login\": \"acme\"";
+    let at = tar.windows(found.len()).position(|window| window == found).unwrap();
+    tar[at + found.len() - 2] = b'f';
+    let header = flate2::GzBuilder::new().mtime(0).operating_system(255);
+    let mut packed = header.write(Vec::new(), flate2::Compression::new(6));
+    packed.write_all(&tar).unwrap();
+    lab.write(bundle, packed.finish().unwrap());
 }
 
 pub(crate) fn gunzip(packed: &[u8]) -> Vec<u8> {

@@ -32,6 +32,7 @@ mod revalidate;
 mod rulesets;
 mod secrets;
 mod several_sources;
+mod show;
 mod signals;
 mod spelling;
 mod texts;

@@ -40,7 +40,20 @@ fn sigint_is_130() {
     let (code, stderr) = interrupted(&lab, &["collect"], "INT", 6);
     assert_eq!(code, Some(130), "{stderr}");
     assert!(stderr.contains("interrupted: no bundle was written"), "{stderr}");
+    assert!(stderr.contains("help: set sources.codehost.revalidate: true to resume"), "{stderr}");
     assert!(lab.output().is_empty(), "{:?}", lab.output());
+}
+
+/// The hint is the command as it was typed, and works.
+#[test]
+fn what_was_read_can_be_resumed() {
+    let lab = hanging().with(|config| config.source("revalidate", "true"));
+    let (code, stderr) = interrupted(&lab, &["collect", "-o", "my bundles"], "INT", 6);
+    assert_eq!(code, Some(130), "{stderr}");
+    let hint = "help: resume within 24 hours with `evidence collect -o 'my bundles' --resume`";
+    assert!(stderr.contains(hint), "{stderr}");
+    let (_, stderr) = interrupted(&lab, &["collect", "-q", "--resume"], "INT", 6);
+    assert!(stderr.contains("with `evidence collect -q --resume`"), "{stderr}");
 }
 
 #[test]
@@ -58,6 +71,8 @@ fn sigint_during_the_connection_test() {
         lab.server.clear_log();
         let (code, stderr) = interrupted(&lab, arguments, "INT", 1);
         assert_eq!(code, Some(130), "{arguments:?}: {stderr}");
+        // There is nothing to resume yet.
+        assert!(!stderr.contains("resume"), "{arguments:?}: {stderr}");
     }
     assert!(lab.output().is_empty(), "{:?}", lab.output());
 }

@@ -12,10 +12,11 @@ fn lab() -> Lab {
     Lab::new(acme().repository(sound("web")))
 }
 
-/// The lines below "Next": the command that verifies, and the one that uploads.
-fn next(run: &Run) -> (String, String) {
-    let mut lines = run.stdout.lines().skip_while(|line| *line != "Next").skip(1).map(str::trim);
-    (lines.next().unwrap().to_owned(), lines.next().unwrap().to_owned())
+/// The lines below "Next": the commands that verify, show and upload.
+fn next(run: &Run) -> [String; 3] {
+    let lines = run.stdout.lines().skip_while(|line| *line != "Next").skip(1);
+    let lines: Vec<String> = lines.map(|line| line.trim().to_owned()).collect();
+    lines.try_into().unwrap()
 }
 
 /// Types the command into a POSIX shell, in the lab's directory and with its variables.
@@ -141,11 +142,13 @@ fn what_collect_prints_as_next_works() {
     ];
     for (name, change, arguments, expected) in table {
         let lab = change(lab());
-        let (verify, upload) = next(&lab.collect(arguments).exits(0));
+        let [verify, show, upload] = next(&lab.collect(arguments).exits(0));
         assert!(verify.contains(expected), "{name}: {verify}");
         assert!(upload.contains(" --config "), "{name}: {upload}");
         let run = typed(&lab, &verify).exits(0);
         assert!(run.stdout.ends_with("\nVERIFIED\n"), "{name}: {}", run.all());
+        let run = typed(&lab, &show).exits(0);
+        assert!(run.stdout.contains("CC7.2  pass"), "{name}: {}", run.all());
         // There is no platform; everything before it is understood.
         typed(&lab, &upload).exits(1).says("no evidence platform");
     }
@@ -167,7 +170,7 @@ fn paths_of_the_configuration_are_relative_to_it() {
     });
     fs::rename(lab.path("evidence.yaml"), lab.path("settings/evidence.yaml")).unwrap();
     let run = lab.collect(&["--config", "settings/evidence.yaml"]).exits(0);
-    let (verify, _) = next(&run);
+    let [verify, ..] = next(&run);
     assert!(verify.ends_with(" -k settings/keys/key.pub.pem"), "{verify}");
     assert_eq!(lab.output().len(), 1, "--output is relative to the working directory");
     let bundle = format!("evidence-bundles/{}", lab.output()[0]);

@@ -135,7 +135,7 @@ impl AltCloudSession {
             domains => format!("{domains} domains"),
         };
         let members = users.all().into_iter().map(member).collect();
-        let expected = found.iter().map(CollectionItem::looks).sum();
+        let expected = saturating_u64(found.iter().filter(|item| item.is_inspection()).count());
         let text = format!("{} of {whose}", counted(count, "user", "users"));
         let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
         let (subject, requests) = (organization.into(), self.exchanges.clone());

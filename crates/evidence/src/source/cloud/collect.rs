@@ -105,13 +105,13 @@ impl CloudSession {
         let policy = self.policy_found();
         let members = self.members(&regions);
         let log_groups = self.log_groups_found(regions);
-        let selectors = known.iter().filter(|known| known.needs_selectors()).count();
-        let looks: u64 = policy.iter().chain(&log_groups).map(CollectionItem::looks).sum();
+        let looks = policy.iter().chain(&log_groups).filter(|item| item.is_inspection()).count();
         let population = CollectionItem::Population {
             discovered: Some(all_trails + groups),
             members,
             host_totals: Vec::new(),
-            expected: looks + saturating_u64(trails.observations.len() + known.len() + selectors),
+            // All trails are one inspection.
+            expected: saturating_u64(looks) + 1,
             text: format!(
                 "{} and {} in scope in {}{}",
                 counted(saturating_u64(known.len()), "trail", "trails"),

@@ -59,9 +59,10 @@ impl CodeHostSession {
         let per_repository = saturating_u64(topics.len());
         let found_by =
             if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
+        let undiscovered = found.iter().filter(|item| item.is_inspection()).count();
         let population = CollectionItem::Population {
             discovered,
-            expected: in_scope.saturating_mul(per_repository),
+            expected: in_scope.saturating_mul(per_repository).saturating_add(saturating_u64(undiscovered)),
             members,
             host_totals: self.host_totals(),
             text: if per_repository == 0 {

@@ -1,0 +1,155 @@
+//! `evidence show`: what is in a bundle that a trusted key signed.
+//!
+//! The checks are written down while the bundle is verified, and printed only after its last byte was: nothing of a bundle
+//! that is not intact is shown.
+
+mod csv;
+mod filter;
+mod json;
+mod markdown;
+mod text;
+
+use std::io::{self, BufReader, Write as _};
+
+use evidence_bundle::Status;
+use evidence_bundle::document::{Check, Counts};
+use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
+use evidence_os::input;
+use evidence_view::{CheckSink, ControlHead, EachCheck, read, sanitized};
+use tempfile::SpooledTempFile;
+
+use self::filter::Filter;
+use super::print::unwritable;
+use super::trust::{Terms, terms};
+use super::verify;
+use crate::cli::{ShowArgs, ShowFormat};
+use crate::env::Env;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::framework;
+
+/// How much of a list is kept in memory before it goes to a temporary file.
+const IN_MEMORY: usize = 4 << 20;
+
+/// Runs the command.
+pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
+    let filter = Filter::new(args);
+    let Terms { trust, expectations } = terms(&args.trust, env)?;
+    let shown = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
+        let bundle = BufReader::with_capacity(256 * 1024, file);
+        let reader = EachCheck::new(Listing::new(filter, args.format).map_err(Failure::CannotJudge)?);
+        read(bundle, &trust, &expectations, &Limits::default(), reader)
+    });
+    let (bundle, checks) = match shown {
+        Ok(shown) => shown,
+        Err(failure) => {
+            let asks_for_json = args.format == ShowFormat::Json;
+            verify::print_failure(&args.bundle, "show", &failure, asks_for_json);
+            return Err(verify::error(&failure));
+        }
+    };
+    if !checks.known {
+        return Err(Error::Usage {
+            message: "the bundle is verified, but its results have an unknown form".to_string(),
+            help: "install a newer version of evidence".to_string(),
+        });
+    }
+    match checks.sink.print(&bundle) {
+        // A closed pipe is the reader's business.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
+        _ => Ok(Exit::Success),
+    }
+}
+
+/// A check and where it belongs.
+struct Row<'a> {
+    control: &'a str,
+    /// The framework's own criteria, as far as this version knows the rule.
+    criteria: &'static [&'static str],
+    check: &'a Check,
+}
+
+/// A control, fit to print, and how many of all its checks have which status.
+struct Control {
+    id: String,
+    title: String,
+    status: Status,
+    counts: Counts,
+}
+
+/// The checks that were asked for, written down.
+struct Listing {
+    filter: Filter,
+    controls: Vec<Control>,
+    found: u64,
+    form: Form,
+}
+
+enum Form {
+    Text(text::Groups),
+    Json(json::Lines),
+    Csv(Box<csv::Table>),
+    Markdown(markdown::Table),
+}
+
+impl Listing {
+    fn new(filter: Filter, format: ShowFormat) -> io::Result<Listing> {
+        let form = match format {
+            ShowFormat::Text => Form::Text(text::Groups::default()),
+            ShowFormat::Json => Form::Json(json::Lines::new()),
+            ShowFormat::Csv => Form::Csv(Box::new(csv::Table::new()?)),
+            ShowFormat::Markdown => Form::Markdown(markdown::Table::new()),
+        };
+        Ok(Listing { filter, controls: Vec::new(), found: 0, form })
+    }
+
+    fn print(self, bundle: &VerifiedBundle) -> io::Result<()> {
+        let Listing { controls, found, form, .. } = self;
+        match form {
+            Form::Text(groups) => anstream::stdout().write_all(groups.text(bundle, &controls).as_bytes()),
+            Form::Json(lines) => lines.print(bundle, &controls, &mut io::stdout().lock()),
+            Form::Csv(table) => table.print(&mut io::stdout().lock()),
+            Form::Markdown(table) => table.print(bundle, &controls, found, &mut io::stdout().lock()),
+        }
+    }
+}
+
+impl CheckSink for Listing {
+    fn control(&mut self, control: &ControlHead) {
+        let ControlHead { id, title, status, .. } = control;
+        if self.filter.has_control(id) {
+            let (id, title) = (sanitized(id), sanitized(title));
+            self.controls.push(Control { id, title, status: *status, counts: Counts::default() });
+        }
+    }
+
+    fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
+        if !self.filter.has_control(&control.id) {
+            return Ok(());
+        }
+        if let Some(last) = self.controls.last_mut() {
+            last.counts.add(check.status);
+        }
+        if !self.filter.matches(&check) {
+            return Ok(());
+        }
+        self.found += 1;
+        let row = Row {
+            control: &control.id,
+            criteria: framework::criteria(&control.id, &check.rule),
+            check: &check,
+        };
+        match &mut self.form {
+            Form::Text(groups) => groups.add(&row),
+            Form::Json(lines) => lines.add(&row)?,
+            Form::Csv(table) => table.add(&row)?,
+            Form::Markdown(table) => table.add(&row)?,
+        }
+        Ok(())
+    }
+}
+
+/// A list that may be long, until the bundle is verified.
+fn spooled() -> SpooledTempFile {
+    SpooledTempFile::new(IN_MEMORY)
+}
