@@ -209,7 +209,7 @@ impl Client {
                 RetryDecision::WaitForReset => {}
                 RetryDecision::RetryAfter(_) if matches!(class, Class::SecondaryLimit { .. }) => {}
                 RetryDecision::RetryAfter(wait) => {
-                    self.watch.again(&failure, wait);
+                    self.watch.again(request.url.host_str().unwrap_or_default(), &failure, wait);
                     let wait = SignedDuration::try_from(wait).unwrap_or(SignedDuration::ZERO);
                     let until = self.clock.now().checked_add(wait).unwrap_or(Timestamp::MAX);
                     let reason = match class {

@@ -79,9 +79,9 @@ impl Obstacle {
                     "put the proxy's user and password into {variable}, as user:password@ before the host"
                 )
             }
-            Obstacle::ProxyRefuses(_) => {
-                format!("have the proxy allow {host}, or add {host} to NO_PROXY if it needs no proxy")
-            }
+            Obstacle::ProxyRefuses(variable) => format!(
+                "have the proxy allow {host}, or correct {variable}; if {host} needs no proxy, add it to NO_PROXY"
+            ),
             Obstacle::ProxyVariable(variable) => {
                 format!("set {variable} to http://proxy:port or https://proxy:port, or unset it")
             }
@@ -134,6 +134,7 @@ pub(super) async fn trouble(
     let (Some(tunnel), Some(variable)) = (tunnel, proxy.variable()) else {
         return describe(error, timeout).into();
     };
+    let name = proxy.name(url).unwrap_or_else(|| variable.to_string());
     let status = match tunnel.as_str() {
         "proxy authorization required" => Some(407),
         "unsuccessful" => proxy.status(url, timeout.min(CONNECT_TIMEOUT)).await,
@@ -142,18 +143,18 @@ pub(super) async fn trouble(
     let host = url.host_str().unwrap_or_default();
     match status {
         Some(407) => lasts(
-            "the proxy asks for credentials (HTTP 407)".to_string(),
+            format!("the proxy {name} asks for credentials (HTTP 407)"),
             Obstacle::ProxyCredentials(variable),
         ),
         Some(403) => {
-            let text = format!("the proxy refuses to connect to {host} (HTTP 403)");
+            let text = format!("the proxy {name} refuses to connect to {host} (HTTP 403)");
             lasts(text, Obstacle::ProxyRefuses(variable))
         }
         Some(status) if status != 200 => {
-            format!("cannot connect: the proxy answers HTTP {status} for {host}").into()
+            format!("cannot connect: the proxy {name} answers HTTP {status} for {host}").into()
         }
         _ if error.is_timeout() => describe(error, timeout).into(),
-        _ => format!("cannot connect through the proxy: {}", innermost(error)).into(),
+        _ => format!("cannot connect through the proxy {name}: {}", innermost(error)).into(),
     }
 }
 

@@ -90,6 +90,13 @@ impl Proxy {
         self.https.as_ref().map(|setting| setting.variable)
     }
 
+    /// The proxy for `url` as messages name it: its host and port, without credentials, and the variable.
+    pub(super) fn name(&self, url: &Url) -> Option<String> {
+        let proxy = intercept(&self.matcher(self.address()?), url)?;
+        let port = proxy.uri().port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+        Some(format!("{}{port} ({})", proxy.uri().host()?, self.variable()?))
+    }
+
     /// A client that uses the proxy.
     pub(super) fn used_by(&self, builder: reqwest::ClientBuilder) -> reqwest::Result<reqwest::ClientBuilder> {
         let Some(address) = self.address() else { return Ok(builder) };

@@ -26,8 +26,8 @@ pub trait Watch: Send + Sync {
     /// A request has an answer or failed.
     fn exchanged(&self, _exchanged: Exchanged<'_>) {}
 
-    /// An attempt failed, and there will be another after this wait.
-    fn again(&self, _failure: &RequestFailure, _wait: Duration) {}
+    /// An attempt to ask this host failed, and there will be another after this wait.
+    fn again(&self, _host: &str, _failure: &RequestFailure, _wait: Duration) {}
 
     /// So many bytes of a file have left.
     fn sent(&self, _bytes: u64) {}

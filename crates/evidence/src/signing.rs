@@ -59,6 +59,9 @@ pub enum SigningError {
     /// The variable that should hold the passphrase is not set.
     #[error("the signing key's passphrase is missing: the environment variable {0} is not set")]
     PassphraseUnset(String),
+    /// The variable holds a key whose line breaks are two characters each.
+    #[error("the signing key in the environment variable {0} has \\n in place of its line breaks")]
+    LineBreaks(String),
     /// What was found is not a usable key.
     #[error("cannot use the signing key in {place}")]
     Key {
@@ -90,6 +93,17 @@ impl SigningError {
                 vec![format!("export {name} with the private key in PEM form, or base64 of it")]
             }
             SigningError::PassphraseUnset(name) => vec![format!("export {name} with the key's passphrase")],
+            SigningError::LineBreaks(name) => vec![format!(
+                "set {name} to the PEM text with real line breaks, or to base64 of the whole file (base64 -w0 FILE)"
+            )],
+            SigningError::Key { source: KeyError::PassphraseMissing, .. } => vec![
+                "set bundle.signing.passphrase_env to the name of a variable, and export that variable with the key's \
+                 passphrase"
+                    .into(),
+            ],
+            SigningError::Key { source: KeyError::PassphraseWrong, .. } => vec![
+                "correct the passphrase in the variable that bundle.signing.passphrase_env names".into(),
+            ],
             SigningError::Key { .. } => vec!["generate a key pair with `evidence keygen`".into()],
         }
     }
@@ -118,8 +132,15 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
         }
         _ => None,
     };
-    let key = SigningKey::from_bytes_any(&bytes, passphrase.map(str::as_bytes))
-        .map_err(|source| SigningError::Key { place, source })?;
+    let key = SigningKey::from_bytes_any(&bytes, passphrase.map(str::as_bytes)).map_err(|source| {
+        match &config.key {
+            // As some secret stores and `.env` files keep them.
+            KeySource::Env(name) if env.var(name).is_some_and(|value| value.contains("\\n")) => {
+                SigningError::LineBreaks(name.clone())
+            }
+            KeySource::Env(_) | KeySource::File(_) => SigningError::Key { place, source },
+        }
+    })?;
     let seed = key.seed();
     let mut secrets = vec![
         bytes,

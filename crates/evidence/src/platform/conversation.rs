@@ -87,7 +87,7 @@ impl Dialect for Conversation {
 
 /// Progress and failed attempts are events of the run.
 impl Watch for Conversation {
-    fn again(&self, failure: &RequestFailure, wait: Duration) {
+    fn again(&self, _host: &str, failure: &RequestFailure, wait: Duration) {
         let text = match &self.lock().refusal {
             Some(BadAnswer::Problem(problem)) => {
                 let status = format!("HTTP {}", problem.status);

@@ -98,6 +98,9 @@ fn not_planned(
     let source = error.source.id();
     let message = safe(&error.message);
     let mut text = format!("  {source:<9} {RED}{:<14}{RED:#} {message}\n", "not connected");
+    for help in &error.help {
+        text.push_str(&format!("  {:<9} {:<14} {}\n", "", "help", safe(help)));
+    }
     let rules = scope.map(|scope| scope.rules.as_slice()).unwrap_or_default();
     let named = |rule: &&'static Rule| {
         let control = framework.control_of(rule).map_or("", |control| control.id);

@@ -36,8 +36,8 @@ impl Watch for SourceWatch {
         self.reporter.event(Event::GivenUp { source: self.source, given_up });
     }
 
-    fn again(&self, failure: &RequestFailure, wait: Duration) {
-        let text = RequestFailure::local(failure.kind.clone()).to_string();
+    fn again(&self, host: &str, failure: &RequestFailure, wait: Duration) {
+        let text = format!("{host}: {}", RequestFailure::local(failure.kind.clone()));
         let (source, attempt) = (self.source, failure.attempts);
         self.reporter.event(Event::Again { source, text: &text, attempt, of: MAXIMUM_ATTEMPTS, wait });
     }

@@ -83,7 +83,47 @@ fn dry_run_never_waits_for_the_limit() {
     assert!(begun.elapsed().as_secs() < 30);
     // Nothing left at all is a failed connection test.
     let lab = Lab::new(acme().limits(Limits::primary(Primary::new(5000, 0))));
-    lab.collect(&["--dry-run"]).exits(2).says("API rate limit exceeded");
+    lab.collect(&["--dry-run"])
+        .exits(2)
+        .says("API rate limit exceeded")
+        .says("after the reset")
+        .says("not asked");
+    // One request is left: the list is not read.
+    let lab = Lab::new(acme().repository(sound("web")).limits(Limits::primary(Primary::new(5000, 1))));
+    let run = lab.collect(&["--dry-run"]).exits(2).says("resets at").says("after the reset");
+    assert!(run.stderr.contains("help: not asked: the list of repositories"), "{}", run.stderr);
+}
+
+/// A run that cannot reach its host is not silent for the half minute of its attempts.
+#[test]
+fn attempts_of_the_connection_test_are_shown() {
+    use sandbox::codehost::{Fault, FaultKind};
+    let lab =
+        Lab::new(acme().repository(sound("web")).fault(Fault::on("/orgs/*").times(2).kind(FaultKind::Reset)));
+    let run = lab.collect(&[]).exits(0);
+    let lines: Vec<&str> = run.stderr.lines().filter(|line| line.contains(" wait ")).collect();
+    assert_eq!(lines.len(), 2, "{}", run.stderr);
+    assert!(
+        lines[0].contains("127.0.0.1: ") && lines[0].contains("; attempt 1 of 5, retry in 2 s"),
+        "{}",
+        lines[0]
+    );
+    // Quiet is quiet.
+    let lab =
+        Lab::new(acme().repository(sound("web")).fault(Fault::on("/orgs/*").times(1).kind(FaultKind::Reset)));
+    assert_eq!(lab.collect(&["-q"]).exits(0).stderr, "");
+}
+
+/// A page where the API should be: the address lacks the path that servers of one's own have.
+#[test]
+fn a_page_is_not_the_api() {
+    use sandbox::Body;
+    use sandbox::codehost::{Fault, FaultKind};
+    let fault = Fault::on("/orgs/*").kind(FaultKind::Status(406, Body::Html));
+    let lab = Lab::new(acme().fault(fault));
+    let set =
+        format!("help: on a server of your own, set sources.codehost.api_url to {}/api/v3", lab.server.url());
+    lab.collect(&[]).exits(2).says("HTTP 406").says(&set);
 }
 
 #[test]

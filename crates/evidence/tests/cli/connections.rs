@@ -235,7 +235,11 @@ fn a_proxy_that_asks_for_credentials() {
 fn a_proxy_that_refuses() {
     let proxy = Host::new(Does::Proxy(&[403]));
     let (lab, host) = behind(&Certificate::good());
-    fails_once(&through(&proxy, lab), &proxy, 2).says("403").says("allow localhost");
+    fails_once(&through(&proxy, lab), &proxy, 2)
+        .says("the proxy 127.0.0.1:")
+        .says("(HTTPS_PROXY) refuses")
+        .says("403")
+        .says("allow localhost");
     assert_eq!(host.connections(), 0);
 }
 

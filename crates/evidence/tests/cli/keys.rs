@@ -307,3 +307,29 @@ fn the_memory_of_a_running_collection_is_private() {
         assert!(!holds, "{name} holds the token");
     }
 }
+
+/// An Ed25519 key under the passphrase `secret`.
+const ENCRYPTED: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n\
+MIGbMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAj8AoW/QPCNrQICCAAw\n\
+DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEOOAe3tYtTlIl2AH0Uex108EQJSv\n\
+TLazK5a0tHdFxOzhck1IUbXED2rUu659GuUxjGsTkZ6ZR8IIIX4gBtLAWSlnVtD0\n\
+/rt1k7sL4YFNhQozh+Y=\n\
+-----END ENCRYPTED PRIVATE KEY-----\n";
+
+/// What is wrong with a key is told by what to do about it.
+#[test]
+fn help_fits_the_key() {
+    let lab = Lab::new(acme());
+    let pem = fs::read_to_string(lab.path("key.pem")).unwrap();
+    let on_one_line = lab.env("KEY", &pem.replace('\n', "\\n"));
+    let lab = on_one_line.with(|config| config.signing("private_key_env", "KEY"));
+    let run =
+        lab.collect(&[]).exits(1).says("variable KEY has \\n in place of its line breaks").says("base64 -w0");
+    assert!(!run.all().contains(pem.lines().nth(1).unwrap()));
+    let lab = lab.env("KEY", ENCRYPTED);
+    lab.collect(&[]).exits(1).says("is encrypted").says("help: set bundle.signing.passphrase_env");
+    let lab = lab
+        .env("PASS", "wrong")
+        .with(|config| config.signing("private_key_env", "KEY").rest("    passphrase_env: PASS\n"));
+    lab.collect(&[]).exits(1).says("help: correct the passphrase");
+}

@@ -65,7 +65,7 @@ pub(super) async fn connect(
         Err(text) => (None, Some(text)),
     };
     let client = client(&config, &token, surroundings)?.with_cache(cache);
-    let (tested, requests) = recorded(test(&config, &client)).await;
+    let (tested, requests) = recorded(test(&config, &client, surroundings.dry_run)).await;
     let (organization, meta) =
         tested.map_err(|error| error.after(client.requests(), client.retries()).asked(requests.clone()))?;
     if let Some(login) = host_spelling(&config.org, &organization) {
@@ -152,7 +152,11 @@ fn client(
     Client::new(settings, Arc::new(dialect), clock, watch).map_err(|text| configuration(text, Vec::new()))
 }
 
-async fn test(config: &CodeHostConfig, client: &Client) -> Result<(wire::Organization, Meta), ConnectError> {
+async fn test(
+    config: &CodeHostConfig,
+    client: &Client,
+    dry_run: bool,
+) -> Result<(wire::Organization, Meta), ConnectError> {
     let api = Api { client, base: &config.api_url, organization: &config.org };
     match api.ask(&ORGANIZATION, &[("org", &config.org)]).await {
         Ok(Answered { value, meta }) => {
@@ -164,7 +168,7 @@ async fn test(config: &CodeHostConfig, client: &Client) -> Result<(wire::Organiz
             forbid(&refused.meta, config)?;
             Err(refused_error(&refused, config))
         }
-        Err(CallError::Failed(failure)) => Err(failed_error(&failure, config)),
+        Err(CallError::Failed(failure)) => Err(failed_error(&failure, config, dry_run)),
     }
 }
 
@@ -310,12 +314,15 @@ fn refused_error(refused: &Refused, config: &CodeHostConfig) -> ConnectError {
         (Class::Gone, _) => {
             vec!["update evidence: the host no longer supports this API version".to_string()]
         }
-        _ => vec![format!("check that {} is the address of the API", config.api_url)],
+        _ => {
+            let check = format!("check that {} is the address of the API", config.api_url);
+            own_server(config).into_iter().chain([check]).collect()
+        }
     };
     connection(what, help)
 }
 
-fn failed_error(failure: &RequestFailure, config: &CodeHostConfig) -> ConnectError {
+fn failed_error(failure: &RequestFailure, config: &CodeHostConfig, dry_run: bool) -> ConnectError {
     let help = match &failure.kind {
         FailureKind::Transport(_) => vec![
             format!("check the network, and sources.codehost.api_url ({})", config.api_url),
@@ -326,6 +333,7 @@ fn failed_error(failure: &RequestFailure, config: &CodeHostConfig) -> ConnectErr
             address: "sources.codehost.api_url",
             ca_file: Some("sources.codehost.ca_file"),
         }),
+        FailureKind::RateLimited { .. } if dry_run => limit_used_up("the organization's settings, the list"),
         FailureKind::RateLimited { .. } => {
             vec![
                 "wait for the reset, or set rate_limit_pause: true so that the run waits automatically"
@@ -336,15 +344,36 @@ fn failed_error(failure: &RequestFailure, config: &CodeHostConfig) -> ConnectErr
             vec!["wait a few minutes and run again".to_string()]
         }
         FailureKind::HostFault(_) | FailureKind::UnexpectedShape(_) | FailureKind::TooLarge { .. } => {
-            vec![format!("check that {} is the address of the API, then try again later", config.api_url)]
+            let check =
+                format!("check that {} is the address of the API, then try again later", config.api_url);
+            own_server(config).into_iter().chain([check]).collect()
         }
-        FailureKind::Redirect(_) => vec![format!(
-            "set sources.codehost.api_url to the API's current address; the token is sent only to {}",
-            host(config)
-        )],
+        FailureKind::Redirect(_) => {
+            let set = format!(
+                "set sources.codehost.api_url to the API's current address; the token is sent only to {}",
+                host(config)
+            );
+            own_server(config).into_iter().chain([set]).collect()
+        }
         FailureKind::Unauthorized(_) | FailureKind::GivenUp { .. } => Vec::new(),
     };
     connection(format!("{}: {failure}", host(config)), help)
+}
+
+/// What a dry run leaves open when the limit ends it.
+fn limit_used_up(rest: &str) -> Vec<String> {
+    vec![
+        "repeat the dry run after the reset: unlike a collection with rate_limit_pause: true, it does not wait"
+            .to_string(),
+        format!("not asked: {rest} of repositories, and so the number of artifacts and requests"),
+    ]
+}
+
+/// On a server of one's own, the API is below a path that is easily forgotten.
+fn own_server(config: &CodeHostConfig) -> Option<String> {
+    let url = config.api_url.as_str().trim_end_matches('/');
+    let complete = url.ends_with("/api/v3") || host(config) == "api.github.com";
+    (!complete).then(|| format!("on a server of your own, set sources.codehost.api_url to {url}/api/v3"))
 }
 
 /// A page of the listing that a plan needs.
@@ -353,7 +382,13 @@ pub(super) fn problem(what: &str, problem: CallError) -> ConnectError {
         CallError::Refused(refused) => {
             connection(format!("{what}: '{}' (HTTP {})", refused.text(), refused.meta.status), Vec::new())
         }
-        CallError::Failed(failure) => connection(format!("{what}: {failure}"), Vec::new()),
+        CallError::Failed(failure) => {
+            let help = match &failure.kind {
+                FailureKind::RateLimited { .. } => limit_used_up("the list"),
+                _ => Vec::new(),
+            };
+            connection(format!("{what}: {failure}"), help)
+        }
     }
 }
 
