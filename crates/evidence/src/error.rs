@@ -137,6 +137,9 @@ pub enum Error {
     /// `verify` refused the bundle; already printed.
     #[error("the bundle was not signed by a trusted key, or was changed")]
     NotVerified,
+    /// What a dry run found out about the upload.
+    #[error(transparent)]
+    UploadCheck(UploadError),
     /// The upload. The local bundle stays.
     #[error("{failure}")]
     Upload {
@@ -182,8 +185,9 @@ impl Error {
             | Error::Bundle(_)
             | Error::TooLarge { .. }
             | Error::SelfVerification(_) => Exit::Bundle,
-            Error::Upload { failure: UploadError::Interrupted(exit), .. } => *exit,
-            Error::Tampered { .. } | Error::Upload { .. } => Exit::Upload,
+            Error::Upload { failure: UploadError::Interrupted(exit), .. }
+            | Error::UploadCheck(UploadError::Interrupted(exit)) => *exit,
+            Error::Tampered { .. } | Error::Upload { .. } | Error::UploadCheck(_) => Exit::Upload,
             Error::NotVerified => Exit::NotVerified,
             Error::Interrupted { exit, .. } => *exit,
         }
@@ -230,6 +234,7 @@ impl Error {
                         .to_string(),
                 ]
             }
+            Error::UploadCheck(failure) => failure.help(),
             Error::Upload { failure, bundle, again } => {
                 let stays = format!("the bundle is kept: {}", bundle.display());
                 let again =
@@ -366,6 +371,7 @@ mod tests {
             Error::Write { path: path(), source: denied(), help: None },
             Error::CannotJudge,
             Error::NotVerified,
+            Error::UploadCheck(UploadError::Changed),
             Error::Upload { failure: UploadError::Changed, bundle: path(), again: "again".to_string() },
             Error::Interrupted { exit: Exit::Interrupted, help: None },
         ]
@@ -384,7 +390,7 @@ mod tests {
         }
         let variants: BTreeSet<String> =
             errors.iter().map(|error| format!("{:?}", std::mem::discriminant(error))).collect();
-        assert_eq!(variants.len(), 21, "a variant is missing here, or the number of variants has changed");
+        assert_eq!(variants.len(), 22, "a variant is missing here, or the number of variants has changed");
     }
 
     #[test]

@@ -86,6 +86,8 @@ pub struct Uploaded {
 struct WhoAmI {
     organization: Organization,
     role: Option<String>,
+    /// The names of the signing keys that the organization trusts, if the platform says.
+    trusted_keys: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -161,18 +163,38 @@ impl<'a> Upload<'a> {
     ///
     /// If the platform does not have the bundle in the end, or does not say that it is verified.
     pub async fn run(&self, parcel: &Parcel, signer: Option<&KeyId>) -> Result<Uploaded, UploadError> {
-        let organization = self.authenticate().await?;
+        let (organization, _) = self.authenticate().await?;
         let (bundle_id, already) = self.store(parcel).await?;
         self.verify(&bundle_id, signer).await?;
         let url = self.address(&bundle_id)?;
         Ok(Uploaded { bundle_id, url, organization, already })
     }
 
-    /// The organization that the key belongs to, if it is the one that is meant.
-    async fn authenticate(&self) -> Result<String, UploadError> {
+    /// Signs in, and finds out whether a bundle that `signer` signs would be accepted. Nothing is handed over.
+    ///
+    /// # Errors
+    ///
+    /// If the platform would not accept it, as far as it says.
+    pub async fn check(&self, signer: &KeyId) -> Result<(), UploadError> {
+        let (_, WhoAmI { role, trusted_keys, .. }) = self.authenticate().await?;
+        if let Some(role) = role.filter(|role| role == "read") {
+            return Err(UploadError::ReadOnly { role });
+        }
+        let key = signer.to_string();
+        let trusted = trusted_keys.map(|keys| keys.contains(&key));
+        if trusted == Some(false) {
+            return Err(UploadError::SignerNotTrusted { key });
+        }
+        let known = trusted.is_some();
+        self.conversation.reporter.event(Event::Upload(Uploading::Signer { key: &key, known }));
+        Ok(())
+    }
+
+    /// The name of the organization that the key belongs to, if it is the one that is meant, and all that was said.
+    async fn authenticate(&self) -> Result<(String, WhoAmI), UploadError> {
         let order = UplinkRequest::question(self.call(&["whoami"])?);
-        let Answered { value: WhoAmI { organization, role }, .. } =
-            self.ask(UploadStep::Authenticate, &order).await?;
+        let Answered { value: identity, .. } = self.ask::<WhoAmI>(UploadStep::Authenticate, &order).await?;
+        let WhoAmI { organization, role, .. } = &identity;
         let names = [Some(&organization.id), organization.slug.as_ref(), organization.name.as_ref()];
         let shown =
             names.iter().rev().find_map(|name| *name).map(|name| self.clean(name)).unwrap_or_default();
@@ -188,7 +210,7 @@ impl<'a> Upload<'a> {
             api_url: self.target.api_url(),
             role: role.as_deref(),
         }));
-        Ok(shown)
+        Ok((shown, identity))
     }
 
     /// The bundle's id on the platform, and whether it was there already.

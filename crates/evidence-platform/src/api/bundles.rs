@@ -18,10 +18,11 @@ use crate::error::Error;
 use crate::principal::Principal;
 use crate::service::{NewUpload, PageRequest, RequestId};
 
-/// The organization and the role of the key.
+/// The organization and the role of the key, and the signing keys that the organization trusts.
 #[utoipa::path(get, path = "/api/v1/whoami", tag = "bundles", responses((status = 200, body = WhoAmI)))]
-pub async fn whoami(principal: Principal) -> Answer<WhoAmI> {
-    Answer(WhoAmI::from(&principal))
+pub async fn whoami(State(app): State<App>, principal: Principal) -> Result<Answer<WhoAmI>, Error> {
+    let trusted_keys = app.service.trusted_key_ids(&principal).await?;
+    Ok(Answer(WhoAmI::new(&principal, trusted_keys)))
 }
 
 /// Upload a bundle. It is stored only if a trusted key signed it. The same bytes are stored once.

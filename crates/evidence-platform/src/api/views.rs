@@ -27,6 +27,8 @@ pub struct WhoAmI {
     pub key_prefix: String,
     /// What the key is for.
     pub role: Role,
+    /// The signing keys whose bundles the organization accepts: `sha256:` and the SHA-256 of the key's DER.
+    pub trusted_keys: Vec<String>,
 }
 
 /// An organization.
@@ -40,8 +42,9 @@ pub struct OrganizationView {
     pub name: String,
 }
 
-impl From<&Principal> for WhoAmI {
-    fn from(principal: &Principal) -> WhoAmI {
+impl WhoAmI {
+    /// The key that was used, and the signing keys that its organization trusts.
+    pub fn new(principal: &Principal, trusted_keys: Vec<String>) -> WhoAmI {
         WhoAmI {
             organization: OrganizationView {
                 id: principal.organization().to_string(),
@@ -51,6 +54,7 @@ impl From<&Principal> for WhoAmI {
             key_id: principal.key_id().to_owned(),
             key_prefix: principal.key_prefix().to_owned(),
             role: principal.role(),
+            trusted_keys,
         }
     }
 }

@@ -89,6 +89,16 @@ impl Service {
         self.inner.store.trusted_keys(principal.organization()).await
     }
 
+    /// The names of these keys. They are no secret: whoever uploads may ask whether the bundles will be accepted.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn trusted_key_ids(&self, principal: &Principal) -> Result<Vec<String>, Error> {
+        principal.require(Capability::Identify)?;
+        let keys = self.inner.store.trusted_keys(principal.organization()).await?;
+        Ok(keys.into_iter().map(|key| key.key_id).collect())
+    }
+
     /// The bundle. Callers have checked the capability.
     pub(super) async fn find(&self, principal: &Principal, id: &str) -> Result<BundleRow, Error> {
         let found = self.inner.store.bundle(principal.organization(), id).await?;

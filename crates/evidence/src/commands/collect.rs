@@ -82,7 +82,13 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     if args.dry_run {
         let outcome = runtime.block_on(interruptible(&interrupt, dry_run(&config, &surroundings)));
         runtime.shutdown_background();
-        return outcome;
+        let exit = outcome?;
+        if let Some(target) = &upload {
+            let context =
+                upload::UploadContext { env, interrupt: &interrupt, screen: &screen, reporter: &reporter };
+            upload::check(target, &signing.key.public_key().key_id(), &context)?;
+        }
+        return Ok(exit);
     }
     let _directory = OutputDirectory::prepare(&args.output)?;
     let mut spool = Spool::new(&args.output).map_err(failed)?;

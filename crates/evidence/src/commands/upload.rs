@@ -108,6 +108,32 @@ pub(super) fn intended(
     Ok(Some(target))
 }
 
+/// What a dry run can find out: signs in, and asks what would come of a bundle that this key signs.
+pub(super) fn check(target: &UploadTarget, signer: &KeyId, context: &UploadContext<'_>) -> Result<(), Error> {
+    let upload =
+        Upload::new(target, context.env, context.screen, context.reporter).map_err(Error::UploadCheck)?;
+    block_on(context.interrupt, upload.check(signer)).map_err(Error::UploadCheck)
+}
+
+/// Runs `work` until it is done or a signal comes.
+fn block_on<T>(
+    interrupt: &Interrupt,
+    work: impl Future<Output = Result<T, UploadError>>,
+) -> Result<T, UploadError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+        UploadError::Client(format!("cannot start: the operating system refused a resource: {error}"))
+    })?;
+    let outcome = runtime.block_on(async {
+        tokio::select! {
+            outcome = work => outcome,
+            exit = interrupt.wait() => Err(UploadError::Interrupted(exit)),
+        }
+    });
+    // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
+    runtime.shutdown_background();
+    outcome
+}
+
 /// Uploads what was just collected, if it is complete.
 pub(super) fn collected(
     target: &UploadTarget,
@@ -149,18 +175,7 @@ fn deliver(
     context: &UploadContext<'_>,
 ) -> Result<Uploaded, UploadError> {
     let upload = Upload::new(target, context.env, context.screen, context.reporter)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-        UploadError::Client(format!("cannot start: the operating system refused a resource: {error}"))
-    })?;
-    let outcome = runtime.block_on(async {
-        tokio::select! {
-            outcome = upload.run(&looked.parcel, looked.signer()) => outcome,
-            exit = context.interrupt.wait() => Err(UploadError::Interrupted(exit)),
-        }
-    });
-    // Not dropped: that would wait for a name that is still being resolved, Ctrl-C or not.
-    runtime.shutdown_background();
-    let uploaded = outcome?;
+    let uploaded = block_on(context.interrupt, upload.run(&looked.parcel, looked.signer()))?;
     context.reporter.event(Event::Upload(Uploading::Done {
         url: &uploaded.url,
         bundle_id: &uploaded.bundle_id,

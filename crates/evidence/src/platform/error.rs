@@ -73,7 +73,7 @@ impl PlatformRefusal {
                 "the platform knows the key but grants it no permission: ask the platform's administrator"
                     .to_string()
             }
-            (403, _) => "create a key with the role `upload` on the platform".to_string(),
+            (403, _) => ROLE.to_string(),
             (404, UploadStep::Authenticate) => ADDRESS.to_string(),
             (413, _) => {
                 "have the platform's administrator raise its limit, or collect fewer repositories per \
@@ -103,6 +103,9 @@ fn not_trusted(reason: Option<&str>) -> String {
         Some(_) => "the file is damaged or not a bundle: check it with `evidence verify`".to_string(),
     }
 }
+
+/// What to do about a key that may only look.
+const ROLE: &str = "create a key with the role `upload` on the platform";
 
 /// What to do if the platform does not trust the signer.
 const TRUST: &str = "the platform must trust the key that signed the bundle: have its administrator add your public \
@@ -192,6 +195,18 @@ pub enum UploadError {
         /// The key that the platform says.
         platform: String,
     },
+    /// The key may only look.
+    #[error("the API key has the role {role}, which cannot upload")]
+    ReadOnly {
+        /// What the platform calls the role.
+        role: String,
+    },
+    /// The platform would refuse every bundle of this key.
+    #[error("the platform does not trust the signing key {key}")]
+    SignerNotTrusted {
+        /// Its name.
+        key: String,
+    },
     /// A signal.
     #[error("interrupted: the upload is not complete")]
     Interrupted(Exit),
@@ -211,7 +226,9 @@ impl UploadError {
             | UploadError::OtherOrganization { .. }
             | UploadError::OtherDigest { .. }
             | UploadError::NotVerified { .. }
-            | UploadError::OtherKey { .. } => false,
+            | UploadError::OtherKey { .. }
+            | UploadError::ReadOnly { .. }
+            | UploadError::SignerNotTrusted { .. } => false,
         }
     }
 
@@ -223,6 +240,10 @@ impl UploadError {
                 let url = Url::parse(api_url).ok();
                 let host = url.as_ref().and_then(Url::host_str).unwrap_or("the platform");
                 return obstacle.help(HelpTarget { host, address: "upload.api_url", ca_file: None });
+            }
+            UploadError::ReadOnly { .. } => ROLE.to_string(),
+            UploadError::SignerNotTrusted { .. } => {
+                "have the platform's administrator add the public key that belongs to your signing key".to_string()
             }
             UploadError::NotVerified { reason, .. } => not_trusted(reason.as_deref()),
             UploadError::NoAnswer { foreign: true, .. } => ADDRESS.to_string(),

@@ -35,6 +35,13 @@ pub enum Uploading<'a> {
         /// What the key may do.
         role: Option<&'a str>,
     },
+    /// A dry run: the platform trusts the signing key, or does not say whether it does.
+    Signer {
+        /// The name of the key.
+        key: &'a str,
+        /// Whether it says so.
+        known: bool,
+    },
     /// A bundle of this size is on its way.
     Sending(u64),
     /// So much of it has left.
@@ -103,6 +110,14 @@ impl Terminal {
                 let role = role.map(|role| format!(", role {role}")).unwrap_or_default();
                 let text = self.safe(&format!("{organization} at {api_url}{role}"));
                 self.item(&mut state, "platform", GREEN, "ok", &text);
+            }
+            Uploading::Signer { key, known: true } => {
+                let text = format!("trusts the signing key {key}");
+                self.item(&mut state, "platform", GREEN, "ok", &text);
+            }
+            Uploading::Signer { key, known: false } => {
+                let text = format!("does not report whether it trusts the signing key {key}");
+                self.item(&mut state, "platform", YELLOW, "note", &text);
             }
             Uploading::Sending(size) if self.is_terminal => {
                 let bar = ProgressBar::new(*size);

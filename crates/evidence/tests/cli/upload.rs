@@ -705,9 +705,33 @@ fn a_collection_can_be_deleted_once_it_is_uploaded() {
     assert!(!run.stdout.contains("evidence verify"), "{}", run.stdout);
 }
 
+/// `-u -d`: signs in, and says whether a bundle would be accepted; nothing is handed over.
 #[test]
-fn a_dry_run_uploads_nothing() {
-    let desk = Desk::new(platform());
-    desk.run(&["collect", "--upload", "--dry-run"]).exits(0);
-    assert!(desk.platform.requests().is_empty());
+fn a_dry_run_checks_the_upload() {
+    let key = crate::common::KEY.public_key().key_id().to_string();
+    let organization = || Organization::new("org_4711", "acme", "Acme GmbH");
+    let with = |organization: Organization, role| {
+        Desk::new(Platform::new().organization(organization).key(Key::new(KEY, "org_4711").role(role)))
+    };
+    let dry_run = |desk: &Desk, code| {
+        let run = desk.run(&["collect", "-u", "-d"]).exits(code);
+        assert_eq!(desk.asked(), ["GET /api/v1/whoami"]);
+        assert!(desk.stored().is_empty() && desk.lab.output().is_empty());
+        run
+    };
+    let trusting = with(organization().trusts([&key]), Role::Upload);
+    let run = dry_run(&trusting, 0).says("Acme GmbH at ").says(", role upload");
+    assert!(run.stderr.contains(&format!("ok     trusts the signing key {key}")), "{}", run.stderr);
+    let other = with(organization().trusts(["sha256:00"]), Role::Admin);
+    dry_run(&other, 6)
+        .says(&format!("error: the platform does not trust the signing key {key}"))
+        .says("help: ");
+    let reader = with(organization().trusts([&key]), Role::Read);
+    dry_run(&reader, 6).says("error: the API key has the role read").says("role `upload`");
+    let silent = with(organization(), Role::Upload);
+    dry_run(&silent, 0).says("note   does not report whether it trusts");
+    // Without -u, the platform is not asked.
+    silent.platform.clear_log();
+    silent.run(&["collect", "-d"]).exits(0);
+    assert!(silent.asked().is_empty());
 }

@@ -36,12 +36,20 @@ pub struct Organization {
     pub(crate) id: String,
     pub(crate) slug: String,
     pub(crate) name: String,
+    /// The signing keys it trusts; `None` if the platform does not say.
+    pub(crate) trusted_keys: Option<Vec<String>>,
 }
 
 impl Organization {
     /// An organization of this id, with a short name and a name.
     pub fn new(id: impl Into<String>, slug: impl Into<String>, name: impl Into<String>) -> Self {
-        Self { id: id.into(), slug: slug.into(), name: name.into() }
+        Self { id: id.into(), slug: slug.into(), name: name.into(), trusted_keys: None }
+    }
+
+    /// Says that it trusts these signing keys.
+    pub fn trusts<K: Into<String>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
+        self.trusted_keys = Some(keys.into_iter().map(Into::into).collect());
+        self
     }
 }
 
