@@ -269,26 +269,6 @@ def trails_of_one_region(check):
     expect("CC7.2", bundle.control("CC7.2")["status"], "fail")
 
 
-def selected_events(check):
-    """A trail that records reads alone is not enough; whether it is cannot be told where that is denied."""
-    if check.provider.name == "ministack":
-        return
-    check.provider.select("ReadOnly")
-    with check.collected(["CC7.2"]) as run:
-        bundle = run.expect_bundle(0)
-    other = check.provider.client("cloudtrail").get_event_selectors(TrailName=TRAIL)["EventSelectors"]
-    stored = bundle.json(f"sources/cloud/trail_{TRAIL}_event_selectors.json")["EventSelectors"]
-    expect("selectors", stored, [only(mine, its, "ReadWriteType") for mine, its in zip(stored, other)])
-    expect("reads alone", bundle.checks("CC7.2")["audit-trail"], {("fail", "management_events_not_recorded")})
-    left = [one for one in READING if one != SELECTORS]
-    with check.provider.permitted(left), check.collected(["CC7.2"]) as run:
-        bundle = run.expect_bundle(0)
-    expect("denied", bundle.checks("CC7.2")["audit-trail"], {("not_verifiable", "permission_denied")})
-    check.provider.select("All")
-    with check.collected(["CC7.2"]) as run:
-        expect("both", run.expect_bundle(0).control("CC7.2")["status"], "pass")
-
-
 def short_retention(check):
     """One of 127 log groups keeps its events for too short a time, on the last page of the second region."""
     with (
@@ -431,7 +411,6 @@ SCENARIOS = [
     ("temporary credentials", temporary_credentials),
     ("throttled", throttled),
     ("a page that never comes", a_page_that_never_comes),
-    ("a trail that selects events", selected_events),
 ]
 
 

@@ -202,11 +202,6 @@ class Provider(Account):
             else:
                 logs.delete_retention_policy(logGroupName=name)
 
-    def select(self, kind):
-        """The trail records management events of this kind."""
-        selectors = [{"ReadWriteType": kind, "IncludeManagementEvents": True, "DataResources": []}]
-        self.client("cloudtrail").put_event_selectors(TrailName=TRAIL, EventSelectors=selectors)
-
     @contextlib.contextmanager
     def trail(self, name, region=HOME, multi=False):
         """One more trail for a while, that is logging."""

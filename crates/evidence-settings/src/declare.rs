@@ -111,6 +111,8 @@ pub enum Shape {
     Tags,
     /// A mapping with keys of its own.
     Section(&'static Section),
+    /// A list of mappings with keys of their own, not empty; the path of the section ends in `[]`.
+    Sections(&'static Section),
 }
 
 /// The shortest time-out, in seconds: one millisecond.
@@ -276,10 +278,10 @@ impl Key {
 }
 
 impl Shape {
-    /// The sections below this one.
+    /// The section below this key: the only one, or what each of a list is.
     pub fn section(&self) -> Option<&'static Section> {
         match self {
-            Shape::Section(section) => Some(section),
+            Shape::Section(section) | Shape::Sections(section) => Some(section),
             _ => None,
         }
     }

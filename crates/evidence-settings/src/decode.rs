@@ -171,6 +171,33 @@ impl Decoder<'_, '_> {
         self.open(section, &entry.value, Place::Bytes(entry.key_bytes.clone()), path)
     }
 
+    /// The sections that are listed below this key; none if it is absent.
+    pub fn sections(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Fields>> {
+        let Shape::Sections(section) = key.shape else { return None };
+        let Some((entry, path)) = fields.get(key) else { return Some(Vec::new()) };
+        match &entry.value.value {
+            Value::List(items) if items.is_empty() => {
+                self.problems.add(Place::Bytes(entry.key_bytes.clone()), path, empty_list(key));
+                None
+            }
+            Value::List(items) => {
+                let items = items.iter().enumerate();
+                // Each is opened before any is asked for, so that all their problems are found.
+                let opened: Vec<_> = items
+                    .map(|(index, item)| {
+                        self.open(section, item, place_of_item(item), path::item(&path, index))
+                    })
+                    .collect();
+                opened.into_iter().collect()
+            }
+            Value::Reported => None,
+            other => {
+                self.problems.add(place_of(entry), path, wrong_type::of_list(key, other));
+                None
+            }
+        }
+    }
+
     /// A text.
     pub fn text(&mut self, fields: &Fields, key: &'static Key) -> Option<Placed<String>> {
         let Some((entry, path)) = fields.get(key) else {
@@ -342,21 +369,14 @@ impl Decoder<'_, '_> {
         path: &str,
     ) -> Option<Vec<Placed<String>>> {
         if items.is_empty() && !may_be_empty {
-            let complaint = Complaint::new(format!("`{}` is an empty list", key.name))
-                .help(format!("write at least one entry: `{}: {}`", key.name, key.example));
-            self.problems.add(Place::Bytes(entry.key_bytes.clone()), path, complaint);
+            self.problems.add(Place::Bytes(entry.key_bytes.clone()), path, empty_list(key));
             return None;
         }
         let mut kept: Vec<Placed<String>> = Vec::new();
         let mut seen: HashMap<String, usize> = HashMap::new();
         let mut all_good = true;
         for (index, item) in items.iter().enumerate() {
-            let place = if item.bytes.is_empty() {
-                Place::Bytes(item.bytes.start..item.bytes.start + 1)
-            } else {
-                Place::Bytes(item.bytes.clone())
-            };
-            let Some(text) = self.text_at(key, of, item, place, path::item(path, index)) else {
+            let Some(text) = self.text_at(key, of, item, place_of_item(item), path::item(path, index)) else {
                 all_good = false;
                 continue;
             };
@@ -448,6 +468,19 @@ fn place_of(entry: &Entry) -> Place {
     let bytes: &Range<usize> =
         if entry.value.bytes.is_empty() { &entry.key_bytes } else { &entry.value.bytes };
     Place::Bytes(bytes.clone())
+}
+
+/// Where to point for an entry of a list.
+fn place_of_item(item: &Node) -> Place {
+    match item.bytes.is_empty() {
+        true => Place::Bytes(item.bytes.start..item.bytes.start + 1),
+        false => Place::Bytes(item.bytes.clone()),
+    }
+}
+
+fn empty_list(key: &Key) -> Complaint {
+    Complaint::new(format!("`{}` is an empty list", key.name))
+        .help(format!("write at least one entry: `{}: {}`", key.name, key.example))
 }
 
 fn missing_help(key: &Key) -> String {

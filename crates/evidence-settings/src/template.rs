@@ -1,7 +1,7 @@
 //! A new file: what is needed, active; everything else, commented out with its
 //! default. Made from the declarations, so that no key is forgotten.
 
-use super::declare::{Document, Key, Presence, Section};
+use super::declare::{Document, Key, Presence, Section, Shape};
 use super::yaml;
 
 /// Where comments are wrapped, in columns.
@@ -38,12 +38,13 @@ fn section(
             continue;
         }
         let mark = if active { "" } else { "#" };
-        match key.shape.section() {
-            Some(below) => {
+        match key.shape {
+            Shape::Section(below) => {
                 out.push_str(&format!("{indent}{mark}{}:\n", key.name));
                 self::section(out, document, values, below, depth + 1, active);
             }
-            None => out.push_str(&format!("{indent}{mark}{}: {}\n", key.name, value(values, &path, key))),
+            // A list of sections is one line, like other lists: its example.
+            _ => out.push_str(&format!("{indent}{mark}{}: {}\n", key.name, value(values, &path, key))),
         }
     }
 }

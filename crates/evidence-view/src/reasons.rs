@@ -45,6 +45,7 @@ const TITLES: &[(&str, &str)] = &[
     ("log_retention_too_short", "Log retention too short"),
     ("no_log_groups", "No log groups in scope"),
     ("region_not_enabled", "Region not enabled for these credentials"),
+    ("role_not_assumed", "Role in the account not assumed"),
     // The workspace directory
     ("two_step_not_enforced", "Two-step verification not enforced"),
     ("two_step_not_visible", "Two-step verification not visible"),

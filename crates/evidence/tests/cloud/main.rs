@@ -10,6 +10,7 @@
     reason = "a test says with a panic that it failed"
 )]
 
+mod accounts;
 mod configuration;
 mod credentials;
 mod faults;

@@ -8,16 +8,16 @@ use sandbox::cloud::{Cloud, Fault, FaultKind, LogGroup, Principal, Role, Server}
 use crate::{ACCOUNT, KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, good};
 
 /// What a run left behind.
-struct Run {
-    code: i32,
+pub(crate) struct Run {
+    pub(crate) code: i32,
     /// Everything it printed.
-    printed: String,
+    pub(crate) printed: String,
     /// The bundle's files, one after the other; empty if there is no bundle.
-    bundle: String,
+    pub(crate) bundle: String,
 }
 
 /// Runs `evidence collect` with these arguments in a directory of its own.
-fn run(server: &Server<Cloud>, setup: &Setup, arguments: &[&str]) -> Run {
+pub(crate) fn run(server: &Server<Cloud>, setup: &Setup, arguments: &[&str]) -> Run {
     let directory = tempfile::tempdir().unwrap();
     let execute = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_evidence"));

@@ -16,6 +16,7 @@ const DECODER_ONLY: &[&str] = &[
     "altcloud-domains-repeated",
     "branch-dots",
     "branch-ref",
+    "cloud-accounts-repeated",
     "cloud-external-id",
     "cloud-key-pasted",
     "cloud-log-group-star-inside",
@@ -165,6 +166,26 @@ fn every_key_the_decoder_knows_is_in_the_schema() {
             .filter(|rest| !rest.contains('.'))
             .collect();
         assert_eq!(known, in_schema, "{section}");
+    }
+}
+
+/// Lists of sections: their keys have no dotted path.
+#[test]
+fn every_key_of_a_listed_section_is_in_the_schema_and_in_the_reference() {
+    let schema = schema();
+    let listed = &schema["properties"]["sources"]["properties"]["cloud"]["properties"]["accounts"]["items"];
+    let in_schema: BTreeSet<&str> =
+        listed["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    let error = refuse(with("sources.cloud.accounts", Some(&json!([{ "zzzzzzzz": 1 }]))));
+    let unknown = error.problems.iter().find(|problem| problem.key == "sources.cloud.accounts[0].zzzzzzzz");
+    let help = unknown.unwrap().help.clone().unwrap();
+    let known: BTreeSet<&str> = help.split('`').skip(1).step_by(2).collect();
+    assert_eq!(known, in_schema);
+    let reference = reference();
+    let section =
+        reference.split("### `sources.cloud.accounts[]`").nth(1).unwrap().split("###").next().unwrap();
+    for key in known {
+        assert!(section.contains(&format!("| `{key}` |")), "{key}");
     }
 }
 

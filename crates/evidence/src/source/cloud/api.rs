@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures_util::FutureExt as _;
 use jiff::SignedDuration;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
@@ -18,6 +19,7 @@ use super::calls::{
 use super::config::{AssumedRole, CloudConfig};
 use super::dialect::{CloudDialect, Skew};
 use super::endpoint::{Protocol, Region, Service, ServiceEndpoint};
+use super::login::{Login, Renewal};
 use super::record::{EventSelectors, PasswordPolicy, Trail, TrailStatus};
 use super::sign::Credentials;
 use super::wire::{Caller, LogGroupPage};
@@ -37,6 +39,7 @@ const SESSION_NAME: &str = "evidence";
 /// A host: one service at one place.
 pub(super) struct Host {
     client: Client,
+    login: Arc<Login>,
     endpoint: ServiceEndpoint,
     region: Region,
 }
@@ -44,8 +47,8 @@ pub(super) struct Host {
 /// The hosts of one run, each made when it is first asked. Each has a gate of its own, so that a region that refuses
 /// does not close the others.
 pub(super) struct Hosts {
-    first: Host,
-    credentials: Credentials,
+    first: Arc<Host>,
+    login: Arc<Login>,
     skew: Arc<Skew>,
     address: Option<url::Url>,
     others: Mutex<HashMap<(Service, Region), Arc<Host>>>,
@@ -73,28 +76,45 @@ impl Hosts {
         let (address, skew) = (config.endpoint_url.clone(), Arc::<Skew>::default());
         let endpoint = ServiceEndpoint::new(Service::Sts, home, address.as_ref())
             .ok_or_else(|| format!("the address of {home} is not known"))?;
-        let dialect = CloudDialect {
-            credentials: credentials.clone(),
-            endpoint: endpoint.clone(),
-            skew: Arc::clone(&skew),
-        };
+        let login = Arc::new(Login::new(credentials, None));
+        let dialect =
+            CloudDialect { login: Arc::clone(&login), endpoint: endpoint.clone(), skew: Arc::clone(&skew) };
         let clock = surroundings.env.clock.clone();
         let watch = SourceWatch::new(NAME, &surroundings.reporter);
         let client = Client::new(settings, Arc::new(dialect), clock, watch)?;
-        let first = Host { client, endpoint, region: home.clone() };
-        Ok(Hosts { first, credentials, skew, address, others: Mutex::default() })
+        let first = Arc::new(Host { client, login: Arc::clone(&login), endpoint, region: home.clone() });
+        Ok(Hosts { first, login, skew, address, others: Mutex::default() })
     }
 
-    /// The same hosts asked with other credentials: those of the role that was assumed.
-    pub(super) fn with(self, credentials: Credentials) -> Hosts {
-        let Hosts { first: Host { client, endpoint, region }, skew, address, .. } = self;
-        let dialect = CloudDialect {
-            credentials: credentials.clone(),
-            endpoint: endpoint.clone(),
-            skew: Arc::clone(&skew),
+    /// The same hosts asked as a role, with its temporary credentials, which are renewed before they end.
+    pub(super) async fn assume(
+        &self,
+        role: &AssumedRole,
+        surroundings: &Surroundings,
+    ) -> Result<Hosts, CallError> {
+        let credentials = self.first.assume_role(role).await?.value;
+        surroundings.screen.learn(credentials.secrets());
+        let (sts, role) = (Arc::clone(&self.first), role.clone());
+        let ask = move || {
+            let (sts, role) = (Arc::clone(&sts), role.clone());
+            async move { Ok(sts.assume_role(&role).await?.value) }.boxed()
         };
-        let first = Host { client: client.sibling(Arc::new(dialect)), endpoint, region };
-        Hosts { first, credentials, skew, address, others: Mutex::default() }
+        let (skew, clock) = (Arc::clone(&self.skew), surroundings.env.clock.clone());
+        let now = move || clock.now().as_second().saturating_add(skew.seconds());
+        let screen = Arc::clone(&surroundings.screen);
+        let renewal = Renewal { ask: Box::new(ask), now: Box::new(now), screen };
+        let login = Arc::new(Login::new(credentials, Some(renewal)));
+        let first = Arc::new(self.sibling(&login, &self.first.endpoint, &self.first.region));
+        let (skew, address) = (Arc::clone(&self.skew), self.address.clone());
+        Ok(Hosts { first, login, skew, address, others: Mutex::default() })
+    }
+
+    /// A host of its own gate, counted with the others.
+    fn sibling(&self, login: &Arc<Login>, endpoint: &ServiceEndpoint, region: &Region) -> Host {
+        let (login, endpoint, skew) = (Arc::clone(login), endpoint.clone(), Arc::clone(&self.skew));
+        let dialect = CloudDialect { login: Arc::clone(&login), endpoint: endpoint.clone(), skew };
+        let client = self.first.client.sibling(Arc::new(dialect));
+        Host { client, login, endpoint, region: region.clone() }
     }
 
     /// Where the tool asks who it is.
@@ -109,13 +129,7 @@ impl Hosts {
             return Some(Arc::clone(host));
         }
         let endpoint = ServiceEndpoint::new(service, region, self.address.as_ref())?;
-        let dialect = CloudDialect {
-            credentials: self.credentials.clone(),
-            endpoint: endpoint.clone(),
-            skew: Arc::clone(&self.skew),
-        };
-        let client = self.first.client.sibling(Arc::new(dialect));
-        let host = Arc::new(Host { client, endpoint, region: region.clone() });
+        let host = Arc::new(self.sibling(&self.login, &endpoint, region));
         others.insert((service, region.clone()), Arc::clone(&host));
         Some(host)
     }
@@ -202,6 +216,7 @@ impl Host {
     }
 
     async fn ask<T>(&self, action: &Action<T>, question: &[(&str, Value)]) -> Result<Answered<T>, CallError> {
+        self.login.renew().await?;
         let label = match action.is_regional() {
             true => format!("{} {}", action.permission(), self.region),
             false => action.permission().to_string(),

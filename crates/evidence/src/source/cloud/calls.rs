@@ -76,7 +76,7 @@ pub(super) static ASSUME_ROLE: Action<Credentials> = Action {
     call: Call {
         name: "sts:AssumeRole",
         purpose: "temporary credentials of the role",
-        times: "once, with `mode: assume_role`",
+        times: "once with `mode: assume_role`, and once per entry of `accounts`; again before they expire",
         kind: Some("AssumeRole"),
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,
@@ -104,7 +104,7 @@ pub(super) static GET_ACCOUNT_PASSWORD_POLICY: Action<PasswordPolicy> = Action {
     call: Call {
         name: "iam:GetAccountPasswordPolicy",
         purpose: "`password-policy`",
-        times: "once",
+        times: "once per account",
         kind: Some("GetAccountPasswordPolicy"),
         media_type: Protocol::FORM,
         limit: SMALL_LIMIT,

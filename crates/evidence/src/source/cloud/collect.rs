@@ -6,17 +6,20 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use futures_util::StreamExt;
-use futures_util::future::{OptionFuture, join, join_all};
+use futures_util::future::{BoxFuture, OptionFuture, join, join_all};
 use futures_util::stream::{self, BoxStream};
 use jiff::SignedDuration;
+use serde::Serialize;
 
+use super::account::{ACCOUNTS_AT_ONCE, Account, Opened, RegionFirst};
 use super::api::Host;
 use super::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
 use super::calls::{Action, GET_EVENT_SELECTORS, GET_TRAIL_STATUS};
-use super::connect::{RegionFirst, no_address, warning};
+use super::connect::{no_address, warning};
 use super::endpoint::{Region, Service};
-use super::found::{host_error, not_found, observation};
+use super::found::{host_error, not_asked, not_found, observation};
 use super::log_groups::RegionGroups;
 use super::look::{self, Policy, ReadResult, Unread};
 use super::record::{AuditTrailsRecord, EventSelectors, NotRead, PasswordPolicyRecord, Trail, TrailStatus};
@@ -32,17 +35,31 @@ use crate::rule::{Reason, reason};
 use crate::source::{CollectionItem, Member};
 use evidence_http::{Meta, single_line};
 
-/// Everything but the status of the trails.
+/// Everything of an account but the status of the trails.
 struct Survey {
-    population: CollectionItem,
+    counts: Counts,
+    /// The account, and what it has.
+    members: Vec<Member>,
     /// About the password policy, if it is wanted.
     policy: Option<CollectionItem>,
-    /// The trails in scope.
-    known: Vec<Known>,
-    /// About the trails, as far as it is known before their status.
-    trails: Trails,
+    /// The trails in scope, and what is known about them before their status; `None` if no region is wanted.
+    trails: Option<(Vec<Known>, Trails)>,
     /// About the log groups.
     log_groups: Vec<CollectionItem>,
+}
+
+/// What there is to look at.
+#[derive(Default)]
+struct Counts {
+    /// Trails and log groups.
+    all: u64,
+    trails: u64,
+    log_groups: u64,
+    regions: u64,
+    /// Observations that will follow.
+    expected: u64,
+    /// A region was not read.
+    unread: bool,
 }
 
 /// What is known about the trails.
@@ -53,37 +70,93 @@ struct Trails {
 }
 
 impl CloudSession {
-    /// Everything: first what there is to look at, then what was seen, in the order of the controls.
+    /// Everything: first what there is to look at, then what was seen, account by account and in the order of the
+    /// controls.
     pub(super) fn found(&self) -> BoxStream<'_, CollectionItem> {
-        if !self.config.wants_regions() {
-            let policy = self.policy_found();
-            // The password policy is the account's own: nothing is listed, and nothing is in or out of scope.
-            let population = CollectionItem::Population {
-                discovered: None,
-                expected: saturating_u64(policy.iter().count()),
-                text: String::new(),
-                members: vec![Member::new("account", self.caller.account.as_str())],
-                host_totals: Vec::new(),
-            };
-            return stream::iter(std::iter::once(population).chain(policy)).boxed();
-        }
-        stream::once(self.survey())
-            .flat_map(move |survey| {
-                let Survey { population, policy, known, trails, log_groups } = survey;
-                let head = std::iter::once(population).chain(policy);
-                let trails = stream::once(self.inspect_trails(known, trails));
-                stream::iter(head).chain(trails).chain(stream::iter(log_groups))
+        let surveys: Vec<BoxFuture<'_, Survey>> =
+            self.accounts.iter().map(|opened| self.survey(opened).boxed()).collect();
+        let surveys = async move {
+            let mut surveys: Vec<Survey> = stream::iter(surveys).buffered(ACCOUNTS_AT_ONCE).collect().await;
+            (self.population(&mut surveys), surveys)
+        };
+        stream::once(surveys)
+            .flat_map(move |(population, surveys)| {
+                let accounts =
+                    stream::iter(self.accounts.iter().zip(surveys)).flat_map(|(opened, survey)| {
+                        let Survey { policy, trails, log_groups, .. } = survey;
+                        let trails = match (opened, trails) {
+                            (Opened::Account(account), Some((known, trails))) => {
+                                stream::once(account.inspect_trails(known, trails)).boxed()
+                            }
+                            (Opened::Account(_) | Opened::Unread { .. }, _) => stream::empty().boxed(),
+                        };
+                        stream::iter(policy).chain(trails).chain(stream::iter(log_groups))
+                    });
+                stream::iter([population]).chain(accounts)
             })
             .boxed()
     }
 
+    async fn survey(&self, opened: &Opened) -> Survey {
+        match opened {
+            Opened::Account(account) => account.survey().await,
+            Opened::Unread { number, why } => {
+                let missing = Opened::unread(&self.config, number, why);
+                let expected = saturating_u64(missing.len());
+                let counts = Counts { expected, unread: true, ..Counts::default() };
+                let members = vec![Member::new("account", number.as_str())];
+                Survey { counts, members, policy: None, trails: None, log_groups: missing }
+            }
+        }
+    }
+
+    fn population(&self, surveys: &mut [Survey]) -> CollectionItem {
+        let members = surveys.iter_mut().flat_map(|survey| std::mem::take(&mut survey.members)).collect();
+        let sum = |count: fn(&Counts) -> u64| surveys.iter().map(|survey| count(&survey.counts)).sum();
+        let expected = sum(|counts| counts.expected);
+        if !self.config.wants_regions() {
+            // The password policy is the account's own: nothing is listed, and nothing is in or out of scope.
+            return CollectionItem::Population {
+                discovered: None,
+                expected,
+                text: String::new(),
+                members,
+                host_totals: Vec::new(),
+            };
+        }
+        let (trails, groups) = (sum(|counts| counts.trails), sum(|counts| counts.log_groups));
+        let accounts = match self.config.accounts.len() {
+            0 => String::new(),
+            accounts => format!(" of {}", counted(saturating_u64(accounts), "account", "accounts")),
+        };
+        CollectionItem::Population {
+            discovered: Some(sum(|counts| counts.all)),
+            expected,
+            members,
+            host_totals: Vec::new(),
+            text: format!(
+                "{} and {} in scope in {}{accounts}{}",
+                counted(trails, "trail", "trails"),
+                counted(groups, "log group", "log groups"),
+                counted(sum(|counts| counts.regions), "region", "regions"),
+                if surveys.iter().any(|survey| survey.counts.unread) {
+                    ", not all of them readable"
+                } else {
+                    ""
+                },
+            ),
+        }
+    }
+}
+
+impl Account {
     fn policy_found(&self) -> Option<CollectionItem> {
-        let account = self.caller.account.as_str();
+        let account = self.number.as_str();
         let inspection = |seen| Inspection::from(observation(&PASSWORD_POLICY, account, seen));
         Some(CollectionItem::Inspected(match self.first.policy.as_ref()? {
             Ok((Policy::Set(policy), meta)) => {
                 let record = PasswordPolicyRecord { policy: policy.clone() };
-                let seen = Seen::artifact(NAME, "password_policy.json", &record, None, meta);
+                let seen = self.artifact("password_policy.json", &record, meta);
                 inspection(seen).judged(&rules::PASSWORD_POLICY, account, password::judge(policy))
             }
             Ok((Policy::Missing(detail), _)) => {
@@ -94,38 +167,33 @@ impl CloudSession {
     }
 
     async fn survey(&self) -> Survey {
+        let policy = self.policy_found();
+        let mut counts = Counts { expected: saturating_u64(policy.iter().count()), ..Counts::default() };
+        if !self.config.wants_regions() {
+            let members = vec![Member::new("account", self.number.as_str())];
+            return Survey { counts, members, policy, trails: None, log_groups: Vec::new() };
+        }
         let regions = self.all_log_groups().await;
-        let all_trails = saturating_u64(self.trails().len());
         let known = self.trails_in_scope();
         let trails = self.trails_found(&known);
-        let counts = regions.iter().map(RegionGroups::counts);
-        let (groups_in_scope, groups) = counts.fold((0, 0), |(a, b), (c, d)| (a + c, b + d));
-        let unread = self.first.regions.iter().any(|first| first.trails.is_err())
+        for (in_scope, all) in regions.iter().map(RegionGroups::counts) {
+            (counts.log_groups, counts.all) = (counts.log_groups + in_scope, counts.all + all);
+        }
+        counts.all += saturating_u64(self.trails().len());
+        counts.trails = saturating_u64(known.len());
+        counts.regions = saturating_u64(self.first.regions.len());
+        counts.unread = self.first.regions.iter().any(|first| first.trails.is_err())
             || regions.iter().any(|region| region.groups.is_err());
-        let policy = self.policy_found();
         let members = self.members(&regions);
         let log_groups = self.log_groups_found(regions);
-        let looks = policy.iter().chain(&log_groups).filter(|item| item.is_inspection()).count();
-        let population = CollectionItem::Population {
-            discovered: Some(all_trails + groups),
-            members,
-            host_totals: Vec::new(),
-            // All trails are one inspection.
-            expected: saturating_u64(looks) + 1,
-            text: format!(
-                "{} and {} in scope in {}{}",
-                counted(saturating_u64(known.len()), "trail", "trails"),
-                counted(groups_in_scope, "log group", "log groups"),
-                counted(saturating_u64(self.first.regions.len()), "region", "regions"),
-                if unread { ", not all of them readable" } else { "" },
-            ),
-        };
-        Survey { population, policy, known, trails, log_groups }
+        // All trails are one inspection.
+        counts.expected += saturating_u64(log_groups.iter().filter(|item| item.is_inspection()).count()) + 1;
+        Survey { counts, members, policy, trails: Some((known, trails)), log_groups }
     }
 
     /// The account, its regions, and what they show.
     fn members(&self, regions: &[RegionGroups]) -> Vec<Member> {
-        let account = self.caller.account.as_str();
+        let account = self.number.as_str();
         let mut members = vec![Member::new("account", account)];
         members.extend(
             self.first
@@ -150,7 +218,7 @@ impl CloudSession {
     }
 
     fn is_in_scope(&self, known: &Known) -> bool {
-        let entries = &self.config.trails;
+        let entries = &self.extent.trails;
         entries.is_empty() || entries.iter().any(|entry| known.is_meant_by(entry))
     }
 
@@ -161,7 +229,7 @@ impl CloudSession {
 
     /// `audit_trails.json`, what could not be read, and what was not found.
     fn trails_found(&self, known: &[Known]) -> Trails {
-        let account = &self.caller.account;
+        let account = &self.number;
         let regions = &self.first.regions;
         let read: Vec<(&Region, &Meta)> = regions
             .iter()
@@ -188,7 +256,7 @@ impl CloudSession {
         let Some((_, meta)) = read.first() else { return trails };
         if not_read.is_empty() {
             let is_found = |entry: &&String| known.iter().any(|known| known.is_meant_by(entry));
-            for entry in self.config.trails.iter().filter(|entry| !is_found(entry)) {
+            for entry in self.extent.trails.iter().filter(|entry| !is_found(entry)) {
                 let text = format!("the trail {entry} was not found in {}", self.regions_in_words());
                 observations.push(observation(&AUDIT_TRAILS, account, Seen::Failed(not_found(text))));
                 facts.unread.push((format!("the trail {entry}"), &reason::NOT_FOUND));
@@ -196,11 +264,11 @@ impl CloudSession {
         }
         let record = AuditTrailsRecord {
             trail_list: known.iter().map(|known| known.trail.clone()).collect::<Vec<Trail>>(),
-            scope: self.config.trails.clone(),
+            scope: self.extent.trails.clone(),
             regions_read: read.iter().map(|(region, _)| region.to_string()).collect(),
             regions_not_read: not_read,
         };
-        let seen = Seen::artifact(NAME, "audit_trails.json", &record, None, meta);
+        let seen = self.artifact("audit_trails.json", &record, meta);
         observations.insert(0, observation(&AUDIT_TRAILS, account, seen));
         trails
     }
@@ -224,10 +292,11 @@ impl CloudSession {
                 records: Criterion::Met(String::new()),
             };
             observations.push(self.inspect_status(known, &stem, status, &mut of_trail));
-            observations.extend(selectors.map(|look| inspect_selectors(known, &stem, look, &mut of_trail)));
+            observations
+                .extend(selectors.map(|look| self.inspect_selectors(known, &stem, look, &mut of_trail)));
             facts.trails.push(of_trail);
         }
-        let account = self.caller.account.as_str();
+        let account = self.number.as_str();
         CollectionItem::Inspected(Inspection::of(observations).judged(&AUDIT_TRAIL, account, facts.judge()))
     }
 
@@ -243,7 +312,9 @@ impl CloudSession {
 
     /// Whom to ask about a trail.
     fn at_home<T>(&self, known: &Known, action: &Action<T>) -> Result<(Arc<Host>, TrailHome), Unread> {
-        let place = known.place().map_err(|text| Unread::Failed(host_error(not_asked(action, &text))))?;
+        let place = known
+            .place()
+            .map_err(|text| Unread::Failed(host_error(not_asked(action.permission(), &text))))?;
         match self.hosts.host(Service::CloudTrail, &place.region) {
             Some(host) => Ok((host, place)),
             None => Err(no_address(action, &place.region)),
@@ -272,7 +343,7 @@ impl CloudSession {
                     let text = format!("the latest delivery of the trail {trail} failed: {error}");
                     warnings.push(warning("trail_delivery_failed", text, &subject));
                 }
-                Seen::artifact(NAME, &format!("{stem}_status.json"), &status, None, &meta)
+                self.artifact(&format!("{stem}_status.json"), &status, &meta)
             }
             Err(unread) => unread.seen(),
         };
@@ -284,30 +355,36 @@ impl CloudSession {
         Observation { warnings, ..observation(&TRAIL_STATUS, &subject, seen) }
     }
 
+    /// What the event selectors of a trail show.
+    fn inspect_selectors(
+        &self,
+        known: &Known,
+        stem: &str,
+        look: ReadResult<EventSelectors>,
+        facts: &mut TrailFacts,
+    ) -> Observation {
+        let seen = match look {
+            Ok((selectors, meta)) => {
+                facts.records = selection::of(&selectors);
+                self.artifact(&format!("{stem}_event_selectors.json"), &selectors, &meta)
+            }
+            Err(unread) => unread.seen(),
+        };
+        if let Some(reason) = unread_reason(&seen) {
+            facts.records = Criterion::Open(reason, "event selectors not read".to_string());
+        }
+        observation(&EVENT_SELECTORS, &known.subject(), seen)
+    }
+
+    /// The setting was read: the artifact in the account's place.
+    pub(super) fn artifact(&self, filename: &str, record: &impl Serialize, meta: &Meta) -> Seen {
+        Seen::artifact(NAME, &format!("{}{filename}", self.folder), record, None, meta)
+    }
+
     /// The regions that are looked at.
     pub(super) fn regions_in_words(&self) -> String {
-        self.config.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
+        self.extent.regions.iter().map(Region::as_str).collect::<Vec<_>>().join(", ")
     }
-}
-
-/// What the event selectors of a trail show.
-fn inspect_selectors(
-    known: &Known,
-    stem: &str,
-    look: ReadResult<EventSelectors>,
-    facts: &mut TrailFacts,
-) -> Observation {
-    let seen = match look {
-        Ok((selectors, meta)) => {
-            facts.records = selection::of(&selectors);
-            Seen::artifact(NAME, &format!("{stem}_event_selectors.json"), &selectors, None, &meta)
-        }
-        Err(unread) => unread.seen(),
-    };
-    if let Some(reason) = unread_reason(&seen) {
-        facts.records = Criterion::Open(reason, "event selectors not read".to_string());
-    }
-    observation(&EVENT_SELECTORS, &known.subject(), seen)
 }
 
 /// Why something was not read or cannot be stored; `None` if it is an artifact.
@@ -317,9 +394,4 @@ fn unread_reason(seen: &Seen) -> Option<&'static Reason> {
         Seen::Nothing { reason, .. } | Seen::Denied { reason, .. } => Some(reason),
         Seen::Failed(failed) => Some(failed.reason),
     }
-}
-
-/// Why something is not asked about a trail.
-pub(super) fn not_asked<T>(action: &Action<T>, text: &str) -> String {
-    format!("{}: {text}", action.permission())
 }

@@ -1,16 +1,19 @@
-//! `sources.cloud`: the account at the cloud provider.
+//! `sources.cloud`: the account at the cloud provider, or several.
 
 mod keys;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use url::Url;
 
 pub(crate) use self::keys::KEY;
 use self::keys::{
-    ACCESS_KEY_ID_ENV, CONTROLS, ENDPOINT_URL, EXTERNAL_ID, LOG_GROUPS, MODE, REGION, REGIONS, ROLE_ARN,
-    SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV, TIMEOUT_SECONDS, TRAILS,
+    ACCESS_KEY_ID_ENV, ACCOUNT_EXTERNAL_ID, ACCOUNT_LOG_GROUPS, ACCOUNT_NAME, ACCOUNT_REGIONS,
+    ACCOUNT_ROLE_ARN, ACCOUNT_TRAILS, ACCOUNTS, CONTROLS, ENDPOINT_URL, EXTERNAL_ID, LOG_GROUPS, MODE,
+    REGION, REGIONS, ROLE_ARN, SECRET_ACCESS_KEY_ENV, SECTION, SESSION_DURATION, SESSION_TOKEN_ENV,
+    TIMEOUT_SECONDS, TRAILS,
 };
 use super::endpoint::Region;
 use super::rules;
@@ -19,6 +22,7 @@ use crate::config::controls::{self, controls_of, served_by};
 use crate::framework::Control;
 use crate::rule::Rule;
 use crate::source::Configured;
+use evidence_http::single_line;
 use evidence_settings::declare::{Key, Vocabulary};
 use evidence_settings::decode::{Decoder, Fields, Placed};
 use evidence_settings::format;
@@ -27,6 +31,9 @@ use evidence_settings::secret::quote;
 
 /// The variable that can replace `region`.
 pub(super) const REGION_VARIABLE: &str = "CLOUD_REGION";
+
+/// The longest session of a role that is assumed with another role's credentials, in seconds.
+const CHAINED: u32 = 3_600;
 
 /// The controls this source can serve.
 pub(super) static SERVED: Vocabulary = controls_of(|| served_by(rules::ALL));
@@ -41,18 +48,62 @@ pub struct CloudConfig {
     /// `region`, else the first of `regions`, else what `CLOUD_REGION` says: where the tool asks who it is. `None` if
     /// none of them is there, which the connection test reports.
     pub(super) home: Option<Region>,
-    /// `regions`, else the home alone.
-    pub(super) regions: Vec<Region>,
-    /// `trails`: names or ARNs; empty for all.
-    pub(super) trails: Vec<String>,
-    /// `log_groups`: names, or beginnings of names with `*`; empty for all.
-    pub(super) log_groups: Vec<String>,
+    /// What is looked at, unless an account says otherwise.
+    pub(super) extent: Extent,
+    /// `accounts`: what is read instead of the account of the credentials; empty for that one.
+    pub(super) accounts: Vec<AccountConfig>,
     /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
     pub(super) rules: Vec<&'static Rule>,
     /// `timeout_seconds` of one request.
     pub(super) timeout: Duration,
     /// `endpoint_url`: one address for all services.
     pub(super) endpoint_url: Option<Url>,
+}
+
+/// What is looked at in an account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Extent {
+    /// `regions`, else the home alone.
+    pub(super) regions: Vec<Region>,
+    /// `trails`: names or ARNs; empty for all.
+    pub(super) trails: Vec<String>,
+    /// `log_groups`: names, or beginnings of names with `*`; empty for all.
+    pub(super) log_groups: Vec<String>,
+}
+
+impl Extent {
+    /// The same by the names of the configuration.
+    pub(super) fn settings(&self) -> [(&'static str, Value); 3] {
+        let regions: Vec<String> = self.regions.iter().map(ToString::to_string).collect();
+        [
+            ("regions", regions.into()),
+            ("trails", self.trails.clone().into()),
+            ("log_groups", self.log_groups.clone().into()),
+        ]
+    }
+}
+
+/// One of `accounts`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AccountConfig {
+    /// `role_arn`, `external_id`, and the `session_duration` of the source.
+    pub(super) role: AssumedRole,
+    /// The account of the role: 12 digits.
+    pub(super) number: String,
+    /// `name`
+    pub(super) name: Option<String>,
+    /// `regions`, `trails`, `log_groups`, else those of the source.
+    pub(super) extent: Extent,
+}
+
+impl AccountConfig {
+    /// The account as messages call it.
+    pub(super) fn shown(&self) -> String {
+        match &self.name {
+            Some(name) => format!("account {} ({})", self.number, single_line(name)),
+            None => format!("account {}", self.number),
+        }
+    }
 }
 
 /// A role to assume.
@@ -88,7 +139,8 @@ pub(super) fn decode(
     controls: Option<&[&'static Control]>,
 ) -> Option<Arc<dyn Configured>> {
     let mode = decoder.text(fields, &MODE);
-    let role = role(decoder, fields, mode.as_ref().map(|mode| mode.value.as_str()));
+    let duration: Option<u32> = decoder.integer(fields, &SESSION_DURATION);
+    let role = role(decoder, fields, mode.as_ref().map(|mode| mode.value.as_str()), duration);
     let endpoint_url = decoder.text(fields, &ENDPOINT_URL);
     let bad_url = endpoint_url.is_none() && fields.has(&ENDPOINT_URL);
     let endpoint_url = endpoint_url.and_then(|text| format::url(&text.value).ok());
@@ -100,6 +152,18 @@ pub(super) fn decode(
     let access_key_id = decoder.text(fields, &ACCESS_KEY_ID_ENV);
     let secret_access_key = decoder.text(fields, &SECRET_ACCESS_KEY_ENV);
     let session_token = decoder.text(fields, &SESSION_TOKEN_ENV);
+    let chained = mode.as_ref().is_some_and(|mode| mode.value == "assume_role");
+    // The provider gives credentials by way of a role's own for an hour at most.
+    let duration = duration.map(|seconds| if chained { seconds.min(CHAINED) } else { seconds });
+    let (home, regions) = places.clone().unwrap_or_default();
+    let all = Extent {
+        regions,
+        trails: trails.clone().unwrap_or_default(),
+        log_groups: log_groups.clone().unwrap_or_default(),
+    };
+    let has_address = endpoint_url.is_some() || bad_url;
+    let source = Source { home: home.as_ref(), extent: &all, has_address, duration };
+    let accounts = accounts(decoder, fields, &source);
     if bad_url {
         return None;
     }
@@ -113,9 +177,8 @@ pub(super) fn decode(
             session_token: session_token?.value,
         },
         home,
-        regions,
-        trails: trails?,
-        log_groups: log_groups?,
+        extent: Extent { regions, trails: trails?, log_groups: log_groups? },
+        accounts: accounts?,
         rules: rules?,
         timeout: timeout?,
         endpoint_url,
@@ -123,7 +186,12 @@ pub(super) fn decode(
 }
 
 /// What belongs to `mode: assume_role` is there with it and only with it. The outer `None`: something is wrong.
-fn role(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> Option<Option<AssumedRole>> {
+fn role(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    mode: Option<&str>,
+    duration: Option<u32>,
+) -> Option<Option<AssumedRole>> {
     let arn = decoder.text(fields, &ROLE_ARN);
     let external_id = decoder.text(fields, &EXTERNAL_ID);
     // Where a text that has no meaning stands; what is not one is complained of already.
@@ -131,7 +199,6 @@ fn role(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> O
     let arn = arn.and_then(|arn| good(decoder, arn, scope::check_role));
     let bad_id = external_id.is_none() && fields.has(&EXTERNAL_ID);
     let external_id = external_id.map(|id| good(decoder, id, check_external_id));
-    let duration = decoder.integer(fields, &SESSION_DURATION);
     match mode {
         Some("assume_role") if !fields.has(&ROLE_ARN) => {
             let complaint = Complaint::new("`mode: assume_role` needs `role_arn`")
@@ -150,7 +217,9 @@ fn role(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> O
             let mut alone = true;
             let places = places.into_iter().chain([None]);
             for (key, place) in [&ROLE_ARN, &EXTERNAL_ID, &SESSION_DURATION].into_iter().zip(places) {
-                if fields.has(key) {
+                // With `accounts` it is the duration of their roles.
+                let is_for_accounts = std::ptr::eq(key, &SESSION_DURATION) && fields.has(&ACCOUNTS);
+                if fields.has(key) && !is_for_accounts {
                     alone = false;
                     let complaint = Complaint::new(format!("`{}` has no meaning with `mode: env`", key.name))
                         .help("write `mode: assume_role`, or remove the key");
@@ -164,6 +233,105 @@ fn role(decoder: &mut Decoder<'_, '_>, fields: &Fields, mode: Option<&str>) -> O
     }
 }
 
+/// What the accounts of a source have in common.
+struct Source<'a> {
+    home: Option<&'a Region>,
+    extent: &'a Extent,
+    has_address: bool,
+    /// How long the credentials of the accounts' roles last, if that is good.
+    duration: Option<u32>,
+}
+
+/// The accounts that are listed, each once.
+fn accounts(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    source: &Source<'_>,
+) -> Option<Vec<AccountConfig>> {
+    let mut accounts: Vec<AccountConfig> = Vec::new();
+    let mut all_good = true;
+    for section in decoder.sections(fields, &ACCOUNTS)? {
+        let Some(account) = account(decoder, &section, source) else {
+            all_good = false;
+            continue;
+        };
+        if accounts.iter().any(|other| other.number == account.number) {
+            all_good = false;
+            let complaint = Complaint::new(format!("the account {} is listed twice", account.number))
+                .help("remove one of them: an account is read with one role");
+            decoder.problems.add(section.place(), section.path(), complaint);
+            continue;
+        }
+        accounts.push(account);
+    }
+    all_good.then_some(accounts)
+}
+
+fn account(decoder: &mut Decoder<'_, '_>, fields: &Fields, source: &Source<'_>) -> Option<AccountConfig> {
+    let arn = decoder.text(fields, &ACCOUNT_ROLE_ARN);
+    let arn = arn.and_then(|arn| good(decoder, arn, scope::check_role));
+    let external_id = optional(decoder, fields, &ACCOUNT_EXTERNAL_ID, check_external_id);
+    let name = optional(decoder, fields, &ACCOUNT_NAME, |_| Ok(()));
+    let regions = match decoder.list(fields, &ACCOUNT_REGIONS) {
+        Some(texts) => {
+            let mut first = source.home.cloned();
+            let read = texts.iter().map(|text| listed_region(decoder, text, source.has_address, &mut first));
+            // Each is read before any is asked for, so that all their problems are found.
+            let read: Vec<_> = read.collect();
+            read.into_iter().collect()
+        }
+        None if fields.has(&ACCOUNT_REGIONS) => None,
+        None => Some(source.extent.regions.clone()),
+    };
+    let own = |decoder: &mut Decoder<'_, '_>, key, check, others: &[String]| match fields.has(key) {
+        true => checked(decoder, fields, key, check),
+        false => Some(others.to_vec()),
+    };
+    let trails = own(decoder, &ACCOUNT_TRAILS, scope::check_trail, &source.extent.trails);
+    let log_groups = own(decoder, &ACCOUNT_LOG_GROUPS, scope::check_log_group, &source.extent.log_groups);
+    let (arn, external_id) = (arn?, external_id?);
+    let number = scope::role_account(&arn)?.to_string();
+    Some(AccountConfig {
+        role: AssumedRole { arn, external_id, duration: source.duration? },
+        number,
+        name: name?,
+        extent: Extent { regions: regions?, trails: trails?, log_groups: log_groups? },
+    })
+}
+
+/// A text that keeps a rule of this source, if it is there. The outer `None`: it is wrong.
+fn optional(
+    decoder: &mut Decoder<'_, '_>,
+    fields: &Fields,
+    key: &'static Key,
+    check: fn(&str) -> Result<(), Complaint>,
+) -> Option<Option<String>> {
+    match decoder.text(fields, key) {
+        Some(text) => good(decoder, text, check).map(Some),
+        None if fields.has(key) => None,
+        None => Some(None),
+    }
+}
+
+/// A region of a list. `first` is one that was read before, which must be of the same partition.
+fn listed_region(
+    decoder: &mut Decoder<'_, '_>,
+    text: &Placed<String>,
+    has_address: bool,
+    first: &mut Option<Region>,
+) -> Option<Region> {
+    match region(&text.value, has_address, first) {
+        Ok(region) => {
+            first.get_or_insert_with(|| region.clone());
+            Some(region)
+        }
+        Err(complaint) => {
+            decoder.problems.add(text.place.clone(), text.path.clone(), complaint);
+            None
+        }
+    }
+}
+
 /// The home region and the regions that are read. Without any, home is `None` and nothing is read.
 fn places(
     decoder: &mut Decoder<'_, '_>,
@@ -174,19 +342,11 @@ fn places(
     let listed = decoder.list(fields, &REGIONS);
     let mut all_good = (own.is_some() || !fields.has(&REGION)) && (listed.is_some() || !fields.has(&REGIONS));
     let mut first: Option<Region> = None;
-    let mut read =
-        |decoder: &mut Decoder<'_, '_>, text: &Placed<String>| match region(&text.value, has_address, &first)
-        {
-            Ok(region) => {
-                first.get_or_insert_with(|| region.clone());
-                Some(region)
-            }
-            Err(complaint) => {
-                decoder.problems.add(text.place.clone(), text.path.clone(), complaint);
-                all_good = false;
-                None
-            }
-        };
+    let mut read = |decoder: &mut Decoder<'_, '_>, text: &Placed<String>| {
+        let region = listed_region(decoder, text, has_address, &mut first);
+        all_good &= region.is_some();
+        region
+    };
     let home = own.as_ref().and_then(|text| read(decoder, text));
     let mut regions: Vec<Region> = listed.iter().flatten().filter_map(|text| read(decoder, text)).collect();
     if !all_good {

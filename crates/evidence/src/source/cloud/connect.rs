@@ -1,50 +1,38 @@
 //! The connection test: are there credentials, does the provider know them, who are they, and what may they see?
 //!
 //! Who they are is asked first, so that wrong credentials are one clear error. Then everything is asked that needs no
-//! other answer; these answers are the evidence, and nothing is asked twice.
+//! other answer, of every account that is listed; these answers are the evidence, and nothing is asked twice.
 
 use std::sync::Arc;
 
 use evidence_bundle::document::Warning;
-use futures_util::future::{join, join_all};
+use futures_util::future::{BoxFuture, join, join_all};
+use futures_util::stream;
+use futures_util::{FutureExt as _, StreamExt as _};
 
+use super::account::{ACCOUNTS_AT_ONCE, Account, FirstAnswers, Opened, RegionFirst};
 use super::answer::is_unknown_key;
 use super::api::Hosts;
 use super::calls::{
     ASSUME_ROLE, Action, DESCRIBE_LOG_GROUPS, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY,
     GET_CALLER_IDENTITY,
 };
-use super::config::{AssumedRole, CloudConfig, REGION_VARIABLE};
+use super::config::{AccountConfig, AssumedRole, CloudConfig, Extent, REGION_VARIABLE};
 use super::endpoint::{Region, Service};
 use super::found::host_error;
-use super::look::{self, Policy, ReadResult, Unread, words};
-use super::record::Trail;
+use super::look::{self, ReadResult, Unread, words};
 use super::rules;
-use super::rules::reason::REGION_NOT_ENABLED;
+use super::rules::reason::{REGION_NOT_ENABLED, ROLE_NOT_ASSUMED};
 use super::scope::common_beginning;
 use super::sign::{CredentialError, Credentials};
 use super::wire::{Caller, LogGroupPage};
 use super::{CloudSession, NAME};
 use crate::env::Env;
+use crate::observation::Failed;
+use crate::rule::reason;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure};
-
-/// What the connection test has seen already.
-pub(super) struct FirstAnswers {
-    /// The password policy, if CC6.1 is collected.
-    pub(super) policy: Option<ReadResult<Policy>>,
-    /// What each region shows, if CC7.2 is collected.
-    pub(super) regions: Vec<RegionFirst>,
-}
-
-/// What one region shows.
-pub(super) struct RegionFirst {
-    pub(super) region: Region,
-    pub(super) trails: ReadResult<Vec<Trail>>,
-    /// The first page.
-    pub(super) groups: ReadResult<LogGroupPage>,
-}
 
 /// The credentials of the configured variables.
 pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials, ConnectError> {
@@ -87,21 +75,91 @@ pub(super) async fn connect(
         )
     })?;
     let test = Test { config: &config, temporary: credentials.is_temporary() && !credentials.has_token() };
-    let mut hosts = Hosts::new(&config, &home, credentials, surroundings).map_err(|text| ConnectError {
+    let own = Hosts::new(&config, &home, credentials, surroundings).map_err(|text| ConnectError {
         kind: ConnectErrorKind::Configuration,
         ..connection(text, Vec::new())
     })?;
-    if let Some(role) = &config.role {
-        let assumed = test.assume(&hosts, role).await;
-        let credentials = assumed.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
-        surroundings.screen.learn(credentials.secrets());
-        hosts = hosts.with(credentials);
-    }
+    let hosts = match &config.role {
+        Some(role) => test.assume(&own, role, surroundings).await,
+        None => Ok(own),
+    };
+    let hosts = hosts?;
     let caller = test.caller(&hosts).await;
     let caller = caller.map_err(|error| error.after(hosts.requests(), hosts.retries()))?;
-    let first = first(&config, &hosts, &home).await;
-    let warnings = warnings(&caller, &first, &hosts);
-    Ok(CloudSession { config, hosts: Arc::new(hosts), caller, first, warnings })
+    let (config, hosts) = (Arc::new(config), Arc::new(hosts));
+    let accounts = if config.accounts.is_empty() {
+        let first = first(&config, &config.extent, &hosts, &home).await;
+        let (number, folder, label) = (caller.account.clone(), String::new(), String::new());
+        let (extent, hosts) = (config.extent.clone(), Arc::clone(&hosts));
+        vec![Opened::Account(Account {
+            config: Arc::clone(&config),
+            extent,
+            hosts,
+            number,
+            folder,
+            label,
+            first,
+        })]
+    } else {
+        let opened = config.accounts.iter();
+        let opened = opened.map(|account| open(&config, account, &hosts, &home, surroundings).boxed());
+        let opened: Vec<BoxFuture<'_, Opened>> = opened.collect();
+        stream::iter(opened).buffered(ACCOUNTS_AT_ONCE).collect().await
+    };
+    let mut warnings: Vec<Warning> = skewed(&hosts, &caller.account).into_iter().collect();
+    for opened in &accounts {
+        if let Opened::Account(account) = opened {
+            account.warn(&mut warnings);
+        }
+    }
+    Ok(CloudSession { config, hosts, caller, accounts, warnings })
+}
+
+/// Assumes the role of an account and asks what needs no other answer. What goes wrong there is the account's own.
+async fn open(
+    config: &Arc<CloudConfig>,
+    account: &AccountConfig,
+    hosts: &Hosts,
+    home: &Region,
+    surroundings: &Surroundings,
+) -> Opened {
+    match hosts.assume(&account.role, surroundings).await {
+        Ok(hosts) => {
+            let first = first(config, &account.extent, &hosts, home).await;
+            Opened::Account(Account {
+                config: Arc::clone(config),
+                extent: account.extent.clone(),
+                hosts: Arc::new(hosts),
+                number: account.number.clone(),
+                folder: format!("{}/", account.number),
+                label: format!("{}: ", account.shown()),
+                first,
+            })
+        }
+        Err(error) => Opened::Unread { number: account.number.clone(), why: not_opened(account, error) },
+    }
+}
+
+/// Why an account cannot be read.
+fn not_opened(account: &AccountConfig, error: CallError) -> Failed {
+    let what = format!("{}: {} of {}", account.shown(), ASSUME_ROLE.permission(), account.role.arn);
+    match error {
+        CallError::Refused(refused) => Failed {
+            reason: match refused.class {
+                Class::Forbidden(RefusalCause::Intermediary) => &reason::HOST_ERROR,
+                _ => &ROLE_NOT_ASSUMED,
+            },
+            message: format!("{what} is refused: {} (HTTP {})", words(&refused), refused.meta.status),
+            status: Some(refused.meta.status),
+            request_id: refused.meta.request_id,
+        },
+        CallError::Failed(failure) => Failed {
+            reason: &reason::HOST_ERROR,
+            message: format!("{what}: {failure}"),
+            status: failure.status,
+            request_id: failure.request_id,
+        },
+    }
 }
 
 /// What is known when an error is explained.
@@ -112,12 +170,18 @@ struct Test<'a> {
 }
 
 impl Test<'_> {
-    async fn assume(&self, hosts: &Hosts, role: &AssumedRole) -> Result<Credentials, ConnectError> {
-        match hosts.sts().assume_role(role).await {
-            Ok(answered) => Ok(answered.value),
-            Err(CallError::Refused(refused)) => Err(self.refused(&ASSUME_ROLE, &refused, false)),
-            Err(CallError::Failed(failure)) => Err(self.failed(hosts, &ASSUME_ROLE, &failure)),
-        }
+    async fn assume(
+        &self,
+        own: &Hosts,
+        role: &AssumedRole,
+        surroundings: &Surroundings,
+    ) -> Result<Hosts, ConnectError> {
+        let error = match own.assume(role, surroundings).await {
+            Ok(hosts) => return Ok(hosts),
+            Err(CallError::Refused(refused)) => self.refused(&ASSUME_ROLE, &refused, false),
+            Err(CallError::Failed(failure)) => self.failed(own, &ASSUME_ROLE, &failure),
+        };
+        Err(error.after(own.requests(), own.retries()))
     }
 
     async fn caller(&self, hosts: &Hosts) -> Result<Caller, ConnectError> {
@@ -237,7 +301,7 @@ impl Test<'_> {
 }
 
 /// Asks all that needs no other answer, every region side by side.
-async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> FirstAnswers {
+async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Region) -> FirstAnswers {
     let policy = async {
         if !config.wants(&rules::PASSWORD_POLICY) {
             return None;
@@ -247,7 +311,7 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> FirstAnswe
             None => Err(no_address(&GET_ACCOUNT_PASSWORD_POLICY, home)),
         })
     };
-    let regions: &[Region] = if config.wants_regions() { &config.regions } else { &[] };
+    let regions: &[Region] = if config.wants_regions() { &extent.regions } else { &[] };
     let regions = join_all(regions.iter().map(|region| async move {
         let trails = async {
             match hosts.host(Service::CloudTrail, region) {
@@ -255,7 +319,7 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> FirstAnswe
                 None => Err(no_address(&DESCRIBE_TRAILS, region)),
             }
         };
-        let groups = log_group_page(config, hosts, region, None);
+        let groups = log_group_page(extent, hosts, region, None);
         let (trails, groups) = join(trails, groups).await;
         RegionFirst { region: region.clone(), trails, groups }
     }));
@@ -265,12 +329,12 @@ async fn first(config: &CloudConfig, hosts: &Hosts, home: &Region) -> FirstAnswe
 
 /// A page of a region's log groups: the first, or the one that `token` names.
 pub(super) async fn log_group_page(
-    config: &CloudConfig,
+    extent: &Extent,
     hosts: &Hosts,
     region: &Region,
     token: Option<&str>,
 ) -> ReadResult<LogGroupPage> {
-    let beginning = common_beginning(&config.log_groups);
+    let beginning = common_beginning(&extent.log_groups);
     match hosts.host(Service::Logs, region) {
         Some(host) => look::of(&DESCRIBE_LOG_GROUPS, Some(region), host.log_groups(beginning, token).await),
         None => Err(no_address(&DESCRIBE_LOG_GROUPS, region)),
@@ -283,30 +347,33 @@ pub(super) fn no_address<T>(action: &Action<T>, region: &Region) -> Unread {
     Unread::Failed(host_error(text))
 }
 
-/// What these credentials will not show, and what is lost by it.
-fn warnings(caller: &Caller, first: &FirstAnswers, hosts: &Hosts) -> Vec<Warning> {
-    let mut warnings = Vec::new();
+/// That this machine's clock is wrong, if it is.
+fn skewed(hosts: &Hosts, account: &str) -> Option<Warning> {
     let skew = hosts.skew();
-    if skew != 0 {
-        let side = if skew > 0 { "behind" } else { "ahead of" };
-        let text = format!(
-            "this machine's clock is {} s {side} the provider's: requests are signed with the provider's time; \
-             times in this bundle are this machine's",
-            skew.unsigned_abs()
-        );
-        warnings.push(warning("clock_skewed", text, &caller.account));
+    let side = if skew > 0 { "behind" } else { "ahead of" };
+    let text = format!(
+        "this machine's clock is {} s {side} the provider's: requests are signed with the provider's time; times in \
+         this bundle are this machine's",
+        skew.unsigned_abs()
+    );
+    (skew != 0).then(|| warning("clock_skewed", text, account))
+}
+
+impl Account {
+    /// What the credentials will not show, and what is lost by it.
+    fn warn(&self, warnings: &mut Vec<Warning>) {
+        let account = &self.number;
+        if let Some(policy) = &self.first.policy {
+            warnings.extend(denied(policy, "the password policy will be not verifiable", account));
+        }
+        for RegionFirst { region, trails, groups } in &self.first.regions {
+            let subject = format!("{account}/{region}");
+            // Not more than that: another region may show the trail that passes.
+            warnings.extend(denied(trails, &format!("the trails of {region} are not known"), &subject));
+            let lost = format!("the retention of the log groups in {region} will be not verifiable");
+            warnings.extend(denied(groups, &lost, &subject));
+        }
     }
-    if let Some(policy) = &first.policy {
-        warnings.extend(denied(policy, "the password policy will be not verifiable", &caller.account));
-    }
-    for RegionFirst { region, trails, groups } in &first.regions {
-        let subject = format!("{}/{region}", caller.account);
-        // Not more than that: another region may show the trail that passes.
-        warnings.extend(denied(trails, &format!("the trails of {region} are not known"), &subject));
-        let lost = format!("the retention of the log groups in {region} will be not verifiable");
-        warnings.extend(denied(groups, &lost, &subject));
-    }
-    warnings
 }
 
 /// `lost` is what that means for the checks.

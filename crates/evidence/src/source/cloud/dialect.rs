@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::answer::{self, BodyForm, ErrorDocument};
 use super::endpoint::ServiceEndpoint;
-use super::sign::Credentials;
+use super::login::Login;
 use evidence_http::quota::QuotaReading;
 use evidence_http::retry::{Class, http_date, retry_after_seconds};
 use evidence_http::{Answer, Dialect, Meaning, Request};
@@ -57,16 +57,15 @@ fn signed_with(answer: &Answer<'_>) -> Option<i64> {
 }
 
 /// One service at one place, with the credentials that are used there.
-#[derive(Debug)]
 pub(super) struct CloudDialect {
-    pub(super) credentials: Credentials,
+    pub(super) login: Arc<Login>,
     pub(super) endpoint: ServiceEndpoint,
     pub(super) skew: Arc<Skew>,
 }
 
 impl Dialect for CloudDialect {
     fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String> {
-        self.credentials.sign(request, &self.endpoint, time(now, self.skew.seconds()))
+        self.login.credentials().sign(request, &self.endpoint, time(now, self.skew.seconds()))
     }
 
     fn understand(&self, answer: &Answer<'_>) -> Meaning {
@@ -114,6 +113,7 @@ impl Dialect for CloudDialect {
 mod tests {
     use super::*;
     use crate::source::cloud::endpoint::{Region, Service};
+    use crate::source::cloud::sign::Credentials;
     use evidence_http::retry::RefusalCause;
     use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
@@ -121,7 +121,7 @@ mod tests {
         let endpoint =
             ServiceEndpoint::new(Service::Iam, &Region::new("eu-central-1").unwrap(), None).unwrap();
         let credentials = Credentials::new("AKIDEXAMPLE", "not-a-real-secret", None).unwrap();
-        CloudDialect { credentials, endpoint, skew: Arc::default() }
+        CloudDialect { login: Arc::new(Login::new(credentials, None)), endpoint, skew: Arc::default() }
     }
 
     fn understand(

@@ -29,3 +29,8 @@ pub(super) fn not_found(message: String) -> Failed {
 fn failed(reason: &'static Reason, message: String) -> Failed {
     Failed { reason, message: single_line(&message), status: None, request_id: None }
 }
+
+/// Why a call is not made, by the permission it needs.
+pub(super) fn not_asked(permission: &str, text: &str) -> String {
+    format!("{permission}: {text}")
+}

@@ -8,18 +8,18 @@ use std::collections::{HashMap, HashSet};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 
-use super::NAME;
+use super::account::{Account, RegionFirst};
 use super::artifact::LOG_GROUPS;
 use super::calls::DESCRIBE_LOG_GROUPS;
-use super::connect::{RegionFirst, log_group_page};
+use super::connect::log_group_page;
 use super::endpoint::Region;
 use super::found::{host_error, not_found, observation, unread};
 use super::look::{ReadResult, Unread};
 use super::record::{LogGroup, LogGroupsRecord, NotRead, RegionLogGroups};
 use super::rules::LOG_RETENTION;
 use super::rules::retention::Retention;
+use super::scope;
 use super::wire::LogGroupPage;
-use super::{CloudSession, scope};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Seen};
 use crate::report::format::thousands;
@@ -72,12 +72,12 @@ impl RegionGroups {
     }
 }
 
-impl CloudSession {
+impl Account {
     /// `log_groups.json`, what each region shows, what could not be read, and what was not found.
     pub(super) fn log_groups_found(&self, regions: Vec<RegionGroups>) -> Vec<CollectionItem> {
-        let account = &self.caller.account;
+        let account = &self.number;
         let mut record = LogGroupsRecord {
-            scope: self.config.log_groups.clone(),
+            scope: self.extent.log_groups.clone(),
             regions_read: vec![],
             regions_not_read: vec![],
         };
@@ -98,7 +98,7 @@ impl CloudSession {
             }
         }
         if missing.is_empty() {
-            for entry in self.config.log_groups.iter().filter(|entry| !is_in(entry, &record)) {
+            for entry in self.extent.log_groups.iter().filter(|entry| !is_in(entry, &record)) {
                 let what =
                     if entry.ends_with('*') { "no log group begins with" } else { "there is no log group" };
                 let text = format!("{what} {} in {}", entry.trim_end_matches('*'), self.regions_in_words());
@@ -106,7 +106,7 @@ impl CloudSession {
             }
         }
         let read = request.map(|meta| {
-            let seen = Seen::artifact(NAME, "log_groups.json", &record, None, &meta);
+            let seen = self.artifact("log_groups.json", &record, &meta);
             let inspection = Inspection::from(observation(&LOG_GROUPS, account, seen));
             CollectionItem::Inspected(shown.into_iter().fold(inspection, |inspection, (subject, facts)| {
                 inspection.judged(&LOG_RETENTION, subject, facts.judge())
@@ -124,7 +124,7 @@ impl CloudSession {
         let mut listed = Listed::default();
         let listing = self.listing(first, &mut listed).await;
         let pages = listed.pages;
-        let groups = listing.map(|meta| (listed.finish(&self.config.log_groups), meta));
+        let groups = listing.map(|meta| (listed.finish(&self.extent.log_groups), meta));
         RegionGroups { region: first.region.clone(), groups, pages }
     }
 
@@ -140,7 +140,7 @@ impl CloudSession {
         let mut next = listed.add(page).map_err(problem)?;
         while let Some(token) = next {
             listed.pages += 1;
-            let (page, _) = log_group_page(&self.config, &self.hosts, region, Some(&token)).await?;
+            let (page, _) = log_group_page(&self.extent, &self.hosts, region, Some(&token)).await?;
             next = listed.add(page).map_err(problem)?;
         }
         Ok(meta)

@@ -1,13 +1,14 @@
 //! The cloud provider: the account's password policy, its audit trails, and how long its logs are kept.
 //!
 //! `config` is its section of the configuration, `endpoint` where the services are, `sign` the credentials, `dialect` how
-//! the provider is spoken to, `calls` what it is asked, `wire`, `xml` and `answer` how answers are read, `api` makes the
+//! the provider is spoken to, `login` with which credentials, `account` one of its accounts, `calls` what it is asked, `wire`, `xml` and `answer` how answers are read, `api` makes the
 //! calls, `look` is what the answers mean, `scope` and `trails` which of them count, `record` the artifacts, `rules` what they must show, `connect` the
 //! connection test, `collect` and `log_groups` the collection. This file is the source as the rest of the tool sees it.
 //!
 //! It only gets and describes: it never changes anything in the account, and never reads an event, a log line or what
 //! lies in a bucket.
 
+mod account;
 mod answer;
 mod api;
 mod artifact;
@@ -19,6 +20,7 @@ mod dialect;
 mod endpoint;
 mod found;
 mod log_groups;
+mod login;
 mod look;
 mod record;
 pub mod rules;
@@ -37,11 +39,10 @@ use futures_util::stream::BoxStream;
 use serde_json::Value;
 use url::Url;
 
+use self::account::Opened;
 use self::api::Hosts;
-use self::config::CloudConfig;
-use self::connect::FirstAnswers;
+use self::config::{AccountConfig, CloudConfig};
 use self::endpoint::{Service, ServiceEndpoint};
-use self::look::{Policy, ReadResult, Unread};
 use self::wire::Caller;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
@@ -70,14 +71,6 @@ const ESTIMATED_FIXED_BYTES: u64 = 3_000;
 /// Typical bytes of one log group, compressed.
 const ESTIMATED_LOG_GROUP_BYTES: u64 = 15;
 
-/// What failed, in words; what is denied is a warning of the connection test.
-fn failed<T>(look: &ReadResult<T>) -> Option<String> {
-    match look {
-        Err(Unread::Failed(failed)) => Some(failed.message.clone()),
-        Ok(_) | Err(Unread::Denied { .. }) => None,
-    }
-}
-
 impl Configured for CloudConfig {
     fn kind(&self) -> &'static SourceKind {
         &KIND
@@ -88,14 +81,20 @@ impl Configured for CloudConfig {
     }
 
     fn settings(&self, _env: &Env) -> Vec<(&'static str, Value)> {
-        let regions: Vec<String> = self.regions.iter().map(ToString::to_string).collect();
+        let account = |account: &AccountConfig| {
+            let own = [("role_arn", account.role.arn.as_str().into())];
+            let all = own.into_iter().chain(account.extent.settings());
+            Value::Object(all.map(|(name, value)| (name.to_string(), value)).collect())
+        };
         let role = self.role.as_ref().map(|role| role.arn.clone());
-        vec![
-            ("regions", regions.into()),
-            ("role_arn", role.into()),
-            ("trails", self.trails.clone().into()),
-            ("log_groups", self.log_groups.clone().into()),
-        ]
+        let mut settings = vec![("role_arn", role.into())];
+        // Where accounts are named, each has its own.
+        if self.accounts.is_empty() {
+            settings.extend(self.extent.settings());
+        } else {
+            settings.push(("accounts", self.accounts.iter().map(account).collect()));
+        }
+        settings
     }
 
     fn credentials(&self, env: &Env) -> Result<Vec<String>, ConnectError> {
@@ -118,10 +117,12 @@ impl Configured for CloudConfig {
     }
 
     fn hosts(&self, _env: &Env) -> Vec<Url> {
-        let CloudConfig { home, regions, endpoint_url, .. } = self;
+        let CloudConfig { home, extent, accounts, endpoint_url, .. } = self;
+        let of_accounts = || accounts.iter().flat_map(|account| &account.extent.regions);
         let at = |service| {
             home.iter()
-                .chain(regions)
+                .chain(&extent.regions)
+                .chain(of_accounts())
                 .filter_map(move |region| ServiceEndpoint::new(service, region, endpoint_url.as_ref()))
         };
         Service::ALL.into_iter().flat_map(at).map(|endpoint| endpoint.url).collect()
@@ -132,12 +133,13 @@ impl Configured for CloudConfig {
     }
 }
 
-/// An account whose provider knows the credentials.
+/// Accounts of a provider who knows the credentials.
 pub struct CloudSession {
-    config: CloudConfig,
+    config: Arc<CloudConfig>,
     hosts: Arc<Hosts>,
+    /// Who the credentials are; of several accounts, who assumes the roles.
     caller: Caller,
-    first: FirstAnswers,
+    accounts: Vec<Opened>,
     warnings: Vec<Warning>,
 }
 
@@ -158,39 +160,29 @@ impl Session for CloudSession {
         self.caller.arn.clone()
     }
 
-    /// Reads the pages of log groups to count them; the status of trails and their event selectors are one request
-    /// each.
     fn plan(&self) -> BoxFuture<'_, Result<Plan, ConnectError>> {
         async move {
             let mut plan = Plan::default();
             let mut requests = 1 + u64::from(self.config.role.is_some());
+            requests += saturating_u64(self.config.accounts.len());
             let mut log_groups = 0;
-            if let Some(policy) = &self.first.policy {
-                requests += 1;
-                plan.artifacts
-                    .push(("password policy", u64::from(matches!(policy, Ok((Policy::Set(_), _))))));
-                plan.missing.extend(failed(policy));
-            }
-            if self.config.wants_regions() {
-                let read = self.first.regions.iter().any(|region| region.trails.is_ok());
-                plan.missing.extend(self.first.regions.iter().filter_map(|region| failed(&region.trails)));
-                let known = self.trails_in_scope();
-                let problems: Vec<String> = known.iter().filter_map(|known| known.place().err()).collect();
-                let trails = saturating_u64(known.len() - problems.len());
-                plan.missing
-                    .extend(problems.iter().map(|text| collect::not_asked(&calls::GET_TRAIL_STATUS, text)));
-                let needs = |known: &&trails::Known| known.needs_selectors() && known.place().is_ok();
-                let selectors = saturating_u64(known.iter().filter(needs).count());
-                let groups = self.all_log_groups().await;
-                plan.missing.extend(groups.iter().filter_map(|region| failed(&region.groups)));
-                let pages: u64 = groups.iter().map(|region| region.pages).sum();
-                let groups_read = groups.iter().any(|region| region.groups.is_ok());
-                requests += saturating_u64(self.first.regions.len()) + pages + trails + selectors;
-                log_groups = groups.iter().map(|region| region.counts().0).sum();
-                plan.artifacts.push(("audit trails", u64::from(read)));
-                plan.artifacts.push(("trail status", trails));
-                plan.artifacts.push(("event selectors", selectors));
-                plan.artifacts.push(("log groups", u64::from(groups_read)));
+            for opened in &self.accounts {
+                let account = match opened {
+                    Opened::Account(account) => account.plan().await,
+                    Opened::Unread { why, .. } => {
+                        plan.missing.push(why.message.clone());
+                        continue;
+                    }
+                };
+                requests += account.requests;
+                log_groups += account.log_groups;
+                plan.missing.extend(account.missing);
+                for (kind, count) in account.artifacts {
+                    match plan.artifacts.iter_mut().find(|(known, _)| *known == kind) {
+                        Some((_, all)) => *all += count,
+                        None => plan.artifacts.push((kind, count)),
+                    }
+                }
             }
             // What is denied is not an artifact; the warnings have said so.
             plan.artifacts.retain(|(_, count)| *count > 0);
@@ -209,6 +201,11 @@ impl Session for CloudSession {
     }
 
     fn account(&self) -> SessionSummary {
+        let of_accounts = self.accounts.iter().filter_map(|opened| match opened {
+            Opened::Account(account) => Some(account.hosts.paused()),
+            Opened::Unread { .. } => None,
+        });
+        let paused = of_accounts.chain([self.hosts.paused()]).max().unwrap_or_default();
         SessionSummary {
             api_url: self.hosts.address(),
             identity: Identity { login: Some(self.caller.arn.clone()), scopes: "not reported".to_string() },
@@ -218,7 +215,7 @@ impl Session for CloudSession {
             taken_over: None,
             rate_limit: None,
             given_up: self.hosts.given_up(),
-            paused_seconds: u64::try_from(self.hosts.paused().as_secs()).unwrap_or(0),
+            paused_seconds: u64::try_from(paused.as_secs()).unwrap_or(0),
         }
     }
 }

@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use aws_credential_types::Credentials as Key;
 use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings};
 use aws_sigv4::sign::v4::SigningParams;
+use jiff::Timestamp;
 use reqwest::header::{HeaderName, HeaderValue};
 
 use super::endpoint::ServiceEndpoint;
@@ -23,6 +24,8 @@ const SIGNED: [&str; 2] = ["content-type", "x-amz-target"];
 #[derive(Clone)]
 pub(super) struct Credentials {
     key: Key,
+    /// When temporary ones end, by the provider's clock; `None` if that is not known.
+    expires: Option<Timestamp>,
 }
 
 /// Why something cannot be an access key. Holds no part of it.
@@ -59,7 +62,18 @@ impl Credentials {
         if token.is_some_and(|token| !is_word(token)) {
             return Err(CredentialError::SessionToken);
         }
-        Ok(Credentials { key: Key::new(id, secret, token.map(str::to_string), None, "evidence") })
+        let key = Key::new(id, secret, token.map(str::to_string), None, "evidence");
+        Ok(Credentials { key, expires: None })
+    }
+
+    /// The same, which end then.
+    pub(super) fn until(self, expires: Option<Timestamp>) -> Credentials {
+        Credentials { expires, ..self }
+    }
+
+    /// When they end, if that is known.
+    pub(super) fn expires(&self) -> Option<Timestamp> {
+        self.expires
     }
 
     /// The id, which is not secret: the provider logs it.
@@ -136,7 +150,6 @@ impl fmt::Debug for Credentials {
 mod tests {
     use super::*;
     use crate::source::cloud::endpoint::Service;
-    use jiff::Timestamp;
     use url::Url;
 
     fn request(body: &str) -> Request {

@@ -55,8 +55,12 @@ pub(super) fn assumed_role(bytes: &[u8]) -> Result<Credentials, ParseError> {
     let root = answer(bytes, "AssumeRoleResponse")?;
     let credentials = required(required(&root, "AssumeRoleResult")?, "Credentials")?;
     let text = |name| required_text(credentials, name);
-    Credentials::new(text("AccessKeyId")?, text("SecretAccessKey")?, Some(text("SessionToken")?))
-        .map_err(|error| ParseError::Shape(format!("the role's credentials: {error}")))
+    let made = Credentials::new(text("AccessKeyId")?, text("SecretAccessKey")?, Some(text("SessionToken")?))
+        .map_err(|error| ParseError::Shape(format!("the role's credentials: {error}")))?;
+    Ok(made.until(match field(credentials, "Expiration")? {
+        Field::Value(end) => Some(end),
+        Field::Absent | Field::Null => None,
+    }))
 }
 
 /// `GetAccountPasswordPolicy`

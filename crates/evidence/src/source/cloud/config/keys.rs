@@ -68,8 +68,8 @@ pub(super) static SESSION_DURATION: Key = Key {
     name: "session_duration",
     presence: Presence::Default(DefaultValue::Integer(3600)),
     shape: Shape::Integer { minimum: 900, maximum: 43_200 },
-    summary: "How long the role's temporary credentials last, in seconds.",
-    rule: "not more than the role allows; only with `mode: assume_role`",
+    summary: "How long the temporary credentials of roles last, in seconds.",
+    rule: "not more than each role allows; only with `mode: assume_role` or `accounts`",
     example: "3600",
     synonyms: &["session_duration_seconds", "duration_seconds"],
 };
@@ -92,6 +92,93 @@ pub(super) static LOG_GROUPS: Key = Key {
     rule: "names, or prefixes followed by `*`, each once",
     example: "[\"/production/*\"]",
     synonyms: &["log_group", "loggroups"],
+};
+
+pub(super) static ACCOUNTS: Key = Key {
+    name: "accounts",
+    presence: Presence::Optional,
+    shape: Shape::Sections(&ACCOUNT),
+    summary: "The accounts to read instead of the account of the credentials, each with a role in it.",
+    rule: "each account once",
+    example: "[{role_arn: \"arn:aws:iam::123456789012:role/evidence\"}]",
+    synonyms: &["account", "account_ids", "roles"],
+};
+
+pub(super) static ACCOUNT_ROLE_ARN: Key = Key {
+    name: ROLE_ARN.name,
+    presence: Presence::Required,
+    shape: Shape::Text(Format::Line),
+    summary: "The role to assume in the account.",
+    rule: "the ARN of a role",
+    example: ROLE_ARN.example,
+    synonyms: ROLE_ARN.synonyms,
+};
+
+pub(super) static ACCOUNT_EXTERNAL_ID: Key = Key {
+    name: EXTERNAL_ID.name,
+    presence: Presence::Optional,
+    shape: Shape::Text(Format::Line),
+    summary: EXTERNAL_ID.summary,
+    rule: "2 to 1224 letters, digits and `+=,.@:/_-`",
+    example: EXTERNAL_ID.example,
+    synonyms: EXTERNAL_ID.synonyms,
+};
+
+pub(super) static ACCOUNT_NAME: Key = Key {
+    name: "name",
+    presence: Presence::Optional,
+    shape: Shape::Text(Format::Line),
+    summary: "What messages call the account, in addition to its number.",
+    rule: "",
+    example: "production",
+    synonyms: &["alias", "label"],
+};
+
+pub(super) static ACCOUNT_REGIONS: Key = Key {
+    name: REGIONS.name,
+    presence: Presence::Derived("`regions` of the source"),
+    shape: REGIONS.shape,
+    summary: "The regions of this account that are read.",
+    rule: REGIONS.rule,
+    example: REGIONS.example,
+    synonyms: REGIONS.synonyms,
+};
+
+pub(super) static ACCOUNT_TRAILS: Key = Key {
+    name: TRAILS.name,
+    presence: Presence::Derived("`trails` of the source"),
+    shape: TRAILS.shape,
+    summary: "The audit trails of this account in scope; empty for all.",
+    rule: TRAILS.rule,
+    example: TRAILS.example,
+    synonyms: TRAILS.synonyms,
+};
+
+pub(super) static ACCOUNT_LOG_GROUPS: Key = Key {
+    name: LOG_GROUPS.name,
+    presence: Presence::Derived("`log_groups` of the source"),
+    shape: LOG_GROUPS.shape,
+    summary: "The log groups of this account in scope; empty for all.",
+    rule: LOG_GROUPS.rule,
+    example: LOG_GROUPS.example,
+    synonyms: LOG_GROUPS.synonyms,
+};
+
+/// One of `sources.cloud.accounts`
+static ACCOUNT: Section = Section {
+    path: "sources.cloud.accounts[]",
+    summary: "One account, read with the temporary credentials of a role in it.",
+    keys: &[
+        &ACCOUNT_ROLE_ARN,
+        &ACCOUNT_EXTERNAL_ID,
+        &ACCOUNT_NAME,
+        &ACCOUNT_REGIONS,
+        &ACCOUNT_TRAILS,
+        &ACCOUNT_LOG_GROUPS,
+    ],
+    exactly_one: &[],
+    planned: &[],
+    not_empty: false,
 };
 
 pub(super) static CONTROLS: Key = Key {
@@ -167,6 +254,7 @@ pub(super) static SECTION: Section = Section {
         &SESSION_DURATION,
         &TRAILS,
         &LOG_GROUPS,
+        &ACCOUNTS,
         &CONTROLS,
         &TIMEOUT_SECONDS,
         &ENDPOINT_URL,

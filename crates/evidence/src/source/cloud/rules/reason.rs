@@ -6,7 +6,7 @@ use evidence_bundle::document::Severity::Medium;
 use crate::rule::{Advice, Reason};
 
 /// All of them, in the order of the documentation.
-pub static ALL: &[&Reason] = &[&REGION_NOT_ENABLED];
+pub static ALL: &[&Reason] = &[&REGION_NOT_ENABLED, &ROLE_NOT_ASSUMED];
 
 /// The region does not know the credentials that the account's home knows.
 pub static REGION_NOT_ENABLED: Reason = Reason {
@@ -17,5 +17,17 @@ pub static REGION_NOT_ENABLED: Reason = Reason {
         title: "the region does not accept the credentials",
         remediation: "Enable the region for the account, or remove it from `regions`. If it was enabled minutes \
                       ago, collect again later.",
+    }),
+};
+
+/// The provider refuses the role of a listed account.
+pub static ROLE_NOT_ASSUMED: Reason = Reason {
+    code: "role_not_assumed",
+    advice: Some(Advice {
+        severity: Medium,
+        category: Partial,
+        title: "the role in the account cannot be assumed",
+        remediation: "Check `role_arn` and `external_id` of the account: the role's trust policy must name the user or \
+                      role of the credentials, which needs `sts:AssumeRole` on the role.",
     }),
 };

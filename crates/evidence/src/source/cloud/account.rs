@@ -1,0 +1,125 @@
+//! One account: the one of the credentials, or one that is listed with a role.
+
+use std::sync::Arc;
+
+use super::api::Hosts;
+use super::artifact::{AUDIT_TRAILS, LOG_GROUPS, PASSWORD_POLICY};
+use super::calls::GET_TRAIL_STATUS;
+use super::config::{CloudConfig, Extent};
+use super::endpoint::Region;
+use super::found::{not_asked, unread};
+use super::look::{Policy, ReadResult, Unread};
+use super::record::Trail;
+use super::trails::Known;
+use super::wire::LogGroupPage;
+use crate::number::saturating_u64;
+use crate::observation::{Failed, Seen};
+use crate::source::{CollectionItem, Configured as _};
+
+/// How many accounts are read side by side.
+pub(super) const ACCOUNTS_AT_ONCE: usize = 4;
+
+/// An account after the connection test.
+pub(super) enum Opened {
+    /// It can be read.
+    Account(Account),
+    /// It cannot, which does not keep the others from being read.
+    Unread {
+        /// Its number.
+        number: String,
+        /// Why not.
+        why: Failed,
+    },
+}
+
+/// An account that can be read.
+pub(super) struct Account {
+    pub(super) config: Arc<CloudConfig>,
+    pub(super) extent: Extent,
+    pub(super) hosts: Arc<Hosts>,
+    /// Its number, which is what its checks are about.
+    pub(super) number: String,
+    /// Where its artifacts are: a directory with a slash, or nothing for the only account.
+    pub(super) folder: String,
+    /// What is before a message of several accounts.
+    pub(super) label: String,
+    pub(super) first: FirstAnswers,
+}
+
+/// What the connection test has seen already.
+pub(super) struct FirstAnswers {
+    /// The password policy, if CC6.1 is collected.
+    pub(super) policy: Option<ReadResult<Policy>>,
+    /// What each region shows, if CC7.2 is collected.
+    pub(super) regions: Vec<RegionFirst>,
+}
+
+/// What one region shows.
+pub(super) struct RegionFirst {
+    pub(super) region: Region,
+    pub(super) trails: ReadResult<Vec<Trail>>,
+    /// The first page.
+    pub(super) groups: ReadResult<LogGroupPage>,
+}
+
+/// What a collection of one account would take.
+#[derive(Default)]
+pub(super) struct AccountPlan {
+    pub(super) requests: u64,
+    pub(super) artifacts: Vec<(&'static str, u64)>,
+    pub(super) missing: Vec<String>,
+    pub(super) log_groups: u64,
+}
+
+/// What failed, in words; what is denied is a warning of the connection test.
+fn failed<T>(look: &ReadResult<T>) -> Option<String> {
+    match look {
+        Err(Unread::Failed(failed)) => Some(failed.message.clone()),
+        Ok(_) | Err(Unread::Denied { .. }) => None,
+    }
+}
+
+impl Account {
+    /// Reads the pages of log groups to count them; the status of trails and their event selectors are one request
+    /// each.
+    pub(super) async fn plan(&self) -> AccountPlan {
+        let mut plan = AccountPlan::default();
+        let AccountPlan { requests, artifacts, missing, log_groups } = &mut plan;
+        if let Some(policy) = &self.first.policy {
+            *requests += 1;
+            artifacts.push(("password policy", u64::from(matches!(policy, Ok((Policy::Set(_), _))))));
+            missing.extend(failed(policy));
+        }
+        if self.config.wants_regions() {
+            let read = self.first.regions.iter().any(|region| region.trails.is_ok());
+            missing.extend(self.first.regions.iter().filter_map(|region| failed(&region.trails)));
+            let known = self.trails_in_scope();
+            let problems: Vec<String> = known.iter().filter_map(|known| known.place().err()).collect();
+            let trails = saturating_u64(known.len() - problems.len());
+            missing.extend(problems.iter().map(|text| not_asked(GET_TRAIL_STATUS.permission(), text)));
+            let needs = |known: &&Known| known.needs_selectors() && known.place().is_ok();
+            let selectors = saturating_u64(known.iter().filter(needs).count());
+            let groups = self.all_log_groups().await;
+            missing.extend(groups.iter().filter_map(|region| failed(&region.groups)));
+            let pages: u64 = groups.iter().map(|region| region.pages).sum();
+            let groups_read = groups.iter().any(|region| region.groups.is_ok());
+            *requests += saturating_u64(self.first.regions.len()) + pages + trails + selectors;
+            *log_groups = groups.iter().map(|region| region.counts().0).sum();
+            artifacts.push(("audit trails", u64::from(read)));
+            artifacts.push(("trail status", trails));
+            artifacts.push(("event selectors", selectors));
+            artifacts.push(("log groups", u64::from(groups_read)));
+        }
+        plan.missing.iter_mut().for_each(|text| text.insert_str(0, &self.label));
+        plan
+    }
+}
+
+impl Opened {
+    /// What is to be said of an account that cannot be read: each thing that is wanted of it is missing.
+    pub(super) fn unread(config: &CloudConfig, number: &str, why: &Failed) -> Vec<CollectionItem> {
+        let kinds = [&PASSWORD_POLICY, &AUDIT_TRAILS, &LOG_GROUPS].into_iter();
+        let wanted = kinds.filter(|kind| config.collects(kind));
+        wanted.map(|kind| unread(kind, number, Seen::Failed(why.clone()))).collect()
+    }
+}

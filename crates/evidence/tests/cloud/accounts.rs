@@ -1,0 +1,220 @@
+//! Several accounts in one run: each with its role, its own directory and its own subjects, and none in the way of others.
+
+use evidence::rule::Status::{Fail, NotVerifiable, Pass};
+use sandbox::cloud::{
+    Body, Cloud, Fault, FaultKind, LogGroup, PasswordPolicy, Principal, Role, Server, Trail,
+};
+
+use crate::whole::run;
+use crate::{KEY, PERMISSIONS, SECRET, Setup, TWO_REGIONS, USER, asked, collect_from, good};
+
+const ONE: &str = "111122223333";
+const TWO: &str = "444455556666";
+const THREE: &str = "777788889999";
+
+fn role() -> Role {
+    Role::new("evidence").trust(USER).external_id("acme").allow(PERMISSIONS)
+}
+
+/// An account in which everything is as it should be, and a role in it.
+fn member(number: &str) -> Cloud {
+    Cloud::new(number)
+        .role(role())
+        .password_policy(PasswordPolicy::new(14))
+        .trail(Trail::new("main", "eu-central-1").multi_region(true))
+        .log_group("eu-central-1", LogGroup::new("/app/web").retention_days(365))
+}
+
+/// A user who may do nothing but assume roles, and three accounts.
+fn estate() -> Cloud {
+    let door = Principal::user(KEY, SECRET, USER).allow(["sts:AssumeRole"]);
+    good().principal(door).member(member(ONE)).member(member(TWO)).member(member(THREE))
+}
+
+fn entry(number: &str, more: &str) -> String {
+    format!("{{role_arn: \"arn:aws:iam::{number}:role/evidence\", external_id: acme{more}}}")
+}
+
+fn setup(entries: &[String]) -> Setup {
+    let accounts = format!("accounts: [{}]", entries.join(", "));
+    Setup::new(&[TWO_REGIONS[0], &accounts])
+}
+
+fn three() -> Setup {
+    setup(&[entry(ONE, ""), entry(TWO, ", name: production"), entry(THREE, "")])
+}
+
+fn calls_of(server: &Server<Cloud>, account: &str) -> usize {
+    let is = |request: &sandbox::cloud::Request| matches!(&request.identity, sandbox::cloud::Identity::User { login, .. } if login.contains(account));
+    server.requests().into_iter().filter(is).count()
+}
+
+#[test]
+fn every_account_is_read_with_its_role() {
+    let server = estate().serve().unwrap();
+    let collected = collect_from(&server.url(), &three(), true).unwrap();
+    for rule in ["password-policy", "audit-trail"] {
+        assert_eq!(collected.of(rule), [ONE, TWO, THREE].map(|account| (account, Pass, "ok")), "{rule}");
+    }
+    let subjects: Vec<_> = collected.of("log-retention").into_iter().map(|(subject, ..)| subject).collect();
+    let regions =
+        [ONE, TWO, THREE].map(|account| ["eu-central-1", "us-east-1"].map(|r| format!("{account}/{r}")));
+    assert_eq!(subjects, regions.concat());
+    let files = ["audit_trails.json", "log_groups.json", "password_policy.json", "trail_main_status.json"];
+    let expected = [ONE, TWO, THREE].map(|account| files.map(|file| format!("{account}/{file}")));
+    assert_eq!(collected.names(), expected.concat());
+    assert_eq!((&collected.failed, &collected.warnings), (&vec![], &vec![]));
+    // The identity is that of the credentials; their own account is not read.
+    assert_eq!(collected.identity, USER);
+    let (discovered, in_scope, looks, text) = collected.population.clone().unwrap();
+    assert_eq!((discovered, in_scope, looks), (Some(6), 6, collected.observed));
+    assert_eq!(text, "3 trails and 3 log groups in scope in 6 regions of 3 accounts");
+    // Who is asking, and of each account: the role, the policy, trails and log groups of each region, one status.
+    assert_eq!(collected.account.requests, 1 + 3 * (1 + 1 + 2 + 2 + 1));
+    assert_eq!(collected.plan.requests_maximum, collected.account.requests);
+    assert_eq!(collected.plan.artifact_count(), 12);
+    assert!(server.violations().is_empty());
+}
+
+#[test]
+fn an_account_can_have_an_extent_of_its_own() {
+    let server = estate().serve().unwrap();
+    server.update(|cloud| {
+        cloud.change_member(TWO, |member| {
+            member.put_trail(Trail::new("other", "eu-west-1"));
+            member.put_log_group("eu-west-1", LogGroup::new("/app/x").retention_days(1));
+            member.put_log_group("eu-west-1", LogGroup::new("/lib/x").retention_days(400));
+        });
+    });
+    let own = ", regions: [eu-west-1], trails: [other], log_groups: [/lib/*]";
+    let collected = collect_from(&server.url(), &setup(&[entry(ONE, ""), entry(TWO, own)]), false).unwrap();
+    assert_eq!(collected.of("audit-trail"), [(ONE, Pass, "ok"), (TWO, Fail, "audit_trail_not_multi_region")]);
+    assert_eq!(collected.of("log-retention")[2], ("444455556666/eu-west-1", Pass, "ok"));
+    assert_eq!(collected.artifacts["444455556666/audit_trails.json"]["scope"][0], "other");
+    assert_eq!(collected.artifacts["111122223333/audit_trails.json"]["scope"].as_array().unwrap().len(), 0);
+}
+
+/// Whatever is wrong with one account, the others are read as if it was not there.
+#[test]
+fn one_bad_account_does_not_end_the_run() {
+    let refused = "role_not_assumed";
+    let bad = [
+        (role().external_id("another"), refused),
+        (Role::new("evidence").external_id("acme").allow(PERMISSIONS), refused),
+        (Role::new("someone-else"), refused),
+    ];
+    for (role, reason) in bad {
+        let server = estate().serve().unwrap();
+        server.update(|cloud| cloud.change_member(TWO, |member| *member = Cloud::new(TWO).role(role)));
+        let collected = collect_from(&server.url(), &three(), true).unwrap();
+        for rule in ["password-policy", "audit-trail", "log-retention"] {
+            let of_two: Vec<_> =
+                collected.of(rule).into_iter().filter(|(s, ..)| s.starts_with(TWO)).collect();
+            assert_eq!(of_two, [(TWO, NotVerifiable, reason)], "{rule}");
+            let passed = collected.of(rule).iter().filter(|(_, status, _)| *status == Pass).count();
+            assert_eq!(passed, 2, "{rule}");
+        }
+        assert_eq!(collected.names().len(), 2 * 4);
+        assert_eq!(collected.population.as_ref().unwrap().2, collected.observed);
+        assert!(collected.failed.iter().all(|(subject, _, message)| {
+            subject == TWO
+                && message.starts_with("account 444455556666 (production): sts:AssumeRole of arn:aws:iam::")
+                && message.contains("not authorized")
+        }));
+        assert_eq!(collected.plan.missing.len(), 1);
+        assert_eq!(collected.plan.requests_maximum, collected.account.requests);
+        assert_eq!(calls_of(&server, TWO), 0);
+    }
+    // What a role may not do is denied, and no error; what fails in an account is an error of that account.
+    let server = estate().serve().unwrap();
+    server.update(|cloud| {
+        let less = Role::new("evidence").trust(USER).external_id("acme").allow(["cloudtrail:*"]);
+        cloud.change_member(TWO, |member| *member = member.clone().role(less));
+    });
+    let collected = collect_from(&server.url(), &three(), false).unwrap();
+    assert_eq!(collected.of("password-policy")[1], (TWO, NotVerifiable, "permission_denied"));
+    assert_eq!(collected.of("audit-trail")[1], (TWO, Pass, "ok"));
+    assert_eq!(collected.failed, []);
+}
+
+#[test]
+fn a_fault_of_one_role_is_waited_out_and_then_its_own() {
+    let fault = |times| Fault::on("sts:AssumeRole").kind(FaultKind::Status(500, Body::Json)).times(times);
+    let server = estate().fault(fault(2)).serve().unwrap();
+    let collected = collect_from(&server.url(), &three(), false).unwrap();
+    assert_eq!((collected.failed.len(), collected.account.retries), (0, 2));
+    let server = estate().fault(fault(1_000)).serve().unwrap();
+    let collected = collect_from(&server.url(), &three(), false).unwrap();
+    assert!(collected.failed.iter().all(|(_, reason, _)| reason == "host_error"));
+    assert_eq!(collected.failed.len(), 9);
+}
+
+/// A role by way of a role: the first is assumed with the variables' credentials, the others with the first's.
+#[test]
+fn roles_can_be_assumed_by_a_role() {
+    let session = "arn:aws:iam::123456789012:role/hub";
+    let hub = Role::new("hub").trust(USER).allow(["sts:AssumeRole"]).max_session_seconds(7_200);
+    let spoke = || Role::new("evidence").trust(session).external_id("acme").allow(PERMISSIONS);
+    let server = estate().role(hub).serve().unwrap();
+    server.update(|cloud| {
+        for number in [ONE, TWO] {
+            cloud.change_member(number, |member| *member = member.clone().role(spoke()));
+        }
+    });
+    let accounts = format!("accounts: [{}, {}]", entry(ONE, ""), entry(TWO, ""));
+    let hub = format!("role_arn: {session}");
+    let lines = ["mode: assume_role", TWO_REGIONS[0], &hub, "session_duration: 7200", &accounts];
+    let collected = collect_from(&server.url(), &Setup::new(&lines), true).unwrap();
+    assert_eq!(collected.of("audit-trail"), [(ONE, Pass, "ok"), (TWO, Pass, "ok")]);
+    assert_eq!(collected.identity, "arn:aws:sts::123456789012:assumed-role/hub/evidence");
+    assert_eq!(asked(&server)["sts:AssumeRole"], 2 * 3, "in the plan's session and in the other");
+    assert_eq!(collected.plan.requests_maximum, collected.account.requests);
+}
+
+/// Temporary credentials that end soon are renewed, and the new ones are looked for too.
+#[test]
+fn credentials_are_renewed_during_a_run() {
+    let now = jiff::Timestamp::now().as_second();
+    let end = jiff::Timestamp::from_second(now + 120).unwrap();
+    let (id, secret, token) = ("ASIAEXAMPLE", "not-a-real-temporary-secret", "not-a-real-temporary-token");
+    let answer = format!(
+        "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>{id}</AccessKeyId><SecretAccessKey>{secret}\
+         </SecretAccessKey><SessionToken>{token}</SessionToken><Expiration>{end}</Expiration></Credentials>\
+         </AssumeRoleResult></AssumeRoleResponse>"
+    );
+    let fault = Fault::on("sts:AssumeRole").kind(FaultKind::Status(200, Body::Text(answer))).times(1);
+    let server = estate().fault(fault).serve().unwrap();
+    let collected = collect_from(&server.url(), &setup(&[entry(ONE, "")]), false).unwrap();
+    assert_eq!((collected.failed.len(), collected.names().len()), (0, 4));
+    assert_eq!(asked(&server)["sts:AssumeRole"], 2, "once too short, and once more");
+    for text in [secret, token] {
+        assert_ne!(collected.screen.redact(text), text);
+    }
+}
+
+#[test]
+fn a_whole_run_names_the_account_that_is_missing() {
+    let server = estate().serve().unwrap();
+    server.update(|cloud| cloud.change_member(TWO, |member| *member = Cloud::new(TWO)));
+    let done = run(&server, &three(), &[]);
+    assert_eq!(done.code, 3, "{}", done.printed);
+    assert!(done.printed.contains("account 444455556666 (production)"), "{}", done.printed);
+    for path in
+        ["sources/cloud/111122223333/password_policy.json", "sources/cloud/777788889999/log_groups.json"]
+    {
+        assert!(done.bundle.contains(path), "{path}");
+    }
+    assert!(!done.bundle.contains("sources/cloud/444455556666/") && !done.bundle.contains(SECRET));
+    assert!(done.bundle.contains("\"complete\":false") || done.bundle.contains("\"complete\": false"));
+    let dry = run(&server, &three(), &["--dry-run"]);
+    assert!(dry.printed.contains("account 444455556666 (production)"), "{}", dry.printed);
+    // With none left there is nothing to put into a bundle.
+    server.update(|cloud| {
+        for number in [ONE, THREE] {
+            cloud.change_member(number, |member| *member = Cloud::new(number));
+        }
+    });
+    let none = run(&server, &three(), &[]);
+    assert_eq!((none.code, none.bundle.as_str()), (3, ""), "{}", none.printed);
+    assert!(none.printed.contains(ONE) && none.printed.contains(THREE), "{}", none.printed);
+}
