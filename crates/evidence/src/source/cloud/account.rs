@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::api::Hosts;
 use super::artifact::{AUDIT_TRAILS, LOG_GROUPS, PASSWORD_POLICY};
-use super::calls::GET_TRAIL_STATUS;
+use super::calls::{Action, GET_TRAIL_STATUS};
 use super::config::{CloudConfig, Extent};
 use super::endpoint::Region;
 use super::found::{not_asked, unread};
@@ -15,6 +15,7 @@ use super::wire::LogGroupPage;
 use crate::number::saturating_u64;
 use crate::observation::{Failed, Seen};
 use crate::source::{CollectionItem, Configured as _};
+use evidence_http::Asked;
 
 /// How many accounts are read side by side.
 pub(super) const ACCOUNTS_AT_ONCE: usize = 4;
@@ -29,6 +30,8 @@ pub(super) enum Opened {
         number: String,
         /// Why not.
         why: Failed,
+        /// What was asked.
+        asked: Vec<Asked>,
     },
 }
 
@@ -52,6 +55,8 @@ pub(super) struct FirstAnswers {
     pub(super) policy: Option<ReadResult<Policy>>,
     /// What each region shows, if CC7.2 is collected.
     pub(super) regions: Vec<RegionFirst>,
+    /// The requests behind all of it.
+    pub(super) requests: Vec<Asked>,
 }
 
 /// What one region shows.
@@ -117,9 +122,27 @@ impl Account {
 
 impl Opened {
     /// What is to be said of an account that cannot be read: each thing that is wanted of it is missing.
-    pub(super) fn unread(config: &CloudConfig, number: &str, why: &Failed) -> Vec<CollectionItem> {
+    pub(super) fn unread(
+        config: &CloudConfig,
+        number: &str,
+        why: &Failed,
+        asked: &[Asked],
+    ) -> Vec<CollectionItem> {
         let kinds = [&PASSWORD_POLICY, &AUDIT_TRAILS, &LOG_GROUPS].into_iter();
         let wanted = kinds.filter(|kind| config.collects(kind));
-        wanted.map(|kind| unread(kind, number, Seen::Failed(why.clone()))).collect()
+        wanted.map(|kind| unread(kind, number, Seen::Failed(why.clone()), asked.to_vec())).collect()
+    }
+}
+
+impl FirstAnswers {
+    /// The requests for `action`; of one region, if it is given.
+    pub(super) fn asked<T>(&self, action: &Action<T>, region: Option<&Region>) -> Vec<Asked> {
+        let is_meant = |asked: &&Asked| match asked.path.split_once(' ') {
+            Some((name, at)) => {
+                name == action.permission() && region.is_none_or(|region| region.as_str() == at)
+            }
+            None => asked.path == action.permission(),
+        };
+        self.requests.iter().filter(is_meant).cloned().collect()
     }
 }

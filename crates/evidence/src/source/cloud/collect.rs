@@ -16,7 +16,9 @@ use serde::Serialize;
 use super::account::{ACCOUNTS_AT_ONCE, Account, Opened, RegionFirst};
 use super::api::Host;
 use super::artifact::{AUDIT_TRAILS, EVENT_SELECTORS, PASSWORD_POLICY, TRAIL_STATUS};
-use super::calls::{Action, GET_EVENT_SELECTORS, GET_TRAIL_STATUS};
+use super::calls::{
+    Action, DESCRIBE_TRAILS, GET_ACCOUNT_PASSWORD_POLICY, GET_EVENT_SELECTORS, GET_TRAIL_STATUS,
+};
 use super::connect::{no_address, warning};
 use super::endpoint::{Region, Service};
 use super::found::{host_error, not_asked, not_found, observation};
@@ -33,7 +35,7 @@ use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::counted;
 use crate::rule::{Reason, reason};
 use crate::source::{CollectionItem, Member};
-use evidence_http::{Meta, single_line};
+use evidence_http::{Meta, recorded, single_line};
 
 /// Everything of an account but the status of the trails.
 struct Survey {
@@ -100,8 +102,8 @@ impl CloudSession {
     async fn survey(&self, opened: &Opened) -> Survey {
         match opened {
             Opened::Account(account) => account.survey().await,
-            Opened::Unread { number, why } => {
-                let missing = Opened::unread(&self.config, number, why);
+            Opened::Unread { number, why, asked } => {
+                let missing = Opened::unread(&self.config, number, why, asked);
                 let expected = saturating_u64(missing.len());
                 let counts = Counts { expected, unread: true, ..Counts::default() };
                 let members = vec![Member::new("account", number.as_str())];
@@ -152,7 +154,9 @@ impl CloudSession {
 impl Account {
     fn policy_found(&self) -> Option<CollectionItem> {
         let account = self.number.as_str();
-        let inspection = |seen| Inspection::from(observation(&PASSWORD_POLICY, account, seen));
+        let requests = self.first.asked(&GET_ACCOUNT_PASSWORD_POLICY, None);
+        let inspection =
+            |seen| Inspection::from(Observation { requests, ..observation(&PASSWORD_POLICY, account, seen) });
         Some(CollectionItem::Inspected(match self.first.policy.as_ref()? {
             Ok((Policy::Set(policy), meta)) => {
                 let record = PasswordPolicyRecord { policy: policy.clone() };
@@ -247,18 +251,22 @@ impl Account {
             // open only if no other shows such a trail. A fault is an error in any case.
             let seen = unread.seen();
             if read.is_empty() || matches!(seen, Seen::Failed(_)) {
-                observations.push(observation(&AUDIT_TRAILS, &format!("{account}/{region}"), seen));
+                let requests = self.first.asked(&DESCRIBE_TRAILS, Some(region));
+                let subject = format!("{account}/{region}");
+                observations.push(Observation { requests, ..observation(&AUDIT_TRAILS, &subject, seen) });
             }
             let reason = unread.reason();
             facts.unread.push((format!("the trails of {region}"), reason));
             not_read.push(NotRead { region: region.to_string(), reason: reason.code });
         }
         let Some((_, meta)) = read.first() else { return trails };
+        let all = self.first.asked(&DESCRIBE_TRAILS, None);
         if not_read.is_empty() {
             let is_found = |entry: &&String| known.iter().any(|known| known.is_meant_by(entry));
             for entry in self.extent.trails.iter().filter(|entry| !is_found(entry)) {
                 let text = format!("the trail {entry} was not found in {}", self.regions_in_words());
-                observations.push(observation(&AUDIT_TRAILS, account, Seen::Failed(not_found(text))));
+                let (seen, requests) = (Seen::Failed(not_found(text)), all.clone());
+                observations.push(Observation { requests, ..observation(&AUDIT_TRAILS, account, seen) });
                 facts.unread.push((format!("the trail {entry}"), &reason::NOT_FOUND));
             }
         }
@@ -269,15 +277,15 @@ impl Account {
             regions_not_read: not_read,
         };
         let seen = self.artifact("audit_trails.json", &record, meta);
-        observations.insert(0, observation(&AUDIT_TRAILS, account, seen));
+        observations.insert(0, Observation { requests: all, ..observation(&AUDIT_TRAILS, account, seen) });
         trails
     }
 
     /// The status of each trail and what it selects, side by side and in their order, and what they show together.
     async fn inspect_trails(&self, known: Vec<Known>, trails: Trails) -> CollectionItem {
         let looks = join_all(known.iter().map(|known| {
-            let selectors = known.needs_selectors().then(|| self.selectors(known));
-            join(self.status(known), OptionFuture::from(selectors))
+            let selectors = known.needs_selectors().then(|| recorded(self.selectors(known)));
+            join(recorded(self.status(known)), OptionFuture::from(selectors))
         }));
         let Trails { mut observations, mut facts } = trails;
         for ((known, stem), (status, selectors)) in
@@ -291,9 +299,13 @@ impl Account {
                 // The default ones record every management event. Those of a trail of one region do not matter.
                 records: Criterion::Met(String::new()),
             };
-            observations.push(self.inspect_status(known, &stem, status, &mut of_trail));
-            observations
-                .extend(selectors.map(|look| self.inspect_selectors(known, &stem, look, &mut of_trail)));
+            let (status, requests) = status;
+            let observation = self.inspect_status(known, &stem, status, &mut of_trail);
+            observations.push(Observation { requests, ..observation });
+            observations.extend(selectors.map(|(look, requests)| {
+                let observation = self.inspect_selectors(known, &stem, look, &mut of_trail);
+                Observation { requests, ..observation }
+            }));
             facts.trails.push(of_trail);
         }
         let account = self.number.as_str();

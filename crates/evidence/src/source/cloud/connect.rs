@@ -32,7 +32,7 @@ use crate::observation::Failed;
 use crate::rule::reason;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure};
+use evidence_http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure, recorded};
 
 /// The credentials of the configured variables.
 pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials, ConnectError> {
@@ -123,7 +123,8 @@ async fn open(
     home: &Region,
     surroundings: &Surroundings,
 ) -> Opened {
-    match hosts.assume(&account.role, surroundings).await {
+    let (assumed, asked) = recorded(hosts.assume(&account.role, surroundings)).await;
+    match assumed {
         Ok(hosts) => {
             let first = first(config, &account.extent, &hosts, home).await;
             Opened::Account(Account {
@@ -136,7 +137,9 @@ async fn open(
                 first,
             })
         }
-        Err(error) => Opened::Unread { number: account.number.clone(), why: not_opened(account, error) },
+        Err(error) => {
+            Opened::Unread { number: account.number.clone(), why: not_opened(account, error), asked }
+        }
     }
 }
 
@@ -323,8 +326,8 @@ async fn first(config: &CloudConfig, extent: &Extent, hosts: &Hosts, home: &Regi
         let (trails, groups) = join(trails, groups).await;
         RegionFirst { region: region.clone(), trails, groups }
     }));
-    let (policy, regions) = join(policy, regions).await;
-    FirstAnswers { policy, regions }
+    let ((policy, regions), requests) = recorded(join(policy, regions)).await;
+    FirstAnswers { policy, regions, requests }
 }
 
 /// A page of a region's log groups: the first, or the one that `token` names.

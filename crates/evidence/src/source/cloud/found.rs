@@ -4,7 +4,7 @@ use super::NAME;
 use crate::observation::{ArtifactKind, Failed, Observation, Seen};
 use crate::rule::{Reason, reason};
 use crate::source::CollectionItem;
-use evidence_http::single_line;
+use evidence_http::{Asked, single_line};
 
 /// An observation of this source.
 pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> Observation {
@@ -12,8 +12,13 @@ pub(super) fn observation(kind: &'static ArtifactKind, subject: &str, seen: Seen
 }
 
 /// Something that was not read, as an item of the collection.
-pub(super) fn unread(kind: &'static ArtifactKind, subject: &str, seen: Seen) -> CollectionItem {
-    CollectionItem::Inspected(observation(kind, subject, seen).into())
+pub(super) fn unread(
+    kind: &'static ArtifactKind,
+    subject: &str,
+    seen: Seen,
+    requests: Vec<Asked>,
+) -> CollectionItem {
+    CollectionItem::Inspected(Observation { requests, ..observation(kind, subject, seen) }.into())
 }
 
 /// The provider did not give a usable answer.

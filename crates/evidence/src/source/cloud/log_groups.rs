@@ -21,10 +21,10 @@ use super::rules::retention::Retention;
 use super::scope;
 use super::wire::LogGroupPage;
 use crate::number::saturating_u64;
-use crate::observation::{Inspection, Seen};
+use crate::observation::{Inspection, Observation, Seen};
 use crate::report::format::thousands;
 use crate::source::{CollectionItem, Member};
-use evidence_http::Meta;
+use evidence_http::{Asked, Meta, recorded};
 
 /// Pages of a region's log groups at most: what the most groups take, at the provider's 50 a page. Beyond, the listing
 /// is taken for one without an end.
@@ -40,6 +40,8 @@ pub(super) struct RegionGroups {
     region: Region,
     pub(super) groups: ReadResult<Groups>,
     pub(super) pages: u64,
+    /// The requests for the pages.
+    requests: Vec<Asked>,
 }
 
 /// The log groups of a region.
@@ -82,10 +84,12 @@ impl Account {
             regions_not_read: vec![],
         };
         let (mut missing, mut shown, mut request): (_, _, Option<Meta>) = (Vec::new(), Vec::new(), None);
-        for RegionGroups { region, groups, .. } in regions {
+        let mut asked = Vec::new();
+        for RegionGroups { region, groups, requests, .. } in regions {
             let subject = format!("{account}/{region}");
             match groups {
                 Ok((Groups { in_scope: log_groups, .. }, meta)) => {
+                    asked.extend(requests);
                     request.get_or_insert(meta);
                     shown.push((subject, Retention::of(&log_groups)));
                     record.regions_read.push(RegionLogGroups { region: region.to_string(), log_groups });
@@ -93,7 +97,7 @@ impl Account {
                 Err(why) => {
                     let reason = why.reason().code;
                     record.regions_not_read.push(NotRead { region: region.to_string(), reason });
-                    missing.push(unread(&LOG_GROUPS, &subject, why.seen()));
+                    missing.push(unread(&LOG_GROUPS, &subject, why.seen(), requests));
                 }
             }
         }
@@ -102,12 +106,13 @@ impl Account {
                 let what =
                     if entry.ends_with('*') { "no log group begins with" } else { "there is no log group" };
                 let text = format!("{what} {} in {}", entry.trim_end_matches('*'), self.regions_in_words());
-                missing.push(unread(&LOG_GROUPS, account, Seen::Failed(not_found(text))));
+                missing.push(unread(&LOG_GROUPS, account, Seen::Failed(not_found(text)), asked.clone()));
             }
         }
         let read = request.map(|meta| {
             let seen = self.artifact("log_groups.json", &record, &meta);
-            let inspection = Inspection::from(observation(&LOG_GROUPS, account, seen));
+            let observation = Observation { requests: asked, ..observation(&LOG_GROUPS, account, seen) };
+            let inspection = Inspection::from(observation);
             CollectionItem::Inspected(shown.into_iter().fold(inspection, |inspection, (subject, facts)| {
                 inspection.judged(&LOG_RETENTION, subject, facts.judge())
             }))
@@ -122,10 +127,12 @@ impl Account {
 
     async fn log_groups(&self, first: &RegionFirst) -> RegionGroups {
         let mut listed = Listed::default();
-        let listing = self.listing(first, &mut listed).await;
+        let (listing, further) = recorded(self.listing(first, &mut listed)).await;
+        let mut requests = self.first.asked(&DESCRIBE_LOG_GROUPS, Some(&first.region));
+        requests.extend(further);
         let pages = listed.pages;
         let groups = listing.map(|meta| (listed.finish(&self.extent.log_groups), meta));
-        RegionGroups { region: first.region.clone(), groups, pages }
+        RegionGroups { region: first.region.clone(), groups, pages, requests }
     }
 
     /// Reads every page of a region; what is known of the first.
