@@ -74,22 +74,27 @@ impl Refusals {
 impl Group {
     fn warning(self, source: SourceName) -> Warning {
         let Group { first: Refusal { reason, kind, detail, permission, .. }, named, count } = self;
-        let mut names = named.join(", ");
-        if let more @ 1.. = count.saturating_sub(named.len()) {
-            names.push_str(&format!(" and {more} more"));
+        let mut names = String::new();
+        if count > 1 {
+            names =
+                format!(" ({}: {}", counted(saturating_u64(count), "subject", "subjects"), named.join(", "));
+            if let more @ 1.. = count.saturating_sub(named.len()) {
+                names.push_str(&format!(" and {more} more"));
+            }
+            names.push(')');
         }
-        let what = counted(saturating_u64(count), "look", "looks");
-        let kind_words = kind.name.replace('_', " ");
         // The rule's own advice stands where the host names no permission.
         let needs = match (permission, kind.rules.first()) {
-            (Some(permission), _) => format!("The host asks for the permission {permission}."),
-            (None, Some(rule)) if reason.code == "permission_denied" => rule.permission.to_string(),
+            (Some(permission), _) => format!(". The host asks for the permission {permission}"),
+            (None, Some(rule)) if reason.code == "permission_denied" => {
+                format!(". {}", rule.permission.trim_end_matches('.'))
+            }
             (None, _) => String::new(),
         };
-        let message = format!("{kind_words} not shown in {what} ({names}): {detail}. {needs}");
+        let message = format!("{detail}{names}{needs}");
         let subject = (count == 1).then(|| named.concat());
         let (code, source) = (reason.code.to_string(), Some(source.id().to_string()));
-        Warning { code, message: message.trim_end().to_string(), source, subject }
+        Warning { code, message, source, subject }
     }
 }
 
@@ -138,12 +143,9 @@ mod tests {
                 .map(|warning| (warning.message, warning.subject))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(
-            told(&["a"], None),
-            [("made up not shown in 1 look (a): made up: no. Grant it.".to_string(), Some("a".to_string()))]
-        );
-        let text = "made up not shown in 7 looks (a, b, c, d, e and 2 more): made up: no. The host asks for the \
-                    permission administration=read.";
+        assert_eq!(told(&["a"], None), [("made up: no. Grant it".to_string(), Some("a".to_string()))]);
+        let text = "made up: no (7 subjects: a, b, c, d, e and 2 more). The host asks for the permission \
+                    administration=read";
         let many = told(&["a", "b", "c", "d", "e", "f", "g"], Some("administration=read"));
         assert_eq!(many, [(text.to_string(), None)]);
         assert_eq!(told(&[], None), []);

@@ -117,7 +117,7 @@ impl Simulation {
         let run = async {
             let source = config.sources.first().ok_or("no source is configured")?;
             let session = source.connect(&surroundings).await.map_err(|error| format!("{error:?}"))?;
-            let sources = connected.get_or_init(|| [Connected::Session(session)]);
+            let sources = connected.get_or_init(|| [Connected::Session(session, Vec::new())]);
             collection::gather(sources, config.framework, &surroundings.screen, &mut spool, &env, &*reporter)
                 .await
                 .map_err(text)
@@ -186,7 +186,7 @@ impl Simulation {
 
 fn session(connected: Option<&[Connected; 1]>) -> Option<&dyn Session> {
     match connected {
-        Some([Connected::Session(session)]) => Some(&**session),
+        Some([Connected::Session(session, _)]) => Some(&**session),
         _ => None,
     }
 }

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use evidence_bundle::document::Status;
+use evidence_bundle::document::{Identity, Status};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use super::*;
+use crate::evaluate::Basis;
 use crate::framework::{Control, Mapping};
-use crate::observation::ArtifactKind;
+use crate::observation::{ArtifactKind, Inspection, Observation, Seen};
 use crate::report::Quiet;
-use crate::rule::{Rule, Verdict};
-use crate::source::{ConnectErrorKind, Plan, SessionSummary};
+use crate::rule::{Rule, Verdict, reason};
+use crate::source::{CollectionItem, ConnectErrorKind, Plan, SessionSummary};
 use evidence_http::Meta;
 
 const TORTOISE: SourceName = SourceName::new("tortoise");
@@ -112,7 +113,7 @@ impl Session for Scripted {
 }
 
 fn session(name: SourceName, steps: &'static [Step]) -> Connected {
-    Connected::Session(Box::new(Scripted { name, steps }))
+    Connected::Session(Box::new(Scripted { name, steps }), Vec::new())
 }
 
 /// The collection, and what is in the spool in the order of arrival.

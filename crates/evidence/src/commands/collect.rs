@@ -223,12 +223,16 @@ fn resumable(error: Error, args: &CollectArgs, config: &Config, arguments: &[Str
 async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, Error> {
     let attempts = config.sources.iter().map(|source| async move {
         let (attempt, asked) = recorded(source.connect(run)).await;
-        (source.scope(), attempt.map_err(|error| error.asked(asked)))
+        let attempt = match attempt {
+            Ok(session) => Ok((session, asked)),
+            Err(error) => Err(error.asked(asked)),
+        };
+        (source.scope(), attempt)
     });
     let mut connected = Vec::new();
     for (scope, attempt) in futures_util::future::join_all(attempts).await {
         connected.push(match attempt {
-            Ok(session) => Connected::Session(session),
+            Ok((session, asked)) => Connected::Session(session, asked),
             Err(error) => Connected::Failed(scope, fit_to_print(error, &run.screen)),
         });
     }
@@ -237,7 +241,7 @@ async fn connect(config: &Config, run: &Surroundings) -> Result<Vec<Connected>, 
     let none_left = connected.iter().all(|source| source.error().is_some());
     for source in &connected {
         match source {
-            Connected::Session(session) => report_connection(&**session, &*run.reporter),
+            Connected::Session(session, _) => report_connection(&**session, &*run.reporter),
             Connected::Failed(..) if misconfigured || none_left => {}
             Connected::Failed(_, error) => run.reporter.event(Event::Unconnected(error)),
         }
@@ -279,7 +283,7 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
     let connected = connect(config, run).await?;
     let plans = connected.iter().map(|source| async move {
         match source {
-            Connected::Session(session) => (session.name(), session.plan().await),
+            Connected::Session(session, _) => (session.name(), session.plan().await),
             Connected::Failed(scope, error) => (scope.source, Err(error.clone())),
         }
     });

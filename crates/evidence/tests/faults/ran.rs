@@ -219,7 +219,7 @@ pub(crate) fn run_on(
     let mut spool = Spool::new(directory.path()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let collection = runtime.block_on(async {
-        let session = Connected::Session(config.sources[0].connect(&surroundings).await?);
+        let session = Connected::Session(config.sources[0].connect(&surroundings).await?, Vec::new());
         let gathered = collection::gather(
             std::slice::from_ref(&session),
             config.framework,

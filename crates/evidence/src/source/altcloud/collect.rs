@@ -138,8 +138,6 @@ impl AltCloudSession {
         let expected = saturating_u64(found.iter().filter(|item| item.is_inspection()).count());
         let text = format!("{} of {whose}", counted(count, "user", "users"));
         let discovered = users.parts.iter().any(|(_, listing)| listing.pages > 0).then_some(count);
-        let (subject, requests) = (organization.into(), self.exchanges.clone());
-        found.insert(0, CollectionItem::Listed { kind: "access_token", subject, requests });
         found.insert(
             0,
             CollectionItem::Population { discovered, expected, text, members, host_totals: Vec::new() },

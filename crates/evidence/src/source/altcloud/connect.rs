@@ -28,7 +28,7 @@ use crate::env::Env;
 use crate::report::SourceWatch;
 use crate::source::{ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
-use evidence_http::{Client, ClientSettings, Proxy, recorded};
+use evidence_http::{Client, ClientSettings, Proxy};
 
 /// Requests in flight: the provider's limits are per minute and user, and more would not be faster for a few listings.
 const CONCURRENCY: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -67,15 +67,15 @@ pub(super) async fn connect(
     let access = access(&config, account, surroundings)?;
     let mut warnings: Vec<Warning> = Vec::new();
     warnings.extend(warning.map(|text| warn("credentials_file_readable", text, config.organization())));
-    let (tested, exchanges) = recorded(test(&config, &access, &mut warnings)).await;
+    let tested = test(&config, &access, &mut warnings).await;
     let (refused, firsts, period) = tested.map_err(|error| {
         let (requests, retries) = access.requests();
-        error.after(requests, retries).asked(exchanges.clone())
+        error.after(requests, retries)
     })?;
     warnings.extend(access.warning());
     let scopes = OAuthScope::needed(&config.rules);
     let scopes = scopes.into_iter().filter(|scope| !refused.iter().any(|(of, _)| of == scope)).collect();
-    Ok(AltCloudSession { config, access, scopes, refused, exchanges, firsts, period, warnings })
+    Ok(AltCloudSession { config, access, scopes, refused, firsts, period, warnings })
 }
 
 fn access(

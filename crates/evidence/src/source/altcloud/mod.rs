@@ -48,7 +48,6 @@ use crate::env::Env;
 use crate::number::saturating_u64;
 use crate::observation::SourceName;
 use crate::rule::Rule;
-use evidence_http::Asked;
 
 /// The name of this source.
 pub const NAME: SourceName = SourceName::new("altcloud");
@@ -117,8 +116,6 @@ pub struct AltCloudSession {
     scopes: Vec<OAuthScope>,
     /// What is needed and not delegated, and the provider's words.
     refused: Vec<(OAuthScope, String)>,
-    /// The requests for tokens.
-    exchanges: Vec<Asked>,
     firsts: Firsts,
     period: Period,
     warnings: Vec<Warning>,

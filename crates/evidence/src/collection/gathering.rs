@@ -1,0 +1,478 @@
+//! One source's share of a collection, as its looks come in: screened, judged, spooled and counted.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+use evidence_bundle::document::{
+    ArtifactRecord, AskedRecord, ErrorRecord, EvidenceReference, Excluded, Identity, Member as MemberRecord,
+    ObservationRecord, Outcome as LookOutcome, RequestRecord, SourcePopulation, SourceRun, Warning,
+    is_lacking,
+};
+use futures_util::StreamExt as _;
+
+use crate::env::Env;
+use crate::evaluate::{self, Basis, Check, Evidence};
+use crate::framework::Framework;
+use crate::number::saturating_u64;
+use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
+use crate::refusals::{Refusal, Refusals};
+use crate::report::format::{counted, given_up as given_up_text};
+use crate::report::{Event, Outcome, Reporter, Tally};
+use crate::rule::{Verdict, reason};
+use crate::source::{CollectionItem, ConnectError, Member, Scope, Session};
+use crate::spool::Spool;
+use evidence_http::Asked;
+use evidence_screen::{Confidence, Screen};
+
+use super::Collection;
+
+/// One source's share.
+pub(super) struct Gathering<'a> {
+    source: SourceName,
+    framework: &'static Framework,
+    screen: &'a Screen,
+    env: &'a Env,
+    reporter: &'a dyn Reporter,
+    pub(super) part: Collection,
+    tally: Tally,
+    discovered: u64,
+    population: SourcePopulation,
+    /// What the host does not show, for the warnings.
+    refusals: Refusals,
+    /// Rows of looks so far.
+    looks: u32,
+    /// The subject that was screened last.
+    last_subject: Arc<str>,
+}
+
+impl<'a> Gathering<'a> {
+    pub(super) fn new(
+        source: SourceName,
+        framework: &'static Framework,
+        screen: &'a Screen,
+        env: &'a Env,
+        reporter: &'a dyn Reporter,
+    ) -> Gathering<'a> {
+        Gathering {
+            source,
+            framework,
+            screen,
+            env,
+            reporter,
+            part: Collection::default(),
+            tally: Tally::default(),
+            discovered: 0,
+            population: SourcePopulation {
+                source: source.id().to_string(),
+                members: 0,
+                in_scope: 0,
+                host_totals: BTreeMap::new(),
+            },
+            refusals: Refusals::default(),
+            looks: 0,
+            last_subject: "".into(),
+        }
+    }
+
+    pub(super) fn add(&mut self, item: CollectionItem, spool: &mut Spool) -> io::Result<()> {
+        match item {
+            CollectionItem::Population { discovered, expected, text, members, host_totals } => {
+                self.discovered = discovered.unwrap_or(0);
+                let totals = host_totals.into_iter().map(|(name, count)| (name.to_string(), count));
+                self.population.host_totals = totals.collect();
+                members.into_iter().try_for_each(|member| self.member(member, spool))?;
+                self.reporter.event(Event::Population { source: self.source, expected, text: &text });
+            }
+            CollectionItem::Listed { kind, subject, requests } => {
+                let subject = self.clean(&subject);
+                let row = self.row(&subject, kind, LookOutcome::Listed, &requests);
+                self.look(&row, spool)?;
+            }
+            CollectionItem::Warned(warning) => self.warn(warning, true),
+            CollectionItem::Inspected(inspection) => self.inspected(inspection, spool)?,
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(&mut self, session: &dyn Session) {
+        let (source, tally) = (self.source, self.tally);
+        let account = session.account();
+        let identity = Identity {
+            login: account.identity.login.map(|login| self.clean(&login)),
+            scopes: self.clean(&account.identity.scopes),
+        };
+        self.reporter.event(Event::Collected {
+            source,
+            tally,
+            requests: account.requests,
+            revalidated: account.revalidated,
+            rate_limit: account.rate_limit.as_ref(),
+        });
+        if let Some((answers, began)) = account.taken_over.filter(|(answers, _)| *answers > 0) {
+            let message = format!(
+                "{} resumed from the interrupted run that began at {}: each describes the state at that time, and \
+                 `collected_at` says of each artifact when it was read",
+                counted(answers, "answer was", "answers were"),
+                self.env.stamp_of(began)
+            );
+            let (source, subject) = (Some(source.id().to_string()), None);
+            self.warn(Warning { code: "resumed".to_string(), message, source, subject }, true);
+        }
+        for given_up in account.given_up.iter().filter(|given_up| given_up.not_asked > 0) {
+            let (source, message) = (Some(source.id().to_string()), given_up_text(given_up));
+            self.warn(
+                Warning { code: "endpoint_given_up".to_string(), message, source, subject: None },
+                true,
+            );
+        }
+        for warning in std::mem::take(&mut self.refusals).warnings(source) {
+            self.warn(warning, true);
+        }
+        self.part.populations.push(self.population.clone());
+        self.part.sources.push(SourceRun {
+            name: source.id().to_string(),
+            api_url: account.api_url,
+            identity,
+            discovered: self.discovered,
+            in_scope: self.population.in_scope,
+            requested: tally.requested,
+            collected: tally.collected,
+            not_found: tally.not_found,
+            denied: tally.denied,
+            failed: tally.failed,
+            excluded: tally.excluded,
+            requests: account.requests,
+            retries: account.retries,
+            revalidated: account.revalidated,
+            rate_limit: account.rate_limit,
+            paused_seconds: account.paused_seconds,
+        });
+    }
+
+    /// What is missing because the source could not be connected: one error, and a check of each rule that says so.
+    pub(super) fn unconnected(
+        &mut self,
+        scope: &Scope,
+        error: &ConnectError,
+        spool: &mut Spool,
+    ) -> io::Result<()> {
+        let message = self.clean(&error.message);
+        let subject: Arc<str> = self.clean(&scope.subject).into();
+        let mut row = self.row(&subject, CONNECTION, LookOutcome::Failed, &error.asked);
+        row.reason = Some(reason::CONNECTION_FAILED.code.to_string());
+        row.detail = Some(message.clone());
+        let number = self.look(&row, spool)?;
+        for rule in &scope.rules {
+            let verdict = Verdict::unknown(&reason::CONNECTION_FAILED, message.clone());
+            let (source, subject) = (self.source, Arc::clone(&subject));
+            let evidence = Evidence::One(Basis::Observation(number));
+            self.spool_check(Check { rule, source, subject, verdict, evidence }, spool)?;
+        }
+        self.part.unconnected = true;
+        self.part.populations.push(self.population.clone());
+        self.part.errors.push(ErrorRecord {
+            code: reason::CONNECTION_FAILED.code.to_string(),
+            message,
+            source: self.source.id().to_string(),
+            subject: subject.to_string(),
+            status: None,
+            request_id: None,
+        });
+        self.part.sources.push(SourceRun {
+            name: self.source.id().to_string(),
+            api_url: scope.api_url.clone(),
+            identity: Identity { login: None, scopes: "not connected".to_string() },
+            discovered: 0,
+            in_scope: 0,
+            requested: 1,
+            collected: 0,
+            not_found: 0,
+            denied: 0,
+            failed: 1,
+            excluded: 0,
+            requests: error.requests,
+            retries: error.retries,
+            revalidated: 0,
+            rate_limit: None,
+            paused_seconds: 0,
+        });
+        Ok(())
+    }
+
+    pub(super) fn warn(&mut self, mut warning: Warning, show: bool) {
+        warning.message = self.clean(&warning.message);
+        warning.subject = warning.subject.map(|subject| self.clean(&subject));
+        if show {
+            self.reporter.event(Event::Warning(&warning));
+        }
+        self.part.warnings.push(warning);
+    }
+
+    /// A text without what must not be in a bundle: names and messages are the host's too.
+    fn clean(&self, text: &str) -> String {
+        self.screen.redact(text).into_owned()
+    }
+
+    fn inspected(&mut self, mut inspection: Inspection, spool: &mut Spool) -> io::Result<()> {
+        let mut looked = Vec::with_capacity(inspection.observations.len());
+        for observation in &mut inspection.observations {
+            looked.push(self.observed(observation, spool)?);
+        }
+        let refused: Vec<Refusal> = inspection.observations.iter().filter_map(Refusal::of).collect();
+        let checks = evaluate::checks(inspection, &looked);
+        // What another observation has made up for left nothing open.
+        let open = |refusal: &Refusal| checks.iter().any(|check| *check.verdict.reason == *refusal.reason);
+        refused.into_iter().filter(open).for_each(|refusal| self.refusals.add(refusal));
+        for mut check in checks {
+            self.part.lacking |= is_lacking(check.verdict.status, check.verdict.reason.code);
+            check.verdict.actual = check.verdict.actual.map(|actual| self.clean(&actual));
+            self.clean_subject(&mut check.subject);
+            self.spool_check(check, spool)?;
+        }
+        self.reporter.event(Event::Looked(self.source));
+        Ok(())
+    }
+
+    /// Screens what was seen, spools it and counts it; what a check that rests on it names.
+    fn observed(&mut self, observation: &mut Observation, spool: &mut Spool) -> io::Result<Basis> {
+        let warnings = std::mem::take(&mut observation.warnings);
+        let warned = !warnings.is_empty();
+        // A refusal is told with all others of its kind.
+        let told = |warning: &Warning| matches!(&observation.seen, Seen::Denied { reason, .. } if reason.code == warning.code);
+        for warning in warnings.into_iter().filter(|warning| !told(warning)) {
+            self.warn(warning, true);
+        }
+        self.clean_subject(&mut observation.subject);
+        let mut number = None;
+        let mut path = String::new();
+        if let Seen::Artifact { artifact, .. } = &observation.seen {
+            path = artifact.path().to_string();
+            match self.forbidden(artifact, &observation.subject) {
+                Some(rule) => {
+                    path = self.clean(&path);
+                    let warning = Warning {
+                        code: reason::EXCLUDED_BY_POLICY.code.to_string(),
+                        message: format!("{path} was left out as forbidden data (rule {rule})"),
+                        source: Some(self.source.id().to_string()),
+                        subject: Some(observation.subject.to_string()),
+                    };
+                    // Shown as the outcome of the look.
+                    self.warn(warning, false);
+                    self.part.excluded.push(Excluded { filename: path.clone(), rule: rule.to_string() });
+                    observation.seen = Seen::Withheld { rule };
+                }
+                None => number = Some(self.spool(observation, spool)?),
+            }
+        }
+        self.count(observation, &path, warned);
+        let mut row = self.row(
+            &observation.subject,
+            observation.kind.name,
+            look_outcome(observation),
+            &observation.requests,
+        );
+        if let Some((reason, detail)) = observation.seen.gap() {
+            (row.reason, row.detail) = (Some(reason.code.to_string()), Some(self.clean(detail)));
+        }
+        row.artifact = number.and_then(|number| {
+            let item = spool.items().get(usize::try_from(number).ok()?)?;
+            Some(EvidenceReference { filename: path, checksum: item.checksum(), id: None })
+        });
+        let look = self.look(&row, spool)?;
+        Ok(number.map_or(Basis::Observation(look), Basis::Artifact))
+    }
+
+    /// A row of a look without what it brought.
+    pub(super) fn row(
+        &self,
+        subject: &str,
+        kind: &str,
+        outcome: LookOutcome,
+        requests: &[Asked],
+    ) -> ObservationRecord {
+        ObservationRecord {
+            id: format!("{}:{}", self.source.id(), self.looks.saturating_add(1)),
+            source: self.source.id().to_string(),
+            subject: subject.to_string(),
+            kind: kind.to_string(),
+            outcome,
+            reason: None,
+            detail: None,
+            artifact: None,
+            requests: requests.iter().map(|asked| self.asked(asked)).collect(),
+        }
+    }
+
+    fn asked(&self, asked: &Asked) -> AskedRecord {
+        let text = |text: &Option<String>| text.as_deref().map(|text| self.clean(text));
+        AskedRecord {
+            method: asked.method.to_string(),
+            path: self.clean(&asked.path),
+            status: asked.status,
+            message: text(&asked.message).map(|message| cut(&message)),
+            request_id: text(&asked.request_id),
+            at: self.env.stamp_of(asked.at),
+            permission: text(&asked.permission).map(|permission| cut(&permission)),
+        }
+    }
+
+    /// Adds the row of a look; its number.
+    pub(super) fn look(&mut self, row: &ObservationRecord, spool: &mut Spool) -> io::Result<u32> {
+        self.looks = self.looks.saturating_add(1);
+        self.part.observations.push(spool.add_text(&serde_json::to_string(row)?)?);
+        Ok(self.looks)
+    }
+
+    /// Adds something that was found.
+    fn member(&mut self, member: Member, spool: &mut Spool) -> io::Result<()> {
+        let Member { kind, name, id, default_branch, archived, visibility, out_of_scope } = member;
+        let text = |text: Option<String>| text.map(|text| self.clean(&text));
+        let row = MemberRecord {
+            source: self.source.id().to_string(),
+            kind: kind.to_string(),
+            name: self.clean(&name),
+            id: text(id),
+            default_branch: text(default_branch),
+            archived,
+            visibility: text(visibility),
+            in_scope: out_of_scope.is_none(),
+            reason: out_of_scope.map(str::to_string),
+        };
+        self.population.members += 1;
+        self.population.in_scope += u64::from(row.in_scope);
+        self.part.members.push(spool.add_text(&serde_json::to_string(&row)?)?);
+        Ok(())
+    }
+
+    /// A subject without what must not be in a bundle. Most checks have the subject of the observation before them.
+    fn clean_subject(&mut self, subject: &mut Arc<str>) {
+        if Arc::ptr_eq(subject, &self.last_subject) {
+            return;
+        }
+        let clean = self.clean(subject);
+        if clean != **subject {
+            *subject = clean.into();
+        }
+        self.last_subject = Arc::clone(subject);
+    }
+
+    /// The words of a check leave memory too: in a large organization they are the most of it.
+    fn spool_check(&mut self, check: Check, spool: &mut Spool) -> io::Result<()> {
+        self.part.checks.push(check.keep(|words| spool.add_text(&words))?);
+        Ok(())
+    }
+
+    /// The rule by which `artifact` must be left out. What is merely suspicious becomes a warning: leaving out
+    /// evidence for a false alarm would be a loss that nobody can make good.
+    fn forbidden(&mut self, artifact: &Artifact, subject: &str) -> Option<&'static str> {
+        let mut findings = self.screen.check(artifact.path().as_str().as_bytes());
+        findings.extend(self.screen.check(artifact.bytes()));
+        findings.extend(artifact.decoded().map(|decoded| self.screen.check(decoded)).unwrap_or_default());
+        if let Some(finding) = findings.iter().find(|finding| finding.confidence == Confidence::High) {
+            return Some(finding.rule);
+        }
+        if let Some(finding) = findings.first() {
+            self.warn(
+                Warning {
+                    code: "possible_secret".to_string(),
+                    message: format!("{} may hold a secret (rule {})", artifact.path(), finding.rule),
+                    source: Some(self.source.id().to_string()),
+                    subject: Some(subject.to_string()),
+                },
+                true,
+            );
+        }
+        None
+    }
+
+    fn spool(&mut self, observation: &Observation, spool: &mut Spool) -> io::Result<u32> {
+        let Seen::Artifact { artifact, request, at } = &observation.seen else {
+            return Err(io::Error::other("only an artifact can be spooled"));
+        };
+        let row = ArtifactRecord {
+            filename: artifact.path().to_string(),
+            source: self.source.id().to_string(),
+            artifact_type: observation.kind.name.to_string(),
+            collected_at: self.env.stamp_of(*at),
+            controls: self
+                .framework
+                .controls_of(observation.kind.rules)
+                .iter()
+                .map(|control| control.id.to_string())
+                .collect(),
+            checksum: String::new(),
+            size_bytes: 0,
+            subject: observation.subject.to_string(),
+            request: RequestRecord {
+                path: self.clean(&request.path),
+                status: request.status,
+                etag: request.etag.as_deref().map(|etag| self.clean(etag)),
+                request_id: request.request_id.as_deref().map(|id| self.clean(id)),
+            },
+        };
+        spool.add_artifact(artifact.path(), artifact.bytes(), row)
+    }
+
+    fn count(&mut self, observation: &Observation, path: &str, warned: bool) {
+        self.tally.requested += 1;
+        self.part.answered |= !matches!(observation.seen, Seen::Failed(_));
+        let outcome = match &observation.seen {
+            Seen::Artifact { artifact, .. } => {
+                self.tally.collected += 1;
+                Outcome::Written { path, bytes: saturating_u64(artifact.bytes().len()) }
+            }
+            Seen::Withheld { rule } => {
+                self.tally.excluded += 1;
+                Outcome::Excluded { path, rule }
+            }
+            Seen::Nothing { detail, .. } => {
+                self.tally.not_found += 1;
+                Outcome::Nothing { detail, warned }
+            }
+            Seen::Denied { detail, .. } => {
+                self.tally.denied += 1;
+                Outcome::Denied { detail, warned }
+            }
+            Seen::Failed(failed) => {
+                self.tally.failed += 1;
+                let record = ErrorRecord {
+                    code: failed.reason.code.to_string(),
+                    message: self.clean(&failed.message),
+                    source: self.source.id().to_string(),
+                    subject: observation.subject.to_string(),
+                    status: failed.status,
+                    request_id: failed.request_id.as_deref().map(|id| self.clean(id)),
+                };
+                // One problem of discovery holds up every control that looks at repositories: it is one error.
+                if self.part.errors.last() != Some(&record) {
+                    self.part.errors.push(record);
+                }
+                Outcome::Failed(&failed.message)
+            }
+        };
+        let subject: &Arc<str> = &observation.subject;
+        self.reporter.event(Event::Observed { source: self.source, subject, outcome });
+    }
+}
+
+/// What documents call the connection test.
+pub(super) const CONNECTION: &str = "connection";
+
+/// Characters of a host's message in a row, so that no host can fill a document.
+const MESSAGE_LENGTH: usize = 200;
+
+fn cut(text: &str) -> String {
+    text.chars().take(MESSAGE_LENGTH).collect()
+}
+
+fn look_outcome(observation: &Observation) -> LookOutcome {
+    match &observation.seen {
+        Seen::Artifact { .. } => LookOutcome::Artifact,
+        Seen::Nothing { .. } => LookOutcome::Nothing,
+        Seen::Denied { .. } => LookOutcome::Denied,
+        Seen::Withheld { .. } => LookOutcome::Excluded,
+        Seen::Failed(_) if observation.requests.is_empty() => LookOutcome::NotAsked,
+        Seen::Failed(_) => LookOutcome::Failed,
+    }
+}
