@@ -9,7 +9,6 @@ use evidence_bundle::document::{
     ObservationRecord, Outcome as LookOutcome, RequestRecord, SourcePopulation, SourceRun, Warning,
     is_lacking,
 };
-use futures_util::StreamExt as _;
 
 use crate::env::Env;
 use crate::evaluate::{self, Basis, Check, Evidence};
