@@ -47,7 +47,7 @@ pub use proxy::{Proxy, Variables};
 pub use reply::{Answered, CallError, FailureKind, Meta, Refused, Reply, RequestFailure};
 pub use request::{Answer, Dialect, Meaning, Method, ParseError, Request};
 pub use settings::ClientSettings;
-pub use trail::{Asked, recorded};
+pub use trail::{Asked, recorded, replay};
 pub use uplink::{Uplink, UplinkRequest};
 pub use watch::{Exchanged, WaitReason, Watch};
 pub use words::single_line;

@@ -43,6 +43,12 @@ pub async fn recorded<F: Future>(look: F) -> (F::Output, Vec<Asked>) {
         .await
 }
 
+/// Notes requests that were made earlier, if somebody records: for a look that an earlier one has made already.
+pub fn replay(asked: Vec<Asked>) {
+    // An error says that nobody records.
+    let _ = TRAIL.try_with(|trail| trail.borrow_mut().extend(asked));
+}
+
 /// Notes how a request ended, if somebody records.
 pub(super) fn note<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: Timestamp) {
     // What was not even sent is no request.
@@ -142,6 +148,8 @@ mod tests {
                 .collect()
         };
         assert_eq!(told(&inner), [("/inner".to_string(), Some(200), None, None)]);
+        let again = recorded(async { replay(outer.clone()) }).now_or_never().unwrap().1;
+        assert_eq!(again, outer);
         let words = |text: &str| Some(text.to_string());
         assert_eq!(
             told(&outer),

@@ -122,8 +122,9 @@ impl Simulation {
                 .await
                 .map_err(text)
         };
-        // The connection test is one request.
-        let sent = || session(connected.get()).map_or(1, |session| session.account().requests);
+        // How many the connection test has started is not known from outside: those that have arrived, one at least.
+        let arrived = || self.held.load(Ordering::SeqCst).max(1);
+        let sent = || session(connected.get()).map_or_else(arrived, |session| session.account().requests);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text)?;
         let collection: Collection = runtime.block_on(async {
             tokio::select! {

@@ -59,7 +59,8 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let hosts: Vec<Url> = config.sources.iter().flat_map(|source| source.hosts(env)).collect();
     Proxy::from_env(env).check(&hosts).map_err(Error::Proxy)?;
     let screen = Arc::new(evidence_screen::shared().clone());
-    screen.learn(credentials(&config, env));
+    let credentials = credentials(&config, env)?;
+    screen.learn(credentials);
     screen.learn(&signing.secrets);
     // Wanted or not, the key to the platform is in the environment.
     let platform = config.upload.clone().and_then(|upload| UploadTarget::new(upload, env).ok());
@@ -302,13 +303,26 @@ async fn dry_run(config: &Config, run: &Surroundings) -> Result<Exit, Error> {
         max_size_bytes: config.bundle.max_size_bytes,
         now: run.env.clock.now(),
     });
-    let whole = plans.iter().all(|(_, plan)| plan.as_ref().is_ok_and(|plan| plan.missing.is_empty()));
-    Ok(if whole { Exit::Success } else { Exit::Connection })
+    let plans = || plans.iter().map(|(_, plan)| plan.as_ref());
+    let asked = plans().all(|plan| plan.is_ok_and(|plan| plan.missing.is_empty()));
+    let whole = plans().flatten().all(|plan| plan.lacking.is_empty() && plan.unlisted.is_empty());
+    Ok(match (asked, whole) {
+        (false, _) => Exit::Connection,
+        (true, false) => Exit::Collection,
+        (true, true) => Exit::Success,
+    })
 }
 
-/// The credentials in use. Those that are missing or wrong are reported by the connection test.
-fn credentials(config: &Config, env: &Env) -> impl Iterator<Item = String> {
-    config.sources.iter().filter_map(|source| source.credentials(env).ok()).flatten()
+/// The credentials in use. All that are missing or wrong are reported before anything is asked of any source.
+fn credentials(config: &Config, env: &Env) -> Result<Vec<String>, Error> {
+    let (mut credentials, mut errors) = (Vec::new(), Vec::new());
+    for source in &config.sources {
+        match source.credentials(env) {
+            Ok(found) => credentials.extend(found),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(credentials) } else { Err(Error::Connect(errors)) }
 }
 
 /// What a killed run has read is kept by sources that revalidate, and by no others.

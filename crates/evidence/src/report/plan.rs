@@ -42,6 +42,10 @@ pub(super) fn text(
             "artifacts",
             thousands(plan.artifact_count())
         ));
+        for lacking in &plan.lacking {
+            let line = format!("  {:<9} {YELLOW}{:<14}{YELLOW:#} {}\n", "", "not readable", safe(lacking));
+            text.push_str(&line);
+        }
         for unlisted in &plan.unlisted {
             let line = format!("  {:<9} {YELLOW}{:<14}{YELLOW:#} {}\n", "", "not listed", safe(unlisted));
             text.push_str(&line);

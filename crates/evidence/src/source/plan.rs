@@ -13,7 +13,9 @@ pub struct Plan {
     /// What could not be asked for, in words: a collection would lack it if that does not change. What is refused is no
     /// part of it, since that is a warning of the connection test.
     pub missing: Vec<String>,
-    /// What the host says exists and did not list, in words: a collection will not have it and warns of it.
+    /// What the connection test could not read, in words: a collection will not have it either, and is incomplete.
+    pub lacking: Vec<String>,
+    /// What the host says exists and did not list, in words: a collection will not have it and is incomplete.
     pub unlisted: Vec<String>,
     /// Requests at least: each artifact is there at the first place it is looked for.
     pub requests_minimum: u64,

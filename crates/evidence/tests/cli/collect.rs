@@ -44,7 +44,14 @@ fn dry_run() {
     insta::assert_snapshot!(run.shown());
     assert!(!lab.path("evidence-bundles").exists(), "a dry run makes no directory");
     assert_eq!(names(&lab.path("")), ["evidence.yaml", "key.pem", "key.pub.pem"]);
-    assert!(lab.requested().iter().all(|path| path.starts_with("/orgs/acme")), "{:?}", lab.requested());
+    // The connection test asks one repository.
+    let beside = |path: &&String| !path.starts_with("/orgs/acme");
+    let requested = lab.requested();
+    let probed: Vec<&String> = requested.iter().filter(beside).collect();
+    assert!(
+        probed.len() == 2 && probed.iter().all(|path| path.starts_with("/repos/acme/api/")),
+        "{probed:?}"
+    );
 }
 
 #[test]
@@ -52,14 +59,15 @@ fn dry_run_of_many_pages_reads_only_the_first_and_the_last() {
     let lab = Lab::new(sandbox::large_organization(950)).env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN);
     let run = lab.collect(&["-d"]).exits(0);
     insta::assert_snapshot!(run.shown());
-    assert_eq!(lab.requested().len(), 3, "{:?}", lab.requested());
+    let pages = lab.requested().iter().filter(|path| path.contains("/repos?")).count();
+    assert_eq!(pages, 2, "{:?}", lab.requested());
 }
 
 /// What the token cannot see is known before anything is collected.
 #[test]
 fn dry_run_says_what_is_not_listed() {
     let lab = Lab::new(sandbox::demo_organization()).env("CODEHOST_TOKEN", sandbox::DEMO_MEMBER_TOKEN);
-    let run = lab.collect(&["--dry-run"]).exits(0);
+    let run = lab.collect(&["--dry-run"]).exits(3);
     let said = "not listed     the token lists 6 repositories, but the organization reports 14";
     assert!(run.stdout.contains(said), "{}", run.stdout);
     lab.collect(&[]).says("reports 14: 8 missing from this bundle");
@@ -307,12 +315,13 @@ fn requests() {
     let paths = lab.requested();
     assert_eq!(paths[0], "/orgs/acme");
     assert!(paths[1].starts_with("/orgs/acme/repos?per_page=100"), "{}", paths[1]);
-    // Protections, then CODEOWNERS, each in the order of names.
-    let of = |part: &str| -> Vec<String> { paths.iter().filter(|p| p.contains(part)).cloned().collect() };
-    let (protections, owners) = (of("/protection"), of("/contents/"));
-    // Rulesets are asked for when the classic rule is not enough, whenever that is.
-    let fixed: Vec<String> = paths.iter().filter(|path| !path.contains("/rules/")).cloned().collect();
-    assert_eq!(fixed[2..10], protections);
-    assert_eq!(fixed[10..], owners);
+    // The first repository, as part of the connection test; then branches, then CODEOWNERS, each in the order of names.
+    let rest: Vec<&String> =
+        paths[2..].iter().skip_while(|path| path.starts_with("/repos/acme/api/")).collect();
+    let owners = rest.iter().position(|path| path.contains("/contents/")).unwrap();
+    let (branches, owners) = rest.split_at(owners);
+    assert!(owners.iter().all(|path| path.contains("/contents/")), "{rest:#?}");
+    let protections: Vec<&&String> = branches.iter().filter(|path| path.ends_with("/protection")).collect();
+    assert_eq!(protections.len(), 7, "{rest:#?}");
     assert!(protections.is_sorted());
 }

@@ -28,6 +28,7 @@ mod disk;
 mod exit_codes;
 mod failures;
 mod keys;
+mod preflight;
 mod revalidate;
 mod rulesets;
 mod secrets;

@@ -201,26 +201,32 @@ fn a_dry_run_says_what_would_be_missing() {
     insta::assert_snapshot!("dry_run_of_all_three", all.shown());
 }
 
+/// All of them at once, before anything is asked of any source.
 #[test]
-fn a_missing_variable_is_one_source_less() {
+fn missing_variables_are_found_before_anything_is_asked() {
     let company = Company::new();
-    let lab = &company.lab;
-    let mut command = lab.command(&["collect"]);
-    command.env_remove("ALTCLOUD_APPLICATION_CREDENTIALS").env_remove("CODEHOST_TOKEN");
-    let run = lab.run_command(command).exits(2);
-    let run = run.says("ALTCLOUD_APPLICATION_CREDENTIALS is not set").says("CODEHOST_TOKEN is not set");
-    let bundle = run.bundle();
-    assert!(bundle.paths().iter().any(|path| path.starts_with("sources/cloud/")));
-    // The bundle is about the same organization, whoever could be asked.
-    assert_eq!(bundle.json("manifest.json")["organization"], "acme");
+    for arguments in [&["collect"][..], &["collect", "--dry-run"]] {
+        let mut command = company.lab.command(arguments);
+        command.env_remove("ALTCLOUD_APPLICATION_CREDENTIALS").env_remove("CODEHOST_TOKEN");
+        let run = company.lab.run_command(command).exits(2).leaves_nothing();
+        run.says("ALTCLOUD_APPLICATION_CREDENTIALS is not set").says("CODEHOST_TOKEN is not set");
+        let mut command = company.lab.command(arguments);
+        command.env_remove("CLOUD_SECRET_ACCESS_KEY");
+        company.lab.run_command(command).exits(2).says("CLOUD_SECRET_ACCESS_KEY").leaves_nothing();
+    }
+    assert!(company.lab.requested().is_empty(), "{:?}", company.lab.requested());
+    assert_eq!((company.cloud.request_count(), company.workspace.request_count()), (0, 0));
 }
 
 #[test]
 fn when_none_can_be_connected_there_is_no_bundle() {
     let company = Company::new().with_an_expired_key();
     let lab = &company.lab;
+    // The file of another directory's account.
+    let other = sandbox::demo_workspace().serve().unwrap();
+    lab.write(CREDENTIALS, Workspace::service_account_file(&other));
     let mut command = lab.command(&["collect"]);
-    command.env_remove("ALTCLOUD_APPLICATION_CREDENTIALS").env("CODEHOST_TOKEN", "ghp_nobodys");
+    command.env("CODEHOST_TOKEN", "ghp_nobodys");
     let run = lab.run_command(command).exits(2);
     assert!(lab.output().is_empty());
     let run = run.says("codehost: 'Bad credentials'").says("cloud: ").says("altcloud: ");

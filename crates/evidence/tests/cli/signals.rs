@@ -37,7 +37,7 @@ fn hanging() -> Lab {
 #[test]
 fn sigint_is_130() {
     let lab = hanging();
-    let (code, stderr) = interrupted(&lab, &["collect"], "INT", 6);
+    let (code, stderr) = interrupted(&lab, &["collect"], "INT", 4);
     assert_eq!(code, Some(130), "{stderr}");
     assert!(stderr.contains("interrupted: no bundle was written"), "{stderr}");
     assert!(stderr.contains("help: set sources.codehost.revalidate: true to resume"), "{stderr}");
@@ -59,7 +59,7 @@ fn what_was_read_can_be_resumed() {
 #[test]
 fn sigterm_is_143() {
     let lab = hanging();
-    let (code, stderr) = interrupted(&lab, &["collect", "--quiet"], "TERM", 6);
+    let (code, stderr) = interrupted(&lab, &["collect", "--quiet"], "TERM", 4);
     assert_eq!(code, Some(143), "{stderr}");
     assert!(lab.output().is_empty(), "{:?}", lab.output());
 }

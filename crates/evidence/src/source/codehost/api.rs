@@ -23,6 +23,9 @@ pub(super) struct Api<'a> {
     pub(super) organization: &'a str,
 }
 
+/// The first page of a listing, and the address of the last one if there are more.
+pub(super) type FirstPage = Result<(Answered<Vec<wire::Repository>>, Option<Last>), CallError>;
+
 /// The pages of a listing that could be read, and those that could not.
 pub(super) struct RepositoryListing {
     pub(super) repositories: Vec<wire::Repository>,
@@ -80,9 +83,7 @@ impl Api<'_> {
     }
 
     /// The first page, and the address of the last one if there are more.
-    pub(super) async fn first_page(
-        &self,
-    ) -> Result<(Answered<Vec<wire::Repository>>, Option<Last>), CallError> {
+    pub(super) async fn first_page(&self) -> FirstPage {
         let answered = self.page(&self.listing_url()).await?;
         let last = self.link(&answered.meta, "last").map_err(CallError::Failed)?;
         let last = last.and_then(|url| Some(Last { number: page_number(&url)?, url }));
@@ -102,14 +103,14 @@ impl Api<'_> {
     }
 
     /// Every page: the first, then the others at once where the host says which is the last, else one by one.
-    pub(super) async fn listing(&self) -> RepositoryListing {
+    pub(super) async fn listing(&self, first: FirstPage) -> RepositoryListing {
         let mut listing = RepositoryListing {
             repositories: Vec::new(),
             pages_read: 0,
             problems: Vec::new(),
             partial: false,
         };
-        let (first, last) = match self.first_page().await {
+        let (first, last) = match first {
             Ok(page) => page,
             Err(problem) => {
                 listing.problems.push((1, problem));
@@ -220,12 +221,14 @@ pub(super) struct Last {
 impl RepositoryListing {
     fn add(&mut self, page: Answered<Vec<wire::Repository>>) {
         self.pages_read += 1;
-        self.partial |= page
-            .meta
-            .header("x-github-sso")
-            .is_some_and(|sso| sso.trim_start().starts_with("partial-results"));
+        self.partial |= is_partial(&page.meta);
         self.repositories.extend(page.value);
     }
+}
+
+/// Whether the host says that it left repositories out of a page.
+pub(super) fn is_partial(meta: &Meta) -> bool {
+    meta.header("x-github-sso").is_some_and(|sso| sso.trim_start().starts_with("partial-results"))
 }
 
 fn failure(kind: FailureKind) -> RequestFailure {

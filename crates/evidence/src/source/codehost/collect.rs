@@ -17,7 +17,7 @@ use super::topic::Topic;
 use super::{CodeHostSession, artifact};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation};
-use crate::report::format::counted;
+use crate::report::format::{counted, thousands};
 use crate::rule::{Status, Verdict};
 use crate::source::{CollectionItem, Configured as _};
 use evidence_http::recorded;
@@ -28,9 +28,9 @@ const WINDOW_PER_REQUEST: usize = 4;
 
 /// One look to make.
 #[derive(Debug, Clone)]
-struct Task {
-    repository: ScopedRepository,
-    topic: Topic,
+pub(super) struct Task {
+    pub(super) repository: ScopedRepository,
+    pub(super) topic: Topic,
 }
 
 /// An observation with the requests behind it.
@@ -59,6 +59,7 @@ impl CodeHostSession {
         let per_repository = saturating_u64(topics.len());
         let found_by =
             if discovered.is_some() { "found by discovery" } else { "listed in the configuration" };
+        let excluded = members.iter().filter(|member| member.out_of_scope.is_some()).count();
         let undiscovered = found.iter().filter(|item| item.is_inspection()).count();
         let population = CollectionItem::Population {
             discovered,
@@ -68,7 +69,11 @@ impl CodeHostSession {
             text: if per_repository == 0 {
                 String::new()
             } else {
-                format!("{} {found_by}", counted(in_scope, "repository", "repositories"))
+                let excluded = match excluded {
+                    0 => String::new(),
+                    excluded => format!(", {} excluded", thousands(saturating_u64(excluded))),
+                };
+                format!("{} {found_by}{excluded}", counted(in_scope, "repository", "repositories"))
             },
         };
         let repositories = Arc::new(repositories);
@@ -85,7 +90,10 @@ impl CodeHostSession {
             let backlog = Arc::clone(&backlog);
             async move {
                 backlog.enter(number).await;
-                let found = self.look(task).await;
+                let found = match self.probed(&task) {
+                    Some(found) => found,
+                    None => self.look(task).await,
+                };
                 backlog.add(found.weight());
                 found
             }
@@ -94,7 +102,7 @@ impl CodeHostSession {
         stream::iter(std::iter::once(population).chain(found)).chain(looks)
     }
 
-    async fn look(&self, task: Task) -> CollectionItem {
+    pub(super) async fn look(&self, task: Task) -> CollectionItem {
         let Task { repository, topic } = task;
         // A repository that only the configuration names is asked for first where the branch depends on it: every
         // topic then knows the same of it.

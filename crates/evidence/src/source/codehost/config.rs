@@ -34,6 +34,8 @@ pub struct CodeHostConfig {
     pub org: String,
     /// `repos`
     pub repos: Repositories,
+    /// `exclude`: patterns of names without the organization, which are left out.
+    pub exclude: Vec<String>,
     /// `branch`: the branch whose protection is read in every repository.
     pub branch: Branch,
     /// The rules that `controls` of this source want, or the top-level list as far as this source serves it.
@@ -139,6 +141,18 @@ static REPOS: Key = Key {
     rule: "each entry belongs to `org` and appears once; case does not count",
     example: "[acme/web, acme/api]",
     synonyms: &["repositories", "repository", "projects"],
+};
+
+static EXCLUDE: Key = Key {
+    name: "exclude",
+    presence: Presence::Default(DefaultValue::Empty("[]")),
+    shape: Shape::List { of: Format::Custom(&names::EXCLUSION), may_be_empty: true },
+    summary: "Repositories to leave out on purpose: a list of org/repo, where `*` in the repository stands for any \
+              characters.",
+    rule: "each entry belongs to `org` and appears once; case does not count; an excluded repository is named in the \
+           bundle and does not make it incomplete",
+    example: "[acme/sandbox, acme/archive-*]",
+    synonyms: &["excludes", "excluded", "ignore", "skip", "except"],
 };
 
 static BRANCH: Key = Key {
@@ -253,6 +267,7 @@ static SECTION: Section = Section {
         &TOKEN_ENV,
         &ORG,
         &REPOS,
+        &EXCLUDE,
         &BRANCH,
         &CONTROLS,
         &RATE_LIMIT_PAUSE,
@@ -279,7 +294,15 @@ pub(super) fn decode(
     let token_env = decoder.text(fields, &TOKEN_ENV);
     let org = decoder.text(fields, &ORG);
     let repos = decoder.everything_or_list(fields, &REPOS);
-    let repos = repositories(decoder, org.as_ref(), repos);
+    let repos = match repos {
+        Some(Everything::All) => Some(Repositories::All),
+        Some(Everything::Listed(entries)) => {
+            of_organization(decoder, org.as_ref(), entries).map(Repositories::Listed)
+        }
+        None => None,
+    };
+    let exclude = decoder.list(fields, &EXCLUDE);
+    let exclude = exclude.and_then(|entries| of_organization(decoder, org.as_ref(), entries));
     let branch = decoder.text(fields, &BRANCH).map_or(Branch::Unset, branch);
     let rules = controls::wanted(decoder, fields, &CONTROLS, rules::ALL, controls);
     let rate_limit_pause = decoder.boolean(fields, &RATE_LIMIT_PAUSE);
@@ -296,6 +319,7 @@ pub(super) fn decode(
         token_env: token_env?.value,
         org: org?.value,
         repos: repos?,
+        exclude: exclude?,
         branch,
         rules: rules?,
         rate_limit_pause: rate_limit_pause?,
@@ -314,20 +338,17 @@ fn branch(Placed { value, .. }: Placed<String>) -> Branch {
     if value == names::DEFAULT_BRANCH { Branch::Default } else { Branch::Named(value) }
 }
 
-/// The repositories without their organization, which must be `org`.
-fn repositories(
+/// Repositories, or patterns of them, without their organization, which must be `org`.
+fn of_organization(
     decoder: &mut Decoder<'_, '_>,
     org: Option<&Placed<String>>,
-    repos: Option<Everything<Placed<String>>>,
-) -> Option<Repositories> {
-    let entries = match repos? {
-        Everything::All => return Some(Repositories::All),
-        Everything::Listed(entries) => entries,
-    };
+    entries: Vec<Placed<String>>,
+) -> Option<Vec<String>> {
     let org = &org?.value;
     let mut names = Vec::new();
     for Placed { value, place, path } in entries {
-        let Ok((owner, name)) = names::repository(&value) else { continue };
+        // What is no name was reported as such.
+        let Some((owner, name)) = value.split_once('/') else { continue };
         if owner.eq_ignore_ascii_case(org) {
             names.push(name.to_owned());
             continue;
@@ -337,7 +358,7 @@ fn repositories(
                 .help(format!("write `{org}/{name}`, or remove it: one run collects from one organization"));
         decoder.problems.add(place, path, complaint);
     }
-    Some(Repositories::Listed(names))
+    Some(names)
 }
 
 /// `CODEHOST_API_URL` if it is set, else `api_url`.

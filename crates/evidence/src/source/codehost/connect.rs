@@ -12,6 +12,7 @@ use super::api::Api;
 use super::calls::ORGANIZATION;
 use super::config::{CodeHostConfig, Repositories};
 use super::dialect::CodeHostDialect;
+use super::preflight::Preflight;
 use super::rules::TWO_FACTOR_REQUIRED;
 use super::scopes::Scopes;
 use super::token::Token;
@@ -54,7 +55,7 @@ pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, Connect
     })
 }
 
-/// Makes the one call of the connection test. Its answer is also the evidence for CC6.1, so that it costs nothing.
+/// The connection test. All that it asks is also evidence, so that it costs nothing: the organization, and one repository.
 pub(super) async fn connect(
     mut config: CodeHostConfig,
     surroundings: &Surroundings,
@@ -82,7 +83,21 @@ pub(super) async fn connect(
         warning("records_not_kept", message, &config)
     }));
     let wire::Organization { settings, counts } = organization;
-    Ok(CodeHostSession { config, client, scopes, token_kind, settings, counts, meta, requests, warnings })
+    let preflight = Preflight::default();
+    let mut session = CodeHostSession {
+        config,
+        client,
+        scopes,
+        token_kind,
+        settings,
+        counts,
+        meta,
+        requests,
+        warnings,
+        preflight,
+    };
+    session.preflight().await;
+    Ok(session)
 }
 
 /// The configured organization as the host spells it; `None` if the host names another one, or none.

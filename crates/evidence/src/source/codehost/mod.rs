@@ -2,8 +2,8 @@
 //!
 //! `config` is its section of the configuration, `dialect` how the host is spoken to, `calls` what it is asked, `wire` and
 //! `answer` how answers are read, `api` and `ask` make the calls, `look` is what the answers mean, `record` the artifacts,
-//! `rules` what they must show, `scopes` what the token may do, `connect` the connection test, `population` and `collect`
-//! the collection, `plan` its size. This file is the source as the rest of the tool sees it.
+//! `rules` what they must show, `scopes` what the token may do, `connect` and `preflight` the connection test, `population`,
+//! `exclusion` and `collect` the collection, `plan` its size. This file is the source as the rest of the tool sees it.
 //! It never writes to the host and never asks for code, diffs, commits or secrets.
 
 pub mod answer;
@@ -17,10 +17,12 @@ mod collect;
 pub mod config;
 mod connect;
 mod dialect;
+mod exclusion;
 mod look;
 mod names;
 mod plan;
 mod population;
+mod preflight;
 pub mod record;
 pub mod rules;
 mod scopes;
@@ -39,6 +41,7 @@ use url::Url;
 
 use self::api::Api;
 use self::config::{CodeHostConfig, Repositories};
+use self::preflight::Preflight;
 use self::record::OrganizationSettings;
 use self::scopes::Scopes;
 use self::topic::Topic;
@@ -77,14 +80,16 @@ impl Configured for CodeHostConfig {
     }
 
     fn settings(&self, _env: &Env) -> Vec<(&'static str, Value)> {
+        let named = |names: &[String]| names.iter().map(|name| format!("{}/{name}", self.org)).collect();
         let repos = match &self.repos {
             Repositories::All => Value::from("*"),
-            Repositories::Listed(names) => names.iter().map(|name| format!("{}/{name}", self.org)).collect(),
+            Repositories::Listed(names) => named(names),
         };
         vec![
             ("org", self.org.as_str().into()),
             ("api_url", self.api_url.as_str().into()),
             ("repos", repos),
+            ("exclude", named(&self.exclude)),
             ("branch", self.branch.text().into()),
             ("codeowners_errors", self.codeowners_errors.into()),
         ]
@@ -125,6 +130,7 @@ pub struct CodeHostSession {
     /// The requests of the connection test.
     requests: Vec<Asked>,
     warnings: Vec<Warning>,
+    preflight: Preflight,
 }
 
 impl CodeHostSession {

@@ -37,6 +37,17 @@ pub(super) static REPOSITORY: CustomFormat = CustomFormat {
     max_length: None,
 };
 
+/// `org/repo`, with `*` for any characters of the repository.
+pub(super) static EXCLUSION: CustomFormat = CustomFormat {
+    noun: "`org/repo`, in which the repository may hold `*`",
+    shown: "`org/repo`",
+    hint: Some("write `org/repo`, or a pattern such as `org/archive-*`"),
+    ignores_case: true,
+    check: exclusion,
+    pattern: "^[A-Za-z0-9._-]+/[A-Za-z0-9._*-]+$",
+    max_length: None,
+};
+
 /// Each repository's default branch: the host's own word for it in rulesets. No branch can have this name.
 pub(super) const DEFAULT_BRANCH: &str = "~DEFAULT_BRANCH";
 
@@ -99,6 +110,19 @@ pub(super) fn repository(text: &str) -> Result<(&str, &str), Complaint> {
     name("organization", organization)?;
     name("repository", repository)?;
     Ok((organization, repository))
+}
+
+fn exclusion(text: &str) -> Result<(), Complaint> {
+    match text.split_once('/') {
+        Some((organization, pattern)) if pattern.contains('*') && !pattern.contains('/') => {
+            name("organization", organization)?;
+            // Whatever it stands for, the rest must be a part of a name.
+            name("repository", &pattern.replace('*', "x"))
+        }
+        None if text.contains('*') => Err(Complaint::new(format!("{} lacks the organization", quote(text)))
+            .help(format!("write `org/{text}`, with the name of the organization for `org`"))),
+        Some(_) | None => repository(text).map(|_| ()),
+    }
 }
 
 fn branch(text: &str) -> Result<(), Complaint> {

@@ -1,13 +1,17 @@
 //! What a collection would take, counted without collecting.
 
+use std::collections::HashSet;
+
+use super::api::is_partial;
 use super::artifact;
 use super::calls::{self, PAGE_SIZE};
 use super::config::Repositories;
+use super::exclusion::Exclusion;
+use super::population::PARTIAL;
 use super::topic::Topic;
 use super::{CodeHostSession, connect, wire};
 use crate::number::saturating_u64;
 use crate::source::{Configured as _, ConnectError, Plan, Session as _};
-use evidence_http::Answered;
 use evidence_http::cache::Cache;
 
 /// Typical bytes of one artifact and its rows in the documents, compressed: measured on generated organizations.
@@ -19,12 +23,18 @@ impl CodeHostSession {
     /// See [`Session::plan`](crate::source::Session::plan).
     pub(super) async fn planned(&self) -> Result<Plan, ConnectError> {
         let mut plan = Plan { requests_per_minute: self.config.requests_per_minute, ..Plan::default() };
-        let (mut repositories, mut pages) = (0, 0);
+        plan.lacking.clone_from(&self.preflight.lacking);
+        let mut count = RepositoryCount::default();
         if self.topics().next().is_some() {
-            (repositories, pages) = self.planned_repositories().await?;
+            count = self.planned_repositories().await?;
+        }
+        let RepositoryCount { listed, excluded, pages, partial } = count;
+        let repositories = listed.saturating_sub(excluded);
+        if partial {
+            plan.unlisted.push(PARTIAL.to_string());
         }
         if pages > 0 {
-            plan.unlisted.extend(self.unlisted(repositories).map(|(text, _)| text));
+            plan.unlisted.extend(self.unlisted(listed).map(|(text, _)| text));
         }
         plan.requests_minimum = 1 + pages;
         plan.requests_maximum = 1 + pages;
@@ -70,33 +80,67 @@ impl CodeHostSession {
         plan.requests_maximum = plan.requests_maximum.saturating_sub(plan.taken_over);
     }
 
-    async fn planned_repositories(&self) -> Result<(u64, u64), ConnectError> {
-        match &self.config.repos {
-            Repositories::Listed(names) => Ok((saturating_u64(names.len()), 0)),
-            Repositories::All => {
-                let problem = |problem| connect::problem("repository discovery", problem);
-                let (first, last) = self.api().first_page().await.map_err(problem)?;
-                let count =
-                    |page: &Answered<Vec<wire::Repository>>| u64::try_from(page.value.len()).unwrap_or(0);
-                match last.filter(|last| last.number > 1) {
-                    None if self.api().goes_on_uncounted(&first) => {
-                        let mut listing = self.api().listing().await;
-                        match listing.problems.pop() {
-                            Some((_, found)) => Err(problem(found)),
-                            None => {
-                                let count = saturating_u64(listing.repositories.len());
-                                Ok((count, listing.pages_read))
-                            }
-                        }
-                    }
-                    None => Ok((count(&first), 1)),
-                    Some(last) => {
-                        let end = self.api().last_page(&last).await.map_err(problem)?;
-                        let before = last.number.saturating_sub(1).saturating_mul(PAGE_SIZE);
-                        Ok((before.saturating_add(count(&end)), last.number))
-                    }
+    async fn planned_repositories(&self) -> Result<RepositoryCount, ConnectError> {
+        let mut exclusion = Exclusion::new(&self.config.exclude);
+        let mut count = RepositoryCount::default();
+        if let Repositories::Listed(names) = &self.config.repos {
+            names.iter().for_each(|name| count.add(exclusion.excludes(name)));
+            return Ok(count);
+        }
+        let problem = |problem| connect::problem("repository discovery", problem);
+        let mut add = |count: &mut RepositoryCount, page: &[wire::Repository]| {
+            let name = |repository: &wire::Repository| {
+                self.scoped(repository, &mut HashSet::new()).ok().map(|scoped| scoped.subject)
+            };
+            for repository in page {
+                let name = name(repository);
+                let name = name.as_deref().and_then(|name| name.split_once('/'));
+                count.add(name.is_some_and(|(_, name)| exclusion.excludes(name)));
+            }
+        };
+        let (first, last) = self.first_page().await.map_err(problem)?;
+        match last.filter(|last| last.number > 1) {
+            None if self.api().goes_on_uncounted(&first) => {
+                let mut listing = self.api().listing(Ok((first, None))).await;
+                if let Some((_, found)) = listing.problems.pop() {
+                    return Err(problem(found));
                 }
+                add(&mut count, &listing.repositories);
+                (count.pages, count.partial) = (listing.pages_read, listing.partial);
+            }
+            None => {
+                add(&mut count, &first.value);
+                (count.pages, count.partial) = (1, is_partial(&first.meta));
+            }
+            Some(last) => {
+                let end = self.api().last_page(&last).await.map_err(problem)?;
+                // Of the pages between only the number is known: none of them counts as excluded.
+                add(&mut count, &first.value);
+                add(&mut count, &end.value);
+                let before = last.number.saturating_sub(1).saturating_mul(PAGE_SIZE);
+                count.listed = before.saturating_add(saturating_u64(end.value.len()));
+                (count.pages, count.partial) =
+                    (last.number, is_partial(&first.meta) || is_partial(&end.meta));
             }
         }
+        Ok(count)
+    }
+}
+
+/// How many repositories there are, as far as a plan asks.
+#[derive(Default)]
+struct RepositoryCount {
+    listed: u64,
+    /// Those of them that are known to be left out.
+    excluded: u64,
+    pages: u64,
+    /// The host says that it left some out.
+    partial: bool,
+}
+
+impl RepositoryCount {
+    fn add(&mut self, excluded: bool) {
+        self.listed += 1;
+        self.excluded += u64::from(excluded);
     }
 }

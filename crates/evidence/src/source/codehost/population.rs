@@ -7,8 +7,9 @@ use tokio::sync::OnceCell;
 
 use super::api::RepositoryListing;
 use super::config::Repositories;
+use super::exclusion::Exclusion;
 use super::look::RepositoryName;
-use super::{CodeHostSession, look, names, wire};
+use super::{CodeHostSession, look, names, rules, wire};
 use crate::observation::{Failed, Observation, Seen};
 use crate::rule::reason;
 use crate::source::{CollectionItem, Member};
@@ -17,8 +18,15 @@ use evidence_http::{Asked, CallError, recorded};
 /// What documents call a member of the population.
 const REPOSITORY: &str = "repository";
 
+/// Why one is not in scope that the configuration leaves out.
+const EXCLUDED: &str = "excluded";
+
 /// What documents call the listing that brings them.
 const LISTING: &str = "repository_listing";
+
+/// What `X-GitHub-SSO: partial-results` says.
+pub(super) const PARTIAL: &str =
+    "the host omitted repositories from the list: the token is not authorized for single sign-on";
 
 /// A repository in scope.
 #[derive(Debug, Clone)]
@@ -103,27 +111,32 @@ impl CodeHostSession {
     /// The repositories in scope: those of the configuration, or what discovery lists.
     pub(super) async fn population(&self) -> Population {
         if self.topics().next().is_none() {
-            return Population {
-                discovered: None,
-                repositories: Vec::new(),
-                members: Vec::new(),
-                found: Vec::new(),
-            };
+            let (repositories, members, found) = Default::default();
+            return Population { discovered: None, repositories, members, found };
         }
         match &self.config.repos {
             Repositories::Listed(names) => {
-                let repositories = names.iter().map(|name| ScopedRepository {
+                let mut exclusion = Exclusion::new(&self.config.exclude);
+                let (excluded, names): (Vec<_>, Vec<_>) =
+                    names.iter().partition(|name| exclusion.excludes(name));
+                let repositories = names.into_iter().map(|name| ScopedRepository {
                     subject: self.subject(name),
                     origin: Origin::Named(Arc::default()),
                 });
                 let repositories: Vec<ScopedRepository> = repositories.collect();
                 let named =
                     |repository: &ScopedRepository| Member::new(REPOSITORY, Arc::clone(&repository.subject));
-                let members = repositories.iter().map(named).collect();
-                Population { discovered: None, repositories, members, found: Vec::new() }
+                let excluded = excluded.into_iter().map(|name| Member {
+                    out_of_scope: Some(EXCLUDED),
+                    ..Member::new(REPOSITORY, self.subject(name))
+                });
+                let members = repositories.iter().map(named).chain(excluded).collect();
+                let found = self.excluded_nothing(&exclusion).collect();
+                Population { discovered: None, repositories, members, found }
             }
             Repositories::All => {
-                let (listing, requests) = recorded(self.api().listing()).await;
+                let listing = async { self.api().listing(self.first_page().await).await };
+                let (listing, requests) = recorded(listing).await;
                 let subject = self.config.org.as_str().into();
                 let listed = CollectionItem::Listed { kind: LISTING, subject, requests };
                 let mut population = self.discovered(listing);
@@ -136,6 +149,7 @@ impl CodeHostSession {
     fn discovered(&self, listing: RepositoryListing) -> Population {
         let mut found = Vec::new();
         let (mut ids, mut names) = (HashSet::new(), HashSet::new());
+        let mut exclusion = Exclusion::new(&self.config.exclude);
         let (mut repositories, mut members) = (Vec::new(), Vec::new());
         let (mut discovered, mut repeated) = (0, 0_u64);
         for repository in &listing.repositories {
@@ -145,34 +159,33 @@ impl CodeHostSession {
                 continue;
             }
             discovered += 1;
-            let full_name = match (&repository.full_name, &repository.name) {
-                (Some(full_name), _) => Some(full_name.clone()),
-                (None, Some(name)) => Some(format!("{}/{name}", self.config.org)),
-                (None, None) => None,
-            };
-            match self.accept(full_name.as_deref(), &mut names) {
+            let known = repository.id.is_none() && self.is_known(repository, &names);
+            match self.scoped(repository, &mut names) {
                 // Without an id, a name that comes twice is one repository on two pages that shifted.
-                Err(_) if repository.id.is_none() && self.is_known(full_name.as_deref(), &names) => {
+                Err(_) if known => {
                     discovered -= 1;
                     repeated += 1;
                 }
-                Ok(name) => {
-                    let subject = self.subject(&name);
+                Ok(scoped) => {
+                    let excluded = exclusion.excludes(scoped.target().name);
                     members.push(Member {
                         id: repository.id.map(|id| id.to_string()),
                         archived: repository.archived,
                         default_branch: repository.default_branch.clone(),
                         visibility: repository.visibility.clone(),
-                        ..Member::new(REPOSITORY, Arc::clone(&subject))
+                        out_of_scope: excluded.then_some(EXCLUDED),
+                        ..Member::new(REPOSITORY, Arc::clone(&scoped.subject))
                     });
-                    let origin = Origin::Discovered(Details::of(repository));
-                    repositories.push(ScopedRepository { subject, origin });
+                    if !excluded {
+                        repositories.push(scoped);
+                    }
                 }
                 Err(problem) => self.undiscovered(&mut found, &problem),
             }
         }
         repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
         members.sort_by(|a, b| a.name.cmp(&b.name));
+        found.extend(self.excluded_nothing(&exclusion));
         for (page, problem) in &listing.problems {
             let mut problem = match problem {
                 CallError::Refused(refused) => look::refused_failure("refused", refused),
@@ -181,25 +194,60 @@ impl CodeHostSession {
             problem.message = format!("repository discovery, page {page}: {}", problem.message);
             self.undiscovered(&mut found, &problem);
         }
+        let mut lacking = Vec::new();
         if listing.partial {
-            let text =
-                "the host omitted repositories from the list: the token is not authorized for single sign-on";
-            found.push(CollectionItem::Warned(self.warning("partial_listing", text.to_string())));
+            found.push(CollectionItem::Warned(self.warning("partial_listing", PARTIAL.to_string())));
+            lacking.push(PARTIAL.to_string());
         }
-        if listing.problems.is_empty()
-            && let Some((text, unlisted)) = self.unlisted(discovered)
-        {
+        let mut failed = !listing.problems.is_empty();
+        if !failed && let Some((text, unlisted)) = self.unlisted(discovered) {
             let text = format!("{text}: {unlisted} missing from this bundle");
             if repeated > 0 {
                 // Where some come twice, others did not come: that is no matter of what the token may see.
                 let message = format!("repository discovery: {repeated} listed twice, and {text}");
                 let problem = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
                 self.undiscovered(&mut found, &problem);
+                failed = true;
             } else {
-                found.push(CollectionItem::Warned(self.warning("incomplete_listing", text)));
+                found.push(CollectionItem::Warned(self.warning("incomplete_listing", text.clone())));
+                lacking.push(text);
             }
         }
+        // What failed makes every rule undecided already.
+        if !failed && !lacking.is_empty() {
+            let (reason, detail) = (&rules::reason::POPULATION_INCOMPLETE, lacking.join("; "));
+            let seen = Seen::Denied { reason, detail };
+            found.extend(self.topics().map(|topic| self.unread(topic.kind(), seen.clone())));
+        }
         Population { discovered: Some(discovered), repositories, members, found }
+    }
+
+    /// The repository as it is looked at, if its name may become part of a path and of a call.
+    pub(super) fn scoped(
+        &self,
+        repository: &wire::Repository,
+        names: &mut HashSet<String>,
+    ) -> Result<ScopedRepository, Failed> {
+        let name = self.accept(self.full_name(repository).as_deref(), names)?;
+        let origin = Origin::Discovered(Details::of(repository));
+        Ok(ScopedRepository { subject: self.subject(&name), origin })
+    }
+
+    fn full_name(&self, repository: &wire::Repository) -> Option<String> {
+        match (&repository.full_name, &repository.name) {
+            (Some(full_name), _) => Some(full_name.clone()),
+            (None, Some(name)) => Some(format!("{}/{name}", self.config.org)),
+            (None, None) => None,
+        }
+    }
+
+    /// A pattern that leaves nothing out is likely misspelt, and what it was meant for is collected.
+    fn excluded_nothing(&self, exclusion: &Exclusion<'_>) -> impl Iterator<Item = CollectionItem> {
+        let org = &self.config.org;
+        exclusion.unused().map(move |pattern| {
+            let text = format!("the exclusion {org}/{pattern} matches no repository");
+            CollectionItem::Warned(self.warning("exclude_matches_nothing", text))
+        })
     }
 
     /// What the organization says that it has.
@@ -220,8 +268,9 @@ impl CodeHostSession {
         Some((text, unlisted))
     }
 
-    fn is_known(&self, full_name: Option<&str>, names: &HashSet<String>) -> bool {
-        let name = full_name.and_then(|full_name| full_name.split_once('/'));
+    fn is_known(&self, repository: &wire::Repository, names: &HashSet<String>) -> bool {
+        let full_name = self.full_name(repository);
+        let name = full_name.as_deref().and_then(|full_name| full_name.split_once('/'));
         name.is_some_and(|(_, name)| names.contains(&name.to_ascii_lowercase()))
     }
 

@@ -1,12 +1,13 @@
 //! The reasons that any of the code host's checks can have; those of one rule are beside it.
 
 use evidence_bundle::document::Category::Partial;
-use evidence_bundle::document::Severity::{Low, Medium};
+use evidence_bundle::document::Severity::{High, Low, Medium};
 
 use crate::rule::{Advice, Reason};
 
 /// All of them, in the order of the documentation.
-pub static ALL: &[&Reason] = &[&PLAN_LIMIT, &SSO_REQUIRED, &BLOCKED, &ARCHIVED, &EMPTY_REPOSITORY];
+pub static ALL: &[&Reason] =
+    &[&PLAN_LIMIT, &SSO_REQUIRED, &POPULATION_INCOMPLETE, &BLOCKED, &ARCHIVED, &EMPTY_REPOSITORY];
 
 /// The organization's plan does not include the feature.
 pub static PLAN_LIMIT: Reason = Reason {
@@ -30,6 +31,18 @@ pub static SSO_REQUIRED: Reason = Reason {
     }),
 };
 
+/// The organization has repositories that the host did not list.
+pub static POPULATION_INCOMPLETE: Reason = Reason {
+    code: "population_incomplete",
+    advice: Some(Advice {
+        severity: High,
+        category: Partial,
+        title: "the list of repositories is incomplete",
+        remediation: "Give the token access to all repositories of the organization and authorize it for single \
+                      sign-on, or name the repositories in `repos`.",
+    }),
+};
+
 /// The repository is blocked.
 pub static BLOCKED: Reason = Reason {
     code: "blocked",
@@ -37,7 +50,7 @@ pub static BLOCKED: Reason = Reason {
         severity: Low,
         category: Partial,
         title: "the host has blocked the repository",
-        remediation: "Ask the host's support why the repository is blocked, or leave it out of `repos`.",
+        remediation: "Ask the host's support why the repository is blocked, or add it to `exclude`.",
     }),
 };
 

@@ -1,0 +1,170 @@
+//! The permission part of the connection test: one repository is asked for everything that the rules want, so that what
+//! the token cannot read is reported before a long run instead of after it.
+//!
+//! Nothing is asked twice: the first page of the listing and the looks at the repository wait here for the collection.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use evidence_bundle::document::is_lacking;
+use futures_util::future::join_all;
+
+use super::api::FirstPage;
+use super::collect::Task;
+use super::config::Repositories;
+use super::exclusion::Exclusion;
+use super::population::{Origin, ScopedRepository};
+use super::topic::Topic;
+use super::{CodeHostSession, wire};
+use crate::evaluate::{self, Check};
+use crate::observation::{Inspection, Seen};
+use crate::source::CollectionItem;
+use evidence_http::{Asked, recorded, replay};
+
+/// What the connection test has asked beyond the organization, until it is used.
+#[derive(Default)]
+pub(super) struct Preflight {
+    page: Mutex<Option<(FirstPage, Vec<Asked>)>>,
+    looks: Mutex<Vec<Probe>>,
+    /// What could not be read, in words: a collection lacks it.
+    pub(super) lacking: Vec<String>,
+}
+
+/// A look that was made.
+struct Probe {
+    subject: Arc<str>,
+    topic: Topic,
+    found: CollectionItem,
+    asked: Vec<Asked>,
+}
+
+impl CodeHostSession {
+    /// Asks one repository, and says what the token cannot read.
+    pub(super) async fn preflight(&mut self) {
+        let mut lacking = Vec::new();
+        if let Some(CollectionItem::Inspected(found)) = self.organization_found() {
+            // The connection test warns of it in its own words.
+            lacking.extend(denied(&found).filter_map(|check| check.verdict.actual));
+        }
+        if let Some(repository) = self.first_repository().await {
+            let topics: Vec<Topic> = self.topics().collect();
+            let probes = join_all(topics.into_iter().map(|topic| self.probe(&repository, topic))).await;
+            for probe in &probes {
+                for text in probe.denied() {
+                    let warning = self.warning("permission_missing", text.clone());
+                    self.warnings.push(warning);
+                    lacking.push(text);
+                }
+                lacking.extend(probe.failed());
+            }
+            *self.preflight.looks.get_mut().unwrap_or_else(PoisonError::into_inner) = probes;
+        }
+        // What says nothing about the repository itself is said by every look at it.
+        lacking.dedup();
+        self.preflight.lacking = lacking;
+    }
+
+    async fn probe(&self, repository: &ScopedRepository, topic: Topic) -> Probe {
+        let (subject, repository) = (Arc::clone(&repository.subject), repository.clone());
+        let (found, asked) = recorded(self.look(Task { repository, topic })).await;
+        Probe { subject, topic, found, asked }
+    }
+
+    /// The first repository in scope: of `repos`, or of the first page of the listing.
+    async fn first_repository(&self) -> Option<ScopedRepository> {
+        self.topics().next()?;
+        let mut exclusion = Exclusion::new(&self.config.exclude);
+        match &self.config.repos {
+            Repositories::Listed(names) => {
+                let name = names.iter().find(|name| !exclusion.excludes(name))?;
+                Some(ScopedRepository { subject: self.subject(name), origin: Origin::Named(Arc::default()) })
+            }
+            Repositories::All => {
+                let (page, asked) = recorded(self.api().first_page()).await;
+                let first =
+                    page.as_ref().ok().and_then(|(page, _)| self.first_of(&page.value, &mut exclusion));
+                *self.preflight.page.lock().unwrap_or_else(PoisonError::into_inner) = Some((page, asked));
+                first
+            }
+        }
+    }
+
+    /// The first that is not archived, since nothing of an archived one can be lacking; else the first.
+    fn first_of(&self, page: &[wire::Repository], exclusion: &mut Exclusion<'_>) -> Option<ScopedRepository> {
+        let mut in_scope = page
+            .iter()
+            .filter_map(|repository| self.scoped(repository, &mut Default::default()).ok())
+            .filter(|repository| !exclusion.excludes(repository.target().name));
+        let first = in_scope.next()?;
+        let archived = |repository: &ScopedRepository| match &repository.origin {
+            Origin::Discovered(details) => details.archived,
+            Origin::Named(_) => false,
+        };
+        if !archived(&first) {
+            return Some(first);
+        }
+        in_scope.find(|repository| !archived(repository)).or(Some(first))
+    }
+
+    /// The first page of the listing, asked for unless the connection test has it.
+    pub(super) async fn first_page(&self) -> FirstPage {
+        let kept = self.preflight.page.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match kept {
+            Some((page, asked)) => {
+                replay(asked);
+                page
+            }
+            None => self.api().first_page().await,
+        }
+    }
+
+    /// The look of the connection test, if it made this one.
+    pub(super) fn probed(&self, task: &Task) -> Option<CollectionItem> {
+        let mut looks = self.preflight.looks.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |probe: &Probe| probe.topic == task.topic && probe.subject == task.repository.subject;
+        let at = looks.iter().position(is_it)?;
+        let Probe { found, asked, .. } = looks.swap_remove(at);
+        replay(asked);
+        Some(found)
+    }
+}
+
+impl Probe {
+    /// What the token may not read, and what it takes.
+    fn denied(&self) -> Vec<String> {
+        let CollectionItem::Inspected(inspection) = &self.found else { return Vec::new() };
+        let observed = inspection.observations.iter().flat_map(|observation| &observation.requests);
+        let permission = self.asked.iter().chain(observed).find_map(|asked| asked.permission.as_deref());
+        let told = |check: Check| {
+            let actual = check.verdict.actual.unwrap_or_default();
+            let takes = match permission {
+                Some(permission) => format!("; the host asks for {permission}"),
+                None => format!(". {}", check.rule.permission),
+            };
+            format!("cannot read {}: {actual}{takes}", check.subject)
+        };
+        denied(inspection).map(told).collect()
+    }
+
+    /// What could not be obtained for another reason.
+    fn failed(&self) -> impl Iterator<Item = String> {
+        let inspection = match &self.found {
+            CollectionItem::Inspected(inspection) => Some(inspection),
+            CollectionItem::Population { .. } | CollectionItem::Listed { .. } | CollectionItem::Warned(_) => {
+                None
+            }
+        };
+        inspection.into_iter().flat_map(|inspection| &inspection.observations).filter_map(|observation| {
+            let Seen::Failed(failed) = &observation.seen else { return None };
+            Some(format!("{}: {}", observation.subject, failed.message))
+        })
+    }
+}
+
+/// The checks that are undecided because the token may not read something.
+fn denied(inspection: &Inspection) -> impl Iterator<Item = Check> {
+    // A failure has the same reason where the host no longer accepts the token, and is told as one.
+    let failed =
+        inspection.observations.iter().any(|observation| matches!(observation.seen, Seen::Failed(_)));
+    let checks = if failed { Vec::new() } else { evaluate::checks_alone(inspection.clone()) };
+    checks.into_iter().filter(|check| is_lacking(check.verdict.status, check.verdict.reason.code))
+}
