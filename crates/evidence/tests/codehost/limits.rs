@@ -222,9 +222,10 @@ fn requests_start_and_results_appear_in_the_specifications_order() {
     assert_eq!(asked[0], "/orgs/acme");
     assert_eq!(asked[1], "/orgs/acme/repos");
     // The connection test has asked the first repository.
-    let mut rest = asked.iter().filter(|path| !path.starts_with("/repos/acme/service-00/"));
-    let first_contents = rest.clone().position(|path| path.contains("/contents/")).unwrap();
-    let last_protection = rest.rposition(|path| path.ends_with("/protection")).unwrap();
+    let rest: Vec<&String> =
+        asked.iter().filter(|path| !path.starts_with("/repos/acme/service-00/")).collect();
+    let first_contents = rest.iter().position(|path| path.contains("/contents/")).unwrap();
+    let last_protection = rest.iter().rposition(|path| path.ends_with("/protection")).unwrap();
     assert!(last_protection < first_contents);
 }
 
