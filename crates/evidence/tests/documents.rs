@@ -667,7 +667,7 @@ fn every_call_is_in_the_table() {
     let everything = fs::read_to_string(&file).unwrap();
     let listed = everything.replace(
         "repos: \"*\"",
-        "repos: [acme/docs-site, acme/prototype, acme/nowhere, acme/web-app]\n    codeowners_errors: true",
+        "repos: [acme/docs-site, acme/prototype, acme/nowhere, acme/storefront]\n    codeowners_errors: true",
     );
     assert_ne!(everything, listed);
     fs::write(&file, listed).unwrap();

@@ -20,20 +20,23 @@ pub(crate) struct Mix {
     pub(crate) name: &'static str,
     /// Without branch protection.
     pub(crate) unprotected: u64,
-    /// With CODEOWNERS in the second place, `.github/`.
-    pub(crate) elsewhere: u64,
+    /// With one that does not pass by itself.
+    pub(crate) insufficient: u64,
+    /// With CODEOWNERS in the first place, `.github/`; all others that have one have it in the root.
+    pub(crate) first: u64,
     /// Without CODEOWNERS.
     pub(crate) missing: u64,
 }
 
 /// Everything is there, in the first place it is looked for.
-pub(crate) const EXEMPLARY: Mix = Mix { name: "exemplary", unprotected: 0, elsewhere: 0, missing: 0 };
+pub(crate) const EXEMPLARY: Mix =
+    Mix { name: "exemplary", unprotected: 0, insufficient: 0, first: 100, missing: 0 };
 
 /// What the sandbox generates.
-pub(crate) const USUAL: Mix = Mix { name: "usual", unprotected: 4, elsewhere: 10, missing: 10 };
+pub(crate) const USUAL: Mix = Mix { name: "usual", unprotected: 4, insufficient: 5, first: 10, missing: 10 };
 
 /// Half of it is not there.
-pub(crate) const HALF: Mix = Mix { name: "half", unprotected: 50, elsewhere: 0, missing: 50 };
+pub(crate) const HALF: Mix = Mix { name: "half", unprotected: 50, insufficient: 0, first: 0, missing: 50 };
 
 /// An organization of so many repositories: a multiple of 50, so that no share of a repository comes out.
 #[derive(Debug, Clone, Copy)]
@@ -47,17 +50,16 @@ impl Organization {
         self.repositories * repositories / 100
     }
 
-    /// What the tool asks: the connection test and pages of a hundred, then every branch protection, then every
-    /// CODEOWNERS, in one place or two. `again`: what has a tag is not counted, what is answered 404 has none.
+    /// What the tool asks: the connection test and pages of a hundred, then every branch protection and the rules of
+    /// rulesets where that is not enough, then every CODEOWNERS, in one place to three. `again`: what has a tag is not
+    /// counted, what is answered 404 has none.
     pub(crate) fn ours(self, again: bool) -> [Phase; 3] {
-        let Mix { unprotected, elsewhere, missing, .. } = self.mix;
+        let Mix { unprotected, insufficient, first, missing, .. } = self.mix;
+        let root = 100 - first - missing;
         let asked = [
             (1 + self.repositories.div_ceil(100), 0),
-            (self.repositories, self.of_hundred(unprotected)),
-            (
-                self.repositories + self.of_hundred(elsewhere + missing),
-                self.of_hundred(elsewhere + 2 * missing),
-            ),
+            (self.repositories + self.of_hundred(unprotected + insufficient), self.of_hundred(unprotected)),
+            (self.repositories + self.of_hundred(root + 2 * missing), self.of_hundred(root + 3 * missing)),
         ];
         asked.map(|(requests, not_found)| Phase {
             requests,
@@ -65,20 +67,21 @@ impl Organization {
         })
     }
 
-    /// What a script asks: pages of thirty, each repository once for its default branch, then the same two.
+    /// What a script asks: pages of thirty, each repository once for its default branch, its branch protection, and
+    /// CODEOWNERS in the root and then in `.github/`.
     pub(crate) fn naive(self) -> [Phase; 1] {
-        let Mix { elsewhere, missing, .. } = self.mix;
+        let Mix { first, missing, .. } = self.mix;
         let requests =
-            1 + self.repositories.div_ceil(30) + 3 * self.repositories + self.of_hundred(elsewhere + missing);
+            1 + self.repositories.div_ceil(30) + 3 * self.repositories + self.of_hundred(first + missing);
         [Phase { requests, counted: requests }]
     }
 
     /// The host's limits, and the tool's settings that nobody changed.
     ///
     /// Nothing else can be asked beside the connection test and the first page, beside the last of the other pages, and
-    /// beside the second place of the last file.
+    /// beside the last places of the last file.
     pub(crate) fn our_terms(self) -> Terms {
-        let (pages, places) = (self.repositories > 100, self.mix.elsewhere + self.mix.missing > 0);
+        let (pages, places) = (self.repositories > 100, self.mix.first < 100);
         let alone = 2 + u64::from(pages) + u64::from(places);
         let left = PER_HOUR - KEPT_BACK;
         let hourly = Hourly { now: left, then: left, ends: SignedDuration::from_hours(1) };

@@ -195,6 +195,7 @@ fn terse_hosts_are_understood() {
     let replay = Replay::new()
         .recording(bare("/orgs/acme", 200, json!({"login": "acme", "two_factor_requirement_enabled": true})))
         .recording(bare("/orgs/acme/repos", 200, json!([{"full_name": "acme/web"}])))
+        .recording(bare("/repos/acme/web", 200, json!({"full_name": "acme/web"})))
         .recording(bare("/repos/acme/web/branches/main/protection", 200, protection))
         .recording(bare("/repos/acme/web/contents/CODEOWNERS", 404, json!({"message": "Not Found"})))
         .recording(bare("/repos/acme/web/contents/.github/CODEOWNERS", 200, file));

@@ -6,7 +6,7 @@ use evidence::env::Clock;
 use evidence::rule::Status;
 use evidence::source::{ConnectError, ConnectErrorKind};
 use jiff::Timestamp;
-use sandbox::codehost::{CodeHost, File, Organization, Protection, Repository, Role, Token};
+use sandbox::codehost::{CodeHost, File, Organization, Protection, Repository, Role, Ruleset, Token};
 use sandbox::{DEMO_TOKEN, Fault, FaultKind, Server};
 
 use crate::kinds::{Again, Harm, Kind, LONG, PASSING, Place, kinds};
@@ -26,10 +26,12 @@ fn host(endpoint: &Endpoint) -> CodeHost {
         .page_size(3)
         .public_url("https://code.example")
         .fault(Fault::on("/circle").kind(FaultKind::Redirect("/circle".into())))
-        .repository(repository("alpha").protection("main", strong()).file("CODEOWNERS", owners()))
-        .repository(repository("bravo").protection("main", strong()).file(".github/CODEOWNERS", owners()))
-        .repository(repository("charlie"))
-        .repository(repository("delta").protection("main", strong()).file("CODEOWNERS", File::text(long)))
+        .repository(repository("alpha").protection("main", strong()).file(".github/CODEOWNERS", owners()))
+        .repository(repository("bravo").protection("main", strong()).file("CODEOWNERS", owners()))
+        .repository(repository("charlie").ruleset(Ruleset::new(1, "history").rule("deletion")))
+        .repository(
+            repository("delta").protection("main", strong()).file(".github/CODEOWNERS", File::text(long)),
+        )
         .repository(
             repository("echo").archived(true).protection("main", strong()).file("CODEOWNERS", owners()),
         )
@@ -117,29 +119,36 @@ const ENDPOINTS: &[Endpoint] = &[
         repos: "\"*\"",
     },
     Endpoint {
+        name: "rules of rulesets",
+        pattern: "/repos/acme/charlie/rules/branches/main",
+        after: 0,
+        behind: Behind::Look("charlie", PROTECTION),
+        repos: "\"*\"",
+    },
+    Endpoint {
         name: "owners",
-        pattern: "/repos/acme/alpha/contents/CODEOWNERS",
+        pattern: "/repos/acme/alpha/contents/.github/CODEOWNERS",
         after: 0,
         behind: Behind::Look("alpha", OWNERS),
         repos: "\"*\"",
     },
     Endpoint {
         name: "owners that are in the second place",
-        pattern: "/repos/acme/bravo/contents/CODEOWNERS",
-        after: 0,
-        behind: Behind::Look("bravo", OWNERS),
-        repos: "\"*\"",
-    },
-    Endpoint {
-        name: "owners in the second place",
         pattern: "/repos/acme/bravo/contents/.github/CODEOWNERS",
         after: 0,
         behind: Behind::Look("bravo", OWNERS),
         repos: "\"*\"",
     },
     Endpoint {
+        name: "owners in the second place",
+        pattern: "/repos/acme/bravo/contents/CODEOWNERS",
+        after: 0,
+        behind: Behind::Look("bravo", OWNERS),
+        repos: "\"*\"",
+    },
+    Endpoint {
         name: "a file's own bytes",
-        pattern: "/repos/acme/delta/contents/CODEOWNERS",
+        pattern: "/repos/acme/delta/contents/.github/CODEOWNERS",
         after: 1,
         behind: Behind::Look("delta", OWNERS),
         repos: "\"*\"",
@@ -230,7 +239,7 @@ fn the_run_without_faults_has_every_outcome() {
     for status in [Status::Pass, Status::Fail, Status::NotApplicable] {
         assert!(seen.contains(&status), "{status:?}");
     }
-    assert_eq!((truth.artifacts().len(), truth.errors.len(), truth.retries), (12, 0, 0));
+    assert_eq!((truth.artifacts().len(), truth.errors.len(), truth.retries), (14, 0, 0));
     // And it is always the same.
     assert_eq!(self::truth(&ENDPOINTS[0]), truth);
 }

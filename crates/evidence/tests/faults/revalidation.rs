@@ -229,7 +229,7 @@ fn a_large_file_is_confirmed_and_followed() {
     let long =
         |lines| File::text(format!("{}* @acme/all\n", "/modules/of-many/ @acme/legacy\n".repeat(lines)));
     let put = |host: &mut CodeHost, file: File| {
-        host.change_repository("acme", "delta", |repository| repository.file("CODEOWNERS", file));
+        host.change_repository("acme", "delta", |repository| repository.file(".github/CODEOWNERS", file));
     };
     let (server, cache) = (host().serve().unwrap(), tempfile::tempdir().unwrap());
     server.update(|host| put(host, long(36_000)));
@@ -238,7 +238,11 @@ fn a_large_file_is_confirmed_and_followed() {
     let second = collect(&server, cache.path(), "[acme/delta]");
     assert_eq!(second.said(), first.said());
     assert!(server.requests().iter().all(|request| request.status == Some(304)));
-    assert_eq!(server.requests().len(), 4, "organization, protection, the file's record, the file");
+    assert_eq!(
+        server.requests().len(),
+        5,
+        "organization, repository, protection, the file's record, the file"
+    );
     for file in [long(36_001), long(1)] {
         server.update(|host| put(host, file));
         let changed = collect(&server, cache.path(), "[acme/delta]");

@@ -6,7 +6,8 @@ use super::answer::{RefusalMeaning, said};
 use super::api::Api;
 use super::artifact;
 use super::calls::{CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOSITORY, RULES, RULESET};
-use super::look::{self, FileLook, FoundFile, RepositoryName};
+use super::look::{self, RepositoryName};
+use super::owners::{self, FileLook, FoundFile};
 use super::population::Details;
 use super::record::Ruleset;
 use super::rules::branch_protection::{Classic, Rules, Unread};
@@ -153,7 +154,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
                         if let Some((seen, warnings)) = look::foreign(target, &meta, file.url.as_deref()) {
                             return FileLook::unread(target, seen).warned(warnings);
                         }
-                        let look = match look::file_shown(target, place.path, &file, &meta) {
+                        let look = match owners::file_shown(target, place.path, &file, &meta) {
                             Some(look) => look,
                             None => raw(api, target, place, Some(&file), &meta).await,
                         };
@@ -185,7 +186,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
         }
     }
     let found = if exists { FoundFile::Unread } else { FoundFile::NotFound };
-    FileLook { found, ..FileLook::unread(target, look::no_file(other)) }.warned(warnings)
+    FileLook { found, ..FileLook::unread(target, owners::no_file(other)) }.warned(warnings)
 }
 
 /// The file's own bytes: for files of 1 to 3 MB, whose content the record leaves out.
@@ -199,7 +200,7 @@ async fn raw(
     let size = file.and_then(|file| file.size);
     let (seen, warnings) =
         match api.ask_raw(&place.raw, &[("owner", target.owner), ("repo", target.name)], size).await {
-            Ok(raw) => return look::codeowners_artifact(target, place.path, file, raw.value, &raw.meta),
+            Ok(raw) => return owners::codeowners_artifact(target, place.path, file, raw.value, &raw.meta),
             Err(CallError::Refused(refused)) => match said(&refused) {
                 RefusalMeaning::NotFound
                 | RefusalMeaning::NotFoundElsewhere
@@ -218,7 +219,7 @@ async fn raw(
             Err(CallError::Failed(RequestFailure { kind: FailureKind::TooLarge { .. }, .. }))
                 if size.is_none() =>
             {
-                (look::too_large(place.path, None), Vec::new())
+                (owners::too_large(place.path, None), Vec::new())
             }
             Err(CallError::Failed(failure)) => return FileLook::failed(target, &failure),
         };
@@ -231,15 +232,15 @@ pub(super) async fn unknown_owners(
     target: RepositoryName<'_>,
     path: &str,
 ) -> (Observation, Result<HashSet<(usize, String)>, Unread>) {
-    let mut owners = HashSet::new();
+    let mut found = HashSet::new();
     let seen = match api.ask(&ERRORS, &[("owner", target.owner), ("repo", target.name)]).await {
         Ok(Answered { value, meta }) => {
-            owners = look::unknown_owners(path, &value);
-            look::errors_shown(target, &value, &meta)
+            found = owners::unknown_owners(path, &value);
+            owners::errors_shown(target, &value, &meta)
         }
         Err(problem) => unread("CODEOWNERS errors", target, problem),
     };
     let observation = target.observation(&artifact::CODEOWNERS_ERRORS, seen);
-    let owners = look::unread(&observation.seen).map_or(Ok(owners), Err);
-    (observation, owners)
+    let found = look::unread(&observation.seen).map_or(Ok(found), Err);
+    (observation, found)
 }

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::answer::said;
 use super::look::{self, RepositoryName};
+use super::owners;
 use super::record::{BranchProtection, BranchRule, CodeownersErrors, Ruleset};
 use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
 use super::wire::{self, Contents, Organization, Repository};
@@ -257,7 +258,7 @@ fn judged_offline(observation: Observation, facts: Facts) -> Vec<CollectionItem>
 /// Nothing where the file has to be read on its own, or is none.
 fn contents_offline(contents: Contents) -> Vec<CollectionItem> {
     let Contents::File(file) = contents else { return Vec::new() };
-    let look = look::file_shown(TARGET, "CODEOWNERS", &file, &Meta::default());
+    let look = owners::file_shown(TARGET, "CODEOWNERS", &file, &Meta::default());
     look.map(|look| CollectionItem::Inspected(look.judged(TARGET, &HashSet::new()))).into_iter().collect()
 }
 

@@ -1,7 +1,7 @@
 //! The code host: organization settings, branch protection, CODEOWNERS.
 //!
 //! `config` is its section of the configuration, `dialect` how the host is spoken to, `calls` what it is asked, `wire` and
-//! `answer` how answers are read, `api` and `ask` make the calls, `look` is what the answers mean, `record` the artifacts,
+//! `answer` how answers are read, `api` and `ask` make the calls, `look` and `owners` are what they mean, `record` the artifacts,
 //! `rules` what they must show, `scopes` what the token may do, `connect` and `preflight` the connection test, `population`,
 //! `exclusion` and `collect` the collection, `plan` its size. This file is the source as the rest of the tool sees it.
 //! It never writes to the host and never asks for code, diffs, commits or secrets.
@@ -20,6 +20,7 @@ mod dialect;
 mod exclusion;
 mod look;
 mod names;
+mod owners;
 mod plan;
 mod population;
 mod preflight;

@@ -169,15 +169,15 @@ impl<'a> Systems<'a> {
         } else {
             Some(false)
         };
-        // A system that may make the demand decides about administrators too, if no other certainly does.
-        let certain = demanded == Some(true);
-        let may = |system: &&System| demands(system) == Some(true) || (!certain && demands(system).is_none());
         let mut held = if self.unread.is_empty() { Held::No } else { Held::ByNothingRead };
-        for system in self.all.iter().filter(may) {
-            match (&system.hold, &held) {
-                (_, Held::Yes) | (Hold::Bypassed(_), _) => {}
-                (Hold::Held(_), _) => held = Held::Yes,
-                (Hold::Unknown(reason, _), _) => held = Held::Unknown(reason),
+        for system in &self.all {
+            match (demands(system), &system.hold, &held) {
+                (Some(false), ..) | (_, _, Held::Yes) | (_, Hold::Bypassed(_), _) => {}
+                (Some(true), Hold::Held(_), _) => held = Held::Yes,
+                (Some(true), Hold::Unknown(reason, _), _) => held = Held::Unknown(reason),
+                // It may make the demand, and then hold them.
+                (None, Hold::Held(_) | Hold::Unknown(..), Held::Unknown(_)) => {}
+                (None, Hold::Held(_) | Hold::Unknown(..), _) => held = Held::Unknown(&shared::NO_EVIDENCE),
             }
         }
         Criterion { reason, demands, demanded, held }

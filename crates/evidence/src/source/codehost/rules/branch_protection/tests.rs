@@ -309,6 +309,11 @@ fn every_form_of_a_rule() {
         };
         assert_eq!((verdict.status, verdict.reason), expected, "{first:?} {second:?}");
     }
+    // What a rule leaves out may be what is missing elsewhere.
+    let untold = rule(2, "pull_request", json!({}));
+    let rules = vec![review(1, 1), untold, check(2, "a")];
+    assert_eq!(judged(rules.clone(), &[1]).reason, &shared::NO_EVIDENCE);
+    assert_eq!(judged(rules, &[1, 2]).reason, &ADMINS_NOT_ENFORCED);
     let said = judged(vec![review(1, 1), workflows(json!([{"path": "ci.yml"}]))], &[]).actual.unwrap();
     assert!(said.contains("1 required status check: workflow ci.yml"), "{said}");
     // A rule that names no ruleset cannot be asked about.

@@ -1,0 +1,196 @@
+//! What the code host's answers about the CODEOWNERS file mean.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use evidence_bundle::document::Warning;
+
+use super::codeowners::{self, CodeOwners};
+use super::look::{RepositoryName, broken, failed};
+use super::record::{CodeownersError, CodeownersErrors, CodeownersFile};
+use super::wire::{File, NotAFile};
+use super::{NAME, artifact, rules};
+use crate::number::saturating_u64;
+use crate::observation::{Inspection, Observation, Seen};
+use crate::report::format::counted;
+use crate::rule::Verdict;
+use evidence_http::{Meta, RequestFailure};
+
+/// What a look at the CODEOWNERS file brought.
+#[derive(Debug, Clone)]
+pub(super) struct FileLook {
+    pub(super) observation: Observation,
+    pub(super) found: FoundFile,
+}
+
+/// The CODEOWNERS file, as far as there is one.
+#[derive(Debug, Clone)]
+pub(super) enum FoundFile {
+    /// The file in effect.
+    File {
+        /// Its path.
+        path: String,
+        /// What it says.
+        owners: CodeOwners,
+    },
+    /// The repository is empty.
+    Empty,
+    /// No answer was anything but "Not Found", which may mean the repository.
+    NotFound,
+    /// There is none, or it was not read: the observation says why.
+    Unread,
+}
+
+impl FileLook {
+    pub(super) fn unread(target: RepositoryName<'_>, seen: Seen) -> FileLook {
+        let observation = target.observation(&artifact::CODEOWNERS, seen);
+        FileLook { observation, found: FoundFile::Unread }
+    }
+
+    pub(super) fn failed(target: RepositoryName<'_>, failure: &RequestFailure) -> FileLook {
+        FileLook::unread(target, failed("CODEOWNERS", failure))
+    }
+
+    /// The same with warnings.
+    pub(super) fn warned(mut self, warnings: Vec<Warning>) -> FileLook {
+        self.observation.warnings.extend(warnings);
+        self
+    }
+
+    /// The inspection of the look, without the owners that the host calls unknown.
+    pub(super) fn judged(self, target: RepositoryName<'_>, unknown: &HashSet<(usize, String)>) -> Inspection {
+        let FileLook { observation, found } = self;
+        let subject = Arc::clone(&observation.subject);
+        let verdict = match found {
+            FoundFile::File { path, owners } => {
+                rules::default_owners::judge(&path, target.owner, owners, unknown)
+            }
+            FoundFile::Empty => {
+                Verdict::not_applicable(&rules::reason::EMPTY_REPOSITORY, "the repository is empty")
+            }
+            FoundFile::NotFound | FoundFile::Unread => return Inspection::from(observation),
+        };
+        Inspection::from(observation).concluded(&rules::CODEOWNERS_DEFAULT_RULE, subject, verdict)
+    }
+}
+
+/// What the host finds wrong with the CODEOWNERS file.
+pub(super) fn errors_shown(target: RepositoryName<'_>, errors: &CodeownersErrors, meta: &Meta) -> Seen {
+    let name = target.artifact_name(artifact::CODEOWNERS_ERRORS.name);
+    Seen::artifact(NAME, &name, errors, None, meta)
+}
+
+/// The owners that the host calls unknown in the file at `path`: each with its line, in lower case.
+pub(super) fn unknown_owners(path: &str, errors: &CodeownersErrors) -> HashSet<(usize, String)> {
+    let owner = |error: &CodeownersError| {
+        let is_unknown = error.kind.value()?.trim().eq_ignore_ascii_case("unknown owner");
+        let is_here = error.path.value().is_none_or(|at| at.trim_start_matches('/') == path);
+        let line = usize::try_from(*error.line.value()?).ok()?;
+        let column = usize::try_from(*error.column.value()?).ok()?.checked_sub(1)?;
+        let rest: String = error.source.value()?.chars().skip(column).collect();
+        let owner = rest.split_whitespace().next()?.to_ascii_lowercase();
+        (is_unknown && is_here).then_some((line, owner))
+    };
+    errors.errors.value().into_iter().flatten().filter_map(owner).collect()
+}
+
+/// The repository has no file in any place; `other` is what was found in the place of one.
+pub(super) fn no_file(other: Option<(&str, NotAFile)>) -> Seen {
+    match other {
+        Some((place, what)) => Seen::Nothing {
+            reason: &rules::default_owners::CODEOWNERS_NOT_A_FILE,
+            detail: format!("{place} is {what}"),
+        },
+        None => Seen::Nothing {
+            reason: &rules::default_owners::CODEOWNERS_MISSING,
+            detail: "CODEOWNERS not found in .github/, the root or docs/".to_string(),
+        },
+    }
+}
+
+/// What a file's record comes to by itself; `None` if it came without the content.
+pub(super) fn file_shown(
+    target: RepositoryName<'_>,
+    place: &str,
+    file: &File,
+    meta: &Meta,
+) -> Option<FileLook> {
+    if file.size.is_some_and(codeowners::is_too_large) {
+        return Some(FileLook::unread(target, too_large(place, file.size)));
+    }
+    let content = file.content.as_deref().unwrap_or_default();
+    let is_base64 = file.encoding.as_deref().is_none_or(|encoding| encoding.eq_ignore_ascii_case("base64"));
+    if !is_base64 || (content.is_empty() && file.size.is_some_and(|size| size > 0)) {
+        // Over 1 MB the record comes without the content.
+        return None;
+    }
+    // The host breaks the text every 60 characters; a strict decoder would refuse every one of them.
+    let stripped: Vec<u8> = content.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let decoded = match BASE64.decode(&stripped) {
+        Ok(decoded) => decoded,
+        Err(error) => {
+            let text = format!("{place}: the content is not base64: {error}");
+            return Some(FileLook::unread(target, broken(meta, text)));
+        }
+    };
+    let length = saturating_u64(decoded.len());
+    let said = file.size.filter(|size| *size != length);
+    let mut look = codeowners_artifact(target, place, Some(file), decoded, meta);
+    if let Some(size) = said {
+        // The answer was whole, or it would be no JSON: what was read is judged, and the difference is told.
+        let text = format!("{place}: received {length} bytes, but the host reported {size}");
+        look.observation.warnings.push(target.warning("codeowners_size_differs", text));
+    }
+    Some(look)
+}
+
+pub(super) fn codeowners_artifact(
+    target: RepositoryName<'_>,
+    place: &str,
+    file: Option<&File>,
+    decoded: Vec<u8>,
+    meta: &Meta,
+) -> FileLook {
+    let owners = CodeOwners::parse(&decoded);
+    let size = saturating_u64(decoded.len());
+    let record = CodeownersFile {
+        name: file.and_then(|file| file.name.clone()).unwrap_or_else(|| "CODEOWNERS".to_string()),
+        path: file.and_then(|file| file.path.clone()).unwrap_or_else(|| place.to_string()),
+        content: BASE64.encode(&decoded),
+        encoding: "base64",
+        size,
+    };
+    let lines = owners.invalid.iter().map(|invalid| invalid.line);
+    let malformed = owners.rules.iter().filter(|rule| rule.malformed > 0).map(|rule| rule.line);
+    let warn = |code: &str, lines: Vec<usize>, one: &str, many: &str| {
+        let first = lines.iter().min()?;
+        let count = counted(saturating_u64(lines.len()), one, many);
+        Some(target.warning(code, format!("{place}: the host ignores {count}, the first is line {first}")))
+    };
+    let warnings = [
+        warn("codeowners_invalid_lines", lines.collect(), "invalid line", "invalid lines"),
+        warn(
+            "codeowners_invalid_owners",
+            malformed.collect(),
+            "line's malformed owner",
+            "lines' malformed owners",
+        ),
+    ];
+    let name = target.artifact_name(artifact::CODEOWNERS.name);
+    let seen = Seen::artifact(NAME, &name, &record, Some(decoded), meta);
+    let found = match seen.path() {
+        Some(_) => FoundFile::File { path: place.to_string(), owners },
+        None => FoundFile::Unread,
+    };
+    let mut observation = target.observation(&artifact::CODEOWNERS, seen);
+    observation.warnings.extend(warnings.into_iter().flatten());
+    FileLook { observation, found }
+}
+
+pub(super) fn too_large(place: &str, size: Option<u64>) -> Seen {
+    let size = size.map_or_else(|| "more than 3 MB".to_string(), |size| format!("{size} bytes"));
+    let detail = format!("{place}: {size}, but the host ignores CODEOWNERS files over 3 MB");
+    Seen::Nothing { reason: &rules::default_owners::CODEOWNERS_TOO_LARGE, detail }
+}
