@@ -94,6 +94,26 @@ fn an_account_can_have_an_extent_of_its_own() {
     assert_eq!(collected.artifacts["111122223333/audit_trails.json"]["scope"].as_array().unwrap().len(), 0);
 }
 
+/// A trail of the whole organization is seen in every account: judged in each, and one member of the population.
+#[test]
+fn a_trail_of_the_organization_is_one_trail() {
+    let server = estate().serve().unwrap();
+    server.update(|cloud| {
+        for number in [ONE, TWO] {
+            let trail = Trail::new("organization", "us-east-1").multi_region(true).organization_of(THREE);
+            cloud.change_member(number, |member| member.put_trail(trail));
+        }
+    });
+    let collected = collect_from(&server.url(), &setup(&[entry(ONE, ""), entry(TWO, "")]), false).unwrap();
+    assert_eq!(collected.of("audit-trail"), [(ONE, Pass, "ok"), (TWO, Pass, "ok")]);
+    let (_, in_scope, _, text) = collected.population.clone().unwrap();
+    assert_eq!(text, "4 trails and 2 log groups in scope in 4 regions of 2 accounts");
+    assert_eq!(in_scope, 3 + 2);
+    for number in [ONE, TWO] {
+        assert!(collected.names().contains(&format!("{number}/trail_organization_status.json").as_str()));
+    }
+}
+
 /// Whatever is wrong with one account, the others are read as if it was not there.
 #[test]
 fn one_bad_account_does_not_end_the_run() {

@@ -208,8 +208,8 @@ impl Collected {
             CollectionItem::Listed { .. } => {}
             CollectionItem::Warned(warning) => self.warnings.push((warning.code, warning.message)),
             CollectionItem::Inspected(inspection) => {
+                self.observed += 1;
                 for observation in &inspection.observations {
-                    self.observed += 1;
                     self.warnings
                         .extend(observation.warnings.iter().map(|w| (w.code.clone(), w.message.clone())));
                     let subject = observation.subject.to_string();

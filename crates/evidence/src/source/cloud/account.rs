@@ -23,7 +23,7 @@ pub(super) const ACCOUNTS_AT_ONCE: usize = 4;
 /// An account after the connection test.
 pub(super) enum Opened {
     /// It can be read.
-    Account(Account),
+    Account(Box<Account>),
     /// It cannot, which does not keep the others from being read.
     Unread {
         /// Its number.

@@ -4,6 +4,7 @@
 //! What was not read of a region keeps its place: in the artifact's list of regions that were not read, in the checks
 //! that it leaves open, and, if nobody refused it but it failed, among the errors.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -37,6 +38,9 @@ use crate::rule::{Reason, reason};
 use crate::source::{CollectionItem, Member};
 use evidence_http::{Meta, recorded, single_line};
 
+/// What a trail is called in the population.
+const TRAIL: &str = "trail";
+
 /// Everything of an account but the status of the trails.
 struct Survey {
     counts: Counts,
@@ -58,7 +62,7 @@ struct Counts {
     trails: u64,
     log_groups: u64,
     regions: u64,
-    /// Observations that will follow.
+    /// Inspections that will follow.
     expected: u64,
     /// A region was not read.
     unread: bool,
@@ -113,7 +117,12 @@ impl CloudSession {
     }
 
     fn population(&self, surveys: &mut [Survey]) -> CollectionItem {
-        let members = surveys.iter_mut().flat_map(|survey| std::mem::take(&mut survey.members)).collect();
+        // A trail of the whole organization is seen in each of its accounts, and is one.
+        let mut trails = HashSet::new();
+        let members = surveys.iter_mut().flat_map(|survey| std::mem::take(&mut survey.members));
+        let members =
+            members.filter(|member| member.kind != TRAIL || trails.insert(Arc::clone(&member.name)));
+        let members = members.collect();
         let sum = |count: fn(&Counts) -> u64| surveys.iter().map(|survey| count(&survey.counts)).sum();
         let expected = sum(|counts| counts.expected);
         if !self.config.wants_regions() {
@@ -207,7 +216,7 @@ impl Account {
         );
         members.extend(self.trails().into_iter().map(|known| {
             let out_of_scope = (!self.is_in_scope(&known)).then_some("excluded");
-            Member { out_of_scope, ..Member::new("trail", known.arn().unwrap_or_default()) }
+            Member { out_of_scope, ..Member::new(TRAIL, known.arn().unwrap_or_default()) }
         }));
         members.extend(regions.iter().flat_map(|region| region.members(account)));
         members

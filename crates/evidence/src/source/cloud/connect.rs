@@ -91,7 +91,7 @@ pub(super) async fn connect(
         let first = first(&config, &config.extent, &hosts, &home).await;
         let (number, folder, label) = (caller.account.clone(), String::new(), String::new());
         let (extent, hosts) = (config.extent.clone(), Arc::clone(&hosts));
-        vec![Opened::Account(Account {
+        vec![Opened::Account(Box::new(Account {
             config: Arc::clone(&config),
             extent,
             hosts,
@@ -99,7 +99,7 @@ pub(super) async fn connect(
             folder,
             label,
             first,
-        })]
+        }))]
     } else {
         let opened = config.accounts.iter();
         let opened = opened.map(|account| open(&config, account, &hosts, &home, surroundings).boxed());
@@ -127,7 +127,7 @@ async fn open(
     match assumed {
         Ok(hosts) => {
             let first = first(config, &account.extent, &hosts, home).await;
-            Opened::Account(Account {
+            Opened::Account(Box::new(Account {
                 config: Arc::clone(config),
                 extent: account.extent.clone(),
                 hosts: Arc::new(hosts),
@@ -135,7 +135,7 @@ async fn open(
                 folder: format!("{}/", account.number),
                 label: format!("{}: ", account.shown()),
                 first,
-            })
+            }))
         }
         Err(error) => {
             Opened::Unread { number: account.number.clone(), why: not_opened(account, error), asked }
