@@ -14,6 +14,7 @@ pub mod cloud;
 pub mod codehost;
 mod connect_error;
 pub mod endpoint;
+mod estimate;
 mod plan;
 
 pub use self::connect_error::{ConnectError, ConnectErrorKind};

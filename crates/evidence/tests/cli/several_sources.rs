@@ -1,6 +1,7 @@
 //! All three sources in one run: one bundle, a fixed order, and one that fails does not stop the others.
 
 use sandbox::cloud::{Cloud, Fault, FaultKind};
+use sandbox::codehost::CodeHost;
 use sandbox::workspace::Workspace;
 use sandbox::{Body, Server};
 use serde_json::Value;
@@ -22,7 +23,11 @@ impl Company {
     }
 
     fn of(cloud: Cloud, workspace: Workspace) -> Company {
-        let lab = Lab::new(acme().repository(sound("api")).repository(sound("web")))
+        Company::with_host(acme().repository(sound("api")).repository(sound("web")), cloud, workspace)
+    }
+
+    fn with_host(host: CodeHost, cloud: Cloud, workspace: Workspace) -> Company {
+        let lab = Lab::new(host)
             .env("CLOUD_ACCESS_KEY_ID", sandbox::DEMO_CLOUD_ACCESS_KEY_ID)
             .env("CLOUD_SECRET_ACCESS_KEY", sandbox::DEMO_CLOUD_SECRET_ACCESS_KEY)
             .env("ALTCLOUD_APPLICATION_CREDENTIALS", CREDENTIALS);
@@ -264,4 +269,60 @@ fn a_host_that_fails_in_the_middle_costs_its_own_part() {
         "{checks:?}"
     );
     assert!(bundle.paths().contains(&"sources/cloud/log_groups.json"));
+}
+
+/// The configuration without the sections of the other sources.
+fn only(source: &str, text: &str) -> String {
+    let (mut kept, mut skipping) = (String::new(), false);
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')) {
+            skipping = ["altcloud:", "codehost:", "cloud:"].contains(&name) && name != format!("{source}:");
+        } else if !line.starts_with(' ') {
+            skipping = false;
+        }
+        if !skipping {
+            kept.push_str(&format!("{line}\n"));
+        }
+    }
+    kept
+}
+
+/// What a dry run estimates beside what is then collected, for sources of this size.
+fn estimates(size: u32) {
+    let host = sandbox::large_organization(size);
+    let large = Company::with_host(host, sandbox::large_account(size), sandbox::large_workspace(size))
+        .env("CODEHOST_TOKEN", sandbox::DEMO_TOKEN);
+    let all = large.text("", "");
+    for source in ["codehost", "cloud", "altcloud"] {
+        large.lab.write("evidence.yaml", only(source, &all));
+        let plan = large.lab.run(&["collect", "--dry-run"]).exits(0).stdout;
+        let line = plan.lines().find(|line| line.contains(" size ")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let unit = match words[4].trim_end_matches(',') {
+            "kB" => 1e3,
+            "MB" => 1e6,
+            other => panic!("{other}: {line}"),
+        };
+        let estimate = words[3].parse::<f64>().unwrap() * unit;
+        let run = large.lab.run(&["collect", "--quiet", "--output", source]);
+        let written = std::fs::metadata(large.lab.path(run.stdout.trim())).unwrap().len() as f64;
+        println!("{source:<9} {size:>6}: estimate {estimate:>9} B, bundle {written:>9} B");
+        assert!(
+            estimate < 2.0 * written && written < 2.0 * estimate,
+            "{source} of {size}: {line}, {written} B"
+        );
+    }
+}
+
+#[test]
+fn estimates_are_within_twice_the_size() {
+    estimates(50);
+    estimates(500);
+}
+
+/// Takes a minute.
+#[test]
+#[ignore = "for the constants in source/estimate.rs"]
+fn estimates_of_large_sources() {
+    estimates(5_000);
 }

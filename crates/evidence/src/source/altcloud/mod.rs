@@ -43,6 +43,7 @@ use self::scopes::OAuthScope;
 use self::wire::Activity;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Session, SessionSummary, SourceKind, Surroundings,
+    estimate,
 };
 use crate::env::Env;
 use crate::number::saturating_u64;
@@ -55,11 +56,6 @@ pub const NAME: SourceName = SourceName::new("altcloud");
 /// This source.
 pub static KIND: SourceKind =
     SourceKind { name: NAME, rules: rules::ALL, reasons: &[], calls: calls::CALLS, decode: config::decode };
-
-/// Compressed bytes of one user in the artifacts: twice what generated directories have, whose names are regular.
-const ESTIMATED_USER_BYTES: u64 = 40;
-/// Compressed bytes of the rest: roles, some events, the documents.
-const ESTIMATED_FIXED_BYTES: u64 = 8_000;
 
 fn api_url(config: &AltCloudConfig) -> String {
     config.api_url.as_str().trim_end_matches('/').to_string()
@@ -179,7 +175,7 @@ impl Session for AltCloudSession {
                 made.saturating_add(longer.saturating_mul(ACTIVITIES.pages.saturating_sub(1)));
             let users = saturating_u64(users.all().len());
             plan.estimated_bytes =
-                ESTIMATED_FIXED_BYTES.saturating_add(users.saturating_mul(ESTIMATED_USER_BYTES));
+                estimate::DOCUMENTS + estimate::DIRECTORY + users * estimate::DIRECTORY_USER;
             Ok(plan)
         }
         .boxed()

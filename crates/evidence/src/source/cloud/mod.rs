@@ -46,6 +46,7 @@ use self::endpoint::{Service, ServiceEndpoint};
 use self::wire::Caller;
 use super::{
     CollectionItem, Configured, ConnectError, Plan, Scope, Session, SessionSummary, SourceKind, Surroundings,
+    estimate,
 };
 use crate::env::Env;
 use crate::number::saturating_u64;
@@ -63,13 +64,6 @@ pub static KIND: SourceKind = SourceKind {
     calls: calls::CALLS,
     decode: config::decode,
 };
-
-/// Typical bytes of one artifact and its rows in the documents, compressed: measured on made-up accounts.
-const ESTIMATED_ARTIFACT_BYTES: u64 = 400;
-/// The documents themselves, compressed.
-const ESTIMATED_FIXED_BYTES: u64 = 3_000;
-/// Typical bytes of one log group, compressed.
-const ESTIMATED_LOG_GROUP_BYTES: u64 = 15;
 
 impl Configured for CloudConfig {
     fn kind(&self) -> &'static SourceKind {
@@ -188,9 +182,9 @@ impl Session for CloudSession {
             plan.artifacts.retain(|(_, count)| *count > 0);
             plan.requests_minimum = requests;
             plan.requests_maximum = requests;
-            plan.estimated_bytes = ESTIMATED_FIXED_BYTES
-                + plan.artifact_count() * ESTIMATED_ARTIFACT_BYTES
-                + log_groups * ESTIMATED_LOG_GROUP_BYTES;
+            plan.estimated_bytes = estimate::DOCUMENTS
+                + plan.artifact_count() * estimate::CLOUD_ARTIFACT
+                + log_groups * estimate::LOG_GROUP;
             Ok(plan)
         }
         .boxed()

@@ -11,13 +11,8 @@ use super::population::PARTIAL;
 use super::topic::Topic;
 use super::{CodeHostSession, connect, wire};
 use crate::number::saturating_u64;
-use crate::source::{Configured as _, ConnectError, Plan, Session as _};
+use crate::source::{Configured as _, ConnectError, Plan, Session as _, estimate};
 use evidence_http::cache::Cache;
-
-/// Typical bytes of one artifact and its rows in the documents, compressed: measured on generated organizations.
-const ESTIMATED_ARTIFACT_BYTES: u64 = 400;
-/// The documents themselves, compressed.
-const ESTIMATED_FIXED_BYTES: u64 = 4_000;
 
 impl CodeHostSession {
     /// See [`Session::plan`](crate::source::Session::plan).
@@ -57,7 +52,7 @@ impl CodeHostSession {
         if let Some(cache) = self.client.cache() {
             self.spare(&mut plan, cache, repositories, pages);
         }
-        plan.estimated_bytes = ESTIMATED_FIXED_BYTES + plan.artifact_count() * ESTIMATED_ARTIFACT_BYTES;
+        plan.estimated_bytes = estimate::DOCUMENTS + plan.artifact_count() * estimate::REPOSITORY_ARTIFACT;
         plan.rate_limit = self.account().rate_limit;
         Ok(plan)
     }
