@@ -129,14 +129,10 @@ fn principal<'a>(platform: &'a Platform, call: &Call) -> Option<(&'a Key, &'a Or
 
 fn who_am_i(key: &Key, organization: &Organization) -> Value {
     let Organization { id, slug, name, trusted_keys } = organization;
-    let mut answer = json!({
+    json!({
         "organization": { "id": id, "slug": slug, "name": name },
-        "key_id": "key_1", "key_prefix": "epk_", "role": key.role.name(),
-    });
-    if let Some(keys) = trusted_keys {
-        answer["trusted_keys"] = json!(keys);
-    }
-    answer
+        "key_id": "key_1", "key_prefix": "epk_", "role": key.role.name(), "trusted_keys": trusted_keys,
+    })
 }
 
 fn verdict(verification: &Verification) -> Value {

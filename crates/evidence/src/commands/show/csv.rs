@@ -59,7 +59,11 @@ impl Table {
             &check.reason,
             check.expected.as_deref().unwrap_or_default(),
             check.actual.as_deref().unwrap_or_default(),
-            &each(&|file| file.filename.clone()),
+            // Of a list of rows, the row.
+            &each(&|file| match &file.id {
+                Some(id) => format!("{}#{id}", file.filename),
+                None => file.filename.clone(),
+            }),
             // Without the prefix, a spreadsheet may take one for a number.
             &each(&|file| format!("sha256:{}", file.checksum)),
         ]
