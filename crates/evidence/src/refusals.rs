@@ -40,7 +40,7 @@ impl Refusal {
     }
 }
 
-/// Refusals by reason and kind.
+/// Refusals by reason and rule.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals(BTreeMap<(&'static str, &'static str), Group>);
 
@@ -49,16 +49,26 @@ struct Group {
     first: Refusal,
     /// The first subjects.
     named: Vec<Arc<str>>,
+    /// The last subject: the looks of one come one after the other.
+    last: Arc<str>,
     count: usize,
 }
 
 impl Refusals {
     /// Adds one.
     pub(crate) fn add(&mut self, refusal: Refusal) {
-        let key = (refusal.reason.code, refusal.kind.name);
+        // What is read for one rule is one thing, however many looks it takes.
+        let rule = refusal.kind.rules.first().map_or(refusal.kind.name, |rule| rule.code);
         let subject = Arc::clone(&refusal.subject);
-        let group =
-            self.0.entry(key).or_insert_with(|| Group { first: refusal, named: Vec::new(), count: 0 });
+        let group = self.0.entry((refusal.reason.code, rule)).or_insert_with(|| Group {
+            first: refusal,
+            named: Vec::new(),
+            last: "".into(),
+            count: 0,
+        });
+        if std::mem::replace(&mut group.last, Arc::clone(&subject)) == subject {
+            return;
+        }
         group.count += 1;
         if group.named.len() < NAMED {
             group.named.push(subject);
@@ -73,7 +83,7 @@ impl Refusals {
 
 impl Group {
     fn warning(self, source: SourceName) -> Warning {
-        let Group { first: Refusal { reason, kind, detail, permission, .. }, named, count } = self;
+        let Group { first: Refusal { reason, kind, detail, permission, .. }, named, count, .. } = self;
         let mut names = String::new();
         if count > 1 {
             names =

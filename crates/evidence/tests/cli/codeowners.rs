@@ -350,7 +350,8 @@ fn refusals_are_no_absence() {
         (451, "Repository access blocked", "blocked"),
     ] {
         let lab = refused(status, message);
-        let bundle = judged(&lab, 0, "not_verifiable", reason);
+        let code = if reason == "permission_denied" { 3 } else { 0 };
+        let bundle = judged(&lab, code, "not_verifiable", reason);
         assert_eq!(bundle.source()["denied"], 1, "{message}");
         assert!(bundle.artifact(ARTIFACT).is_none());
     }

@@ -93,7 +93,7 @@ fn an_archived_repository_is_not_the_one_that_is_asked() {
 fn what_cannot_be_obtained_ends_as_a_collection_would() {
     let lab = Lab::new(acme()).with(|config| config.source("repos", "[acme/nowhere]"));
     let dry = lab.collect(&["--dry-run"]).exits(3);
-    assert_eq!(dry.stdout.matches("acme/nowhere: repository: Not Found").count(), 1, "{}", dry.stdout);
+    assert!(dry.stdout.contains("acme/nowhere: branch protection: Not Found"), "{}", dry.stdout);
     lab.collect(&[]).exits(3);
 
     let nothing = serde_json::json!({ "url": 12 });

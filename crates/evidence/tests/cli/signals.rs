@@ -28,9 +28,9 @@ fn interrupted(lab: &Lab, arguments: &[&str], signal: &str, requests: u64) -> (O
     (output.status.code(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// The organization and discovery answer, everything about repositories hangs.
+/// The organization, discovery and the first repository answer, everything about the other hangs.
 fn hanging() -> Lab {
-    let fault = Fault::on("/repos/*").kind(FaultKind::Hang);
+    let fault = Fault::on("/repos/acme/web/*").kind(FaultKind::Hang);
     Lab::new(acme().repository(sound("web")).repository(sound("api")).fault(fault))
 }
 
