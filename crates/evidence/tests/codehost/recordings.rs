@@ -211,14 +211,14 @@ fn terse_hosts_are_understood() {
 #[test]
 fn refusals_of_one_call_leave_that_control_unverified_and_the_others_alone() {
     let refusals = [
-        (403, json!({"message": "Resource not accessible by personal access token"}), Exit::Success),
+        (403, json!({"message": "Resource not accessible by personal access token"}), Exit::Collection),
         (
             403,
             json!({"message": "Upgrade to GitHub Pro or make this repository public to enable this feature."}),
             Exit::Success,
         ),
         (451, json!({"message": "Repository access blocked", "block": {"reason": "dmca"}}), Exit::Success),
-        (404, json!({"message": "Not Found"}), Exit::Success),
+        (404, json!({"message": "Not Found"}), Exit::Collection),
         (502, json!("<html>Unicorn! · GitHub</html>"), Exit::Collection),
         (500, json!({"message": "Server Error"}), Exit::Collection),
         (200, json!("<html>Sign in</html>"), Exit::Collection),

@@ -11,7 +11,7 @@ use super::backlog::Backlog;
 use super::config::{Branch, FALLBACK_BRANCH};
 use super::look;
 use super::owners::FoundFile;
-use super::population::{Details, Origin, Population, ScopedRepository, Unknown};
+use super::population::{Itself, Known, Origin, Population, ScopedRepository};
 use super::rules::branch_protection::{Facts, Rules, Viewer, judge, next_ruleset, wants_rules};
 use super::rules::{self, BRANCH_PROTECTION, CODEOWNERS_DEFAULT_RULE};
 use super::topic::Topic;
@@ -107,22 +107,20 @@ impl CodeHostSession {
         let Task { repository, topic } = task;
         // A repository that only the configuration names is asked for first where the branch depends on it: every
         // topic then knows the same of it.
-        let details = match &repository.origin {
-            Origin::Discovered(_) => Some(self.details(&repository).await),
-            Origin::Named(_) if self.asks_details() => Some(self.details(&repository).await),
+        let known = match &repository.origin {
+            Origin::Discovered(_) => Some(self.known(&repository).await),
+            Origin::Named(_) if self.asks_details() => Some(self.known(&repository).await),
             Origin::Named(_) => None,
         };
-        let details = match details.transpose() {
-            Ok(details) => details,
-            Err(unknown) => {
-                let observation = repository.target().observation(topic.kind(), look::nothing());
-                return CollectionItem::Inspected(unknown.instead_of(observation, topic.name()).into());
-            }
-        };
+        if let Some(known) = known.filter(|known| known.details.is_err()) {
+            let observation = repository.target().observation(topic.kind(), look::nothing());
+            return CollectionItem::Inspected(known.behind(observation, topic.name()).into());
+        }
         let inspection = match topic {
-            Topic::Protection => self.protection(&repository, details).await,
+            Topic::Protection => self.protection(&repository, known).await,
             Topic::Codeowners => self.codeowners(&repository).await,
         };
+        let details = known.and_then(|known| known.details.ok());
         let archived = details.is_some_and(|details| details.archived);
         let exempt = archived.then_some(&rules::reason::ARCHIVED);
         CollectionItem::Inspected(Inspection { exempt, ..inspection })
@@ -135,21 +133,23 @@ impl CodeHostSession {
     }
 
     /// What the host says of the repository itself.
-    async fn details<'a>(&self, repository: &'a ScopedRepository) -> Result<&'a Details, Unknown> {
+    async fn known<'a>(&self, repository: &'a ScopedRepository) -> Known<'a> {
         match &repository.origin {
-            Origin::Discovered(details) => Ok(details),
+            Origin::Discovered(details) => Known { details: Ok(details), requests: &[] },
             Origin::Named(cell) => {
                 let ask = || async {
                     let (details, requests) = recorded(ask::details(&self.api(), repository.target())).await;
-                    details.map_err(|seen| Unknown { seen, requests })
+                    Itself { details, requests }
                 };
-                cell.get_or_init(ask).await.as_ref().map_err(Clone::clone)
+                let Itself { details, requests } = cell.get_or_init(ask).await;
+                Known { details: details.as_ref(), requests }
             }
         }
     }
 
-    async fn protection(&self, repository: &ScopedRepository, details: Option<&Details>) -> Inspection {
+    async fn protection(&self, repository: &ScopedRepository, mut known: Option<Known<'_>>) -> Inspection {
         let target = repository.target();
+        let details = known.and_then(|known| known.details.ok());
         let default = details.and_then(|details| details.default_branch.as_deref());
         let branch = match (&self.config.branch, default) {
             (Branch::Unset, _) => FALLBACK_BRANCH,
@@ -160,8 +160,11 @@ impl CodeHostSession {
         let may_be_empty = details.is_none_or(|details| details.may_be_empty);
         let asked = looked(ask::classic(&self.api(), target, branch, may_be_empty)).await;
         let (mut observation, ClassicLook { classic, may_be_missing, renamed }) = asked;
-        if may_be_missing && let Err(unknown) = self.details(repository).await {
-            return unknown.instead_of(observation, Topic::Protection.name()).into();
+        if may_be_missing {
+            let found = known.insert(self.known(repository).await);
+            if found.details.is_err() {
+                return found.behind(observation, Topic::Protection.name()).into();
+            }
         }
         let differs = default.filter(|default| *default != branch);
         let mut facts = Facts {
@@ -181,10 +184,11 @@ impl CodeHostSession {
             others.push(seen);
         }
         if next_ruleset(&facts).is_some() {
-            let administers = match details {
-                Some(details) => details.administered,
-                None => self.details(repository).await.is_ok_and(|details| details.administered),
+            let found = match known {
+                Some(found) => found,
+                None => *known.insert(self.known(repository).await),
             };
+            let administers = found.details.is_ok_and(|details| details.administered);
             // The host shows the setting to owners only.
             let owns = self.settings.two_factor_requirement_enabled.value().is_some();
             facts.viewer = Viewer { administers, owns };
@@ -195,6 +199,9 @@ impl CodeHostSession {
             others.push(seen);
         }
         let verdict = judge(&facts);
+        if let Some(known) = known.filter(|known| known.details.is_ok()) {
+            observation = known.behind(observation, Topic::Protection.name());
+        }
         observation.warnings.extend(look::branch_warnings(target, &facts, differs, &verdict));
         let observations = std::iter::once(observation).chain(others).collect();
         Inspection::of(observations).concluded(&BRANCH_PROTECTION, Arc::clone(&repository.subject), verdict)
@@ -204,10 +211,12 @@ impl CodeHostSession {
         let target = repository.target();
         let (mut look, requests) = recorded(ask::codeowners(&self.api(), target)).await;
         look.observation.requests = requests;
-        if matches!(look.found, FoundFile::NotFound)
-            && let Err(unknown) = self.details(repository).await
-        {
-            return unknown.instead_of(look.observation, Topic::Codeowners.name()).into();
+        if matches!(look.found, FoundFile::NotFound) && !self.asks_details() {
+            let known = self.known(repository).await;
+            look.observation = known.behind(look.observation, Topic::Codeowners.name());
+            if known.details.is_err() {
+                return look.observation.into();
+            }
         }
         let path = match &look.found {
             FoundFile::File { path, .. } if self.config.codeowners_errors => path.clone(),

@@ -42,21 +42,30 @@ pub(super) enum Origin {
     /// Discovery listed it.
     Discovered(Details),
     /// Only the configuration names it. The host is asked at most once, by whichever look needs it first.
-    Named(Arc<OnceCell<Result<Details, Unknown>>>),
+    Named(Arc<OnceCell<Itself>>),
 }
 
-/// Nothing is known of a repository: why, and what was asked.
-#[derive(Debug, Clone)]
-pub(super) struct Unknown {
-    pub(super) seen: Seen,
+/// The answer about a repository itself, and what was asked.
+#[derive(Debug)]
+pub(super) struct Itself {
+    pub(super) details: Result<Details, Seen>,
     pub(super) requests: Vec<Asked>,
 }
 
-impl Unknown {
-    /// The observation of a look at `what` that says nothing without it.
-    pub(super) fn instead_of(self, mut observation: Observation, what: &str) -> Observation {
-        observation.requests.extend(self.requests);
-        observation.seen = self.seen;
+/// What is known of a repository itself: nothing, for the reason that was seen, or something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) details: Result<&'a Details, &'a Seen>,
+    /// The requests behind it; none if discovery has brought it.
+    pub(super) requests: &'a [Asked],
+}
+
+impl Known<'_> {
+    /// The observation of a look at `what`, with these requests behind it too. If nothing is known, it says so instead.
+    pub(super) fn behind(self, mut observation: Observation, what: &str) -> Observation {
+        observation.requests.splice(0..0, self.requests.iter().cloned());
+        let Err(seen) = self.details else { return observation };
+        observation.seen = seen.clone();
         match &mut observation.seen {
             Seen::Failed(Failed { message: text, .. })
             | Seen::Denied { detail: text, .. }

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::rule::{Reason, Status, Verdict, reason as shared};
 use crate::source::codehost::record::{BranchProtection, BranchRule};
-use crate::source::codehost::rules::reason::{EMPTY_REPOSITORY, PLAN_LIMIT};
+use crate::source::codehost::rules::reason::EMPTY_REPOSITORY;
 
 /// How many approving reviews are recommended; one is enough to pass.
 const RECOMMENDED_REVIEWS: u64 = 2;
@@ -71,10 +71,9 @@ pub fn wants_rules(facts: &Facts) -> bool {
         Classic::Empty | Classic::NoBranch(_) => false,
         Classic::Absent(_) => true,
         Classic::Shown(protection) => !passes_alone(protection),
-        // Whoever may not see the classic rule may see rulesets. A failure or another owner's repository ends the look.
-        Classic::Unread(Unread { reason, refused, .. }) => {
-            *refused && [shared::PERMISSION_DENIED, PLAN_LIMIT].contains(reason)
-        }
+        // Whoever may not see the classic rule may see rulesets. They are in the same plans, and a failure or another
+        // owner's repository ends the look.
+        Classic::Unread(Unread { reason, refused, .. }) => *refused && **reason == shared::PERMISSION_DENIED,
     }
 }
 

@@ -208,7 +208,7 @@ fn a_question_is_asked_if_it_can_change_the_verdict() {
         (Classic::NoBranch("none".to_string()), false),
         (Classic::Empty, false),
         (Classic::Unread(unread(&shared::PERMISSION_DENIED)), true),
-        (Classic::Unread(unread(&PLAN_LIMIT)), true),
+        (Classic::Unread(unread(&PLAN_LIMIT)), false),
         (Classic::Unread(unread(&shared::NOT_FOUND)), false),
         (Classic::Unread(unread(&shared::HOST_ERROR)), false),
     ];
