@@ -1,8 +1,6 @@
 //! The permission part of the connection test, what is left out on purpose, and listings that are known to be partial.
 
-use sandbox::codehost::{
-    CodeHost, Endpoint, Fault, FaultKind, File, Organization, Repository, Role, Sso, Token,
-};
+use sandbox::codehost::{CodeHost, Endpoint, Fault, FaultKind, Organization, Role, Sso, Token};
 
 use crate::common::{Lab, TOKEN, acme, sound};
 
@@ -12,13 +10,8 @@ fn without_administration() -> CodeHost {
     acme().token(token.permissions(["contents:read", "metadata:read"]))
 }
 
-/// A sound repository that takes two requests.
-fn whole(name: &str) -> Repository {
-    sound(name).without_file("CODEOWNERS").file(".github/CODEOWNERS", File::text("* @acme/everyone\n"))
-}
-
 fn named(host: CodeHost, names: &[&str]) -> CodeHost {
-    names.iter().fold(host, |host, name| host.repository(whole(name)))
+    names.iter().fold(host, |host, name| host.repository(sound(name)))
 }
 
 /// Every path once: what the connection test has asked is not asked again.
@@ -118,7 +111,7 @@ fn a_setting_that_only_owners_see() {
 fn one_endpoint_refused() {
     let refused = |endpoint| {
         let message = "Resource not accessible by personal access token";
-        Lab::new(acme().repository(whole("web").refusal(endpoint, 403, message)))
+        Lab::new(acme().repository(sound("web").refusal(endpoint, 403, message)))
     };
     refused(Endpoint::Protection)
         .collect(&["--dry-run"])
