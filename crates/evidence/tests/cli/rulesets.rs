@@ -5,7 +5,7 @@ use sandbox::codehost::{
     Bypass, BypassMode, Endpoint, Enforcement, Organization, Permission, Protection, Repository, Role,
     Ruleset, Target, Token,
 };
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use crate::common::{Bundle, Lab, TOKEN, acme, repository, sound, strong};
