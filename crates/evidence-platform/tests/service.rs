@@ -70,7 +70,7 @@ async fn a_bundle_is_stored_read_verified_and_kept() {
         let download = service.download(&admin, &request(), &id).await.unwrap();
         let read: Vec<_> = download.bytes.try_collect().await.unwrap();
         assert_eq!(read.concat(), bytes);
-        assert_eq!(files(&service, &admin, &stored.bundle).await.len(), 5);
+        assert_eq!(files(&service, &admin, &stored.bundle).await.len(), 8);
 
         let verification = service.verify(&admin, &request(), &id).await.unwrap();
         assert!(verification.verified, "{verification:?}");

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 const TITLES: &[(&str, &str)] = &[
     ("ok", "Criteria met"),
     ("permission_denied", "Permission denied"),
+    ("population_incomplete", "List of repositories incomplete"),
     ("not_found", "Not found"),
     ("host_error", "No usable answer from the host"),
     ("connection_failed", "Source not connected"),

@@ -36,6 +36,8 @@ pub(super) struct References {
     pub(super) observations: BTreeMap<String, u64>,
     /// The rules of the checks, with their controls.
     pub(super) rules: BTreeSet<(String, String)>,
+    /// How many checks say that something could not be read.
+    pub(super) lacking: u64,
 }
 
 impl References {
@@ -45,6 +47,7 @@ impl References {
             self.observation(source, number);
         }
         self.rules.extend(other.rules);
+        self.lacking += other.lacking;
     }
 
     fn observation(&mut self, source: String, number: u64) {
@@ -122,7 +125,8 @@ impl Derived<'_> {
                 .error(Reason::SummaryMismatch, "the summary does not count the rows of the document")
                 .into());
         }
-        self.complete(found.lacking)
+        references.lacking = found.lacking;
+        self.complete(found.lacking > 0)
     }
 
     /// The manifest says that something is missing exactly if something is.
@@ -163,7 +167,7 @@ impl Derived<'_> {
                     let check: Check = object(json)?;
                     counts.add(check.status);
                     found.summary.checks.add(check.status);
-                    found.lacking |= is_lacking(check.status, &check.reason);
+                    found.lacking += u64::from(is_lacking(check.status, &check.reason));
                     self.source(&check.source)?;
                     if check.evidence.is_empty() {
                         let detail = format!("the check {} of {} has no evidence", check.rule, check.subject);
@@ -263,8 +267,8 @@ impl Derived<'_> {
 #[derive(Default)]
 struct Judged {
     summary: Summary,
-    /// A check says that something could not be read.
-    lacking: bool,
+    /// How many checks say that something could not be read.
+    lacking: u64,
 }
 
 /// The source and the number in the identifier of an observation.

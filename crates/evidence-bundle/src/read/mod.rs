@@ -30,7 +30,7 @@ use crate::trust::{KeyTrust, TrustRoot};
 use archive::{Archive, NextEntry};
 use evidence_text::Chain;
 use manifest::{ManifestFacts, ManifestVerdict};
-use pass::Pass;
+use pass::{FilesRead, Pass};
 
 /// How many warnings, excluded artifacts and errors each are kept of a manifest; the rest is counted.
 pub const KEPT_RECORDS: usize = 1_000;
@@ -191,6 +191,9 @@ pub struct VerifiedBundle {
     pub errors_total: u64,
     /// The bundle before this one, if the signer names one.
     pub previous: Option<Previous>,
+    /// The number of checks that are not verifiable because something could not be read or is not known; see
+    /// [`LACKING_REASONS`](crate::document::LACKING_REASONS).
+    pub lacking: u64,
     /// The time that replaced the clock of the run, in Unix seconds, if one did: `collect --reproducible`.
     pub source_date_epoch: Option<i64>,
     /// The SHA-256 of `checksums.sha256`: the name of the bundle's contents.
@@ -287,18 +290,16 @@ impl<R: Read> UntrustedBundle<R> {
             }
         };
         let trusted_by = trusted_by(trust, &key, facts.created_at)?;
-        let (run, bytes) = pass.read_files(&facts)?;
+        let read = pass.read_files(&facts)?;
         pass.finish()?;
         expect(expectations, &facts)?;
         match trusted_by {
-            Some(trusted_by) => {
-                Ok(verified(facts, &key, trusted_by, files, bytes, run.source_date_epoch, checksums_sha256))
-            }
+            Some(trusted_by) => Ok(verified(facts, &key, trusted_by, files, &read, checksums_sha256)),
             None => Err(Failure::IntactNotAuthenticated(Box::new(Intact {
                 key_id: key.key_id(),
                 public_key: key,
                 files,
-                bytes,
+                bytes: read.bytes,
                 created_at: facts.created_at,
                 organization: facts.organization,
             }))),
@@ -441,8 +442,7 @@ fn verified(
     key: &PublicKey,
     trusted_by: String,
     files: u64,
-    bytes: u64,
-    source_date_epoch: Option<i64>,
+    read: &FilesRead,
     checksums_sha256: [u8; 32],
 ) -> VerifiedBundle {
     VerifiedBundle {
@@ -450,7 +450,7 @@ fn verified(
         public_key: *key,
         trusted_by,
         files,
-        bytes,
+        bytes: read.bytes,
         created_at: facts.created_at,
         bundle_id: facts.bundle_id,
         tool_version: facts.tool_version,
@@ -466,7 +466,8 @@ fn verified(
         errors: facts.errors.0,
         errors_total: facts.errors.1,
         previous: facts.previous,
-        source_date_epoch,
+        lacking: read.lacking,
+        source_date_epoch: read.run.source_date_epoch,
         checksums_sha256,
     }
 }

@@ -14,6 +14,15 @@ use crate::document::RunRecord;
 use crate::key::PublicKey;
 use crate::path::{CHECKSUMS, MANIFEST, RUN, SIGNATURE};
 
+/// What the files after the manifest come to.
+pub(super) struct FilesRead {
+    pub(super) run: RunRecord,
+    /// The bytes of all files together, the manifest included.
+    pub(super) bytes: u64,
+    /// How many checks say that something could not be read.
+    pub(super) lacking: u64,
+}
+
 /// The pass over the listed files, after the signature holds.
 pub(super) struct Pass<'a, 'v, R> {
     pub(super) archive: Archive<R>,
@@ -72,8 +81,8 @@ impl<R: Read> Pass<'_, '_, R> {
         self.visitor.as_mut().map_or(Ok(()), |visitor| visitor(path, contents))
     }
 
-    /// Reads every file after the manifest; gives the run record and the bytes of all files together.
-    pub(super) fn read_files(&mut self, facts: &ManifestFacts) -> Result<(RunRecord, u64), Failure> {
+    /// Reads every file after the manifest.
+    pub(super) fn read_files(&mut self, facts: &ManifestFacts) -> Result<FilesRead, Failure> {
         let sizes = &facts.sizes;
         let (mut run, mut references) = (None, References::default());
         let mut bytes = sizes.first().copied().unwrap_or(0);
@@ -110,7 +119,7 @@ impl<R: Read> Pass<'_, '_, R> {
             visited.map_err(Failure::CannotJudge)?;
         }
         let run = run.ok_or_else(|| list_error(ListError::Required { path: RUN }))?;
-        Ok((run, bytes))
+        Ok(FilesRead { run, bytes, lacking: references.lacking })
     }
 
     /// Reads every file after the manifest of a newer version. Nothing but the checksums is checked, and nothing is shown.

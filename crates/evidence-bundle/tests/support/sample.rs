@@ -115,8 +115,14 @@ pub fn population() -> Population {
     Population { schema_version: "1.0".to_owned(), sources: vec![source], members: vec![member] }
 }
 
-/// The scope of a run for this control.
-pub fn scope(control: &str) -> ScopeRecord {
+/// The scope of a run for these controls.
+pub fn scope(controls: &[String]) -> ScopeRecord {
+    let rule = |control: &String| RuleRecord {
+        code: "two-factor-required".to_owned(),
+        version: 1,
+        control: control.clone(),
+        expected: "two-factor authentication is required".to_owned(),
+    };
     ScopeRecord {
         schema_version: "1.0".to_owned(),
         framework: "soc2_type1".to_owned(),
@@ -124,15 +130,10 @@ pub fn scope(control: &str) -> ScopeRecord {
         tool: tool(),
         sources: vec![SourceScope {
             source: "codehost".to_owned(),
-            controls: vec![control.to_owned()],
+            controls: controls.to_vec(),
             settings: [("branch".to_owned(), "main".into())].into(),
         }],
-        rules: vec![RuleRecord {
-            code: "two-factor-required".to_owned(),
-            version: 1,
-            control: control.to_owned(),
-            expected: "two-factor authentication is required".to_owned(),
-        }],
+        rules: controls.iter().map(rule).collect(),
     }
 }
 
@@ -203,7 +204,7 @@ pub fn with_documents(artifacts: Vec<File>) -> Vec<File> {
         (NORMALIZED.to_owned(), json(&normalized)),
         (OBSERVATIONS.to_owned(), json(&observations)),
         (POPULATION.to_owned(), json(&population())),
-        (SCOPE.to_owned(), json(&scope("CC6.1"))),
+        (SCOPE.to_owned(), json(&scope(&["CC6.1".to_owned()]))),
     ];
     files.extend(artifacts);
     files

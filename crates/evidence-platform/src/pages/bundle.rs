@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use evidence_bundle::Status;
-use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
+use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, OBSERVATIONS, POPULATION, RUN, SCOPE};
 use evidence_view::{Results, sanitized};
 use http::StatusCode;
 
@@ -122,7 +122,7 @@ impl BundlePage {
     }
 
     /// Links to the documents that every bundle has.
-    fn documents(&self) -> [&'static str; 4] {
-        [MANIFEST, RUN, NORMALIZED, HINTS]
+    fn documents(&self) -> [&'static str; 7] {
+        [MANIFEST, RUN, NORMALIZED, HINTS, OBSERVATIONS, POPULATION, SCOPE]
     }
 }

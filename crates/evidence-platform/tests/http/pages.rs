@@ -444,14 +444,11 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     assert_eq!(text.matches("id=\"controls\"").count(), 1);
     assert!(text.contains("does not know the form of this bundle's hints") && !text.contains("No hints"));
 
-    // What a source did not show is missing, whatever the manifest says.
-    let denied = upload(7, &|parts| {
-        let source = &mut parts.run.sources[0];
-        (source.discovered, source.in_scope, source.not_found, source.denied) = (31, 29, 6, 4);
-    })
-    .await;
-    let text = look(&denied).await;
-    assert!(!text.contains("Nothing is missing") && text.contains(">31</td>"), "{text}");
+    // Counts that the observations do not bear out.
+    let denied = upload(7, &|parts| parts.run.sources[0].denied = 4).await;
+    assert_eq!((denied.status, &denied.json["reason"]), (422, &"count-mismatch".into()), "{denied:?}");
+    let found = look(&upload(8, &|parts| parts.run.sources[0].discovered = 31).await).await;
+    assert!(found.contains("Nothing is missing") && found.contains(">31</td>"), "{found}");
 }
 
 #[tokio::test]

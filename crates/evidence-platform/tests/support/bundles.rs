@@ -92,7 +92,8 @@ fn fitting(
     let mut run = parts.run.clone();
     for source in &mut run.sources {
         source.collected = artifacts as u64;
-        source.requested = source.collected;
+        source.requested =
+            source.collected + source.not_found + source.denied + source.failed + source.excluded;
     }
     let mut normalized = parts.normalized.clone();
     let evidence = first.map(sample::reference);
@@ -121,14 +122,13 @@ fn documents(
     normalized: &Normalized,
     artifacts: &[EvidenceReference],
 ) -> Vec<File> {
-    let control = &normalized.controls[0].id;
     vec![
         (RUN.to_owned(), json(run)),
         (HINTS.to_owned(), json(hints)),
         (NORMALIZED.to_owned(), json(normalized)),
         (OBSERVATIONS.to_owned(), json(&sample::observations(artifacts))),
         (POPULATION.to_owned(), json(&sample::population())),
-        (SCOPE.to_owned(), json(&sample::scope(control))),
+        (SCOPE.to_owned(), json(&sample::scope(&controls(normalized)))),
     ]
 }
 

@@ -134,7 +134,7 @@ fn block_on<T>(
     outcome
 }
 
-/// Uploads what was just collected, if it is complete.
+/// Uploads what was just collected, unless it is incomplete and only complete bundles are wanted.
 pub(super) fn collected(
     target: &UploadTarget,
     new: &NewBundle<'_>,
@@ -144,8 +144,8 @@ pub(super) fn collected(
         let kept = new.bundle.symlink_metadata().is_ok();
         context.reporter.event(Event::Upload(Uploading::Over { uploaded, kept }));
     };
-    if !new.complete {
-        let text = "not uploaded: the bundle is incomplete";
+    if !new.complete && target.config.require_complete {
+        let text = "not uploaded: the bundle is incomplete, and upload.require_complete is set";
         context.reporter.event(Event::Upload(Uploading::Note(text)));
         over(false);
         return Ok(());

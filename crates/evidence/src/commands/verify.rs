@@ -42,6 +42,7 @@ struct Report<'a> {
     framework: Option<&'a str>,
     controls: &'a [String],
     complete: Option<bool>,
+    unreadable_checks: Option<u64>,
     warnings: &'a [Warning],
     excluded: &'a [Excluded],
     errors: &'a [ErrorRecord],
@@ -58,6 +59,7 @@ impl Report<'_> {
             key_id: None,
             trusted_by: None,
             files: None,
+            unreadable_checks: None,
             bytes: None,
             created_at: None,
             organization: None,
@@ -194,7 +196,14 @@ fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
     }
     if bundle.errors_total > 0 {
         let errors = counted(bundle.errors_total, "error", "errors");
-        text.push_str(&format!("  missing     {errors} during collection: the bundle is incomplete\n"));
+        text.push_str(&format!("  missing     {errors} during collection\n"));
+    }
+    if bundle.lacking > 0 {
+        let checks = counted(bundle.lacking, "check", "checks");
+        text.push_str(&format!("  missing     {checks} of settings that the credentials could not read\n"));
+    }
+    if !bundle.complete {
+        text.push_str("  complete    no: `evidence show --status not_verifiable` names what is missing\n");
     }
     if args.verbose {
         for warning in &bundle.warnings {
@@ -228,6 +237,7 @@ fn verified_report(bundle: &VerifiedBundle) -> Vec<u8> {
         framework: Some(&bundle.framework),
         controls: &bundle.controls,
         complete: Some(bundle.complete),
+        unreadable_checks: Some(bundle.lacking),
         warnings: &bundle.warnings,
         excluded: &bundle.excluded,
         errors: &bundle.errors,

@@ -96,6 +96,8 @@ pub struct UploadConfig {
     pub verify_before_upload: bool,
     /// `delete_after_upload`
     pub delete_after_upload: bool,
+    /// `require_complete`
+    pub require_complete: bool,
     /// `timeout_seconds` of one upload.
     pub timeout: Duration,
     /// `retry_attempts`

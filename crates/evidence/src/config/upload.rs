@@ -98,6 +98,16 @@ static DELETE_AFTER_UPLOAD: Key = Key {
     synonyms: &["delete"],
 };
 
+static REQUIRE_COMPLETE: Key = Key {
+    name: "require_complete",
+    presence: Presence::Default(DefaultValue::Boolean(false)),
+    shape: Shape::Boolean,
+    summary: "Upload a collected bundle only if it is complete; an incomplete one stays on this machine.",
+    rule: "",
+    example: "false",
+    synonyms: &["complete_only", "only_complete"],
+};
+
 static TIMEOUT_SECONDS: Key = Key {
     name: "timeout_seconds",
     presence: Presence::Default(DefaultValue::Integer(DEFAULT_TIMEOUT_SECONDS as _)),
@@ -131,6 +141,7 @@ pub(super) static SECTION: Section = Section {
         &TAGS,
         &VERIFY_BEFORE_UPLOAD,
         &DELETE_AFTER_UPLOAD,
+        &REQUIRE_COMPLETE,
         &TIMEOUT_SECONDS,
         &RETRY_ATTEMPTS,
     ],
@@ -149,6 +160,7 @@ pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<U
     let tags = decoder.tags(fields, &TAGS);
     let verify_before_upload = decoder.boolean(fields, &VERIFY_BEFORE_UPLOAD);
     let delete_after_upload = decoder.boolean(fields, &DELETE_AFTER_UPLOAD);
+    let require_complete = decoder.boolean(fields, &REQUIRE_COMPLETE);
     let timeout = decoder.seconds(fields, &TIMEOUT_SECONDS);
     let retry_attempts = decoder.integer(fields, &RETRY_ATTEMPTS);
     let api_url = api_url?;
@@ -161,6 +173,7 @@ pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<U
         tags: tags?,
         verify_before_upload: verify_before_upload?,
         delete_after_upload: delete_after_upload?,
+        require_complete: require_complete?,
         timeout: timeout?,
         retry_attempts: retry_attempts?,
     })
@@ -178,6 +191,7 @@ impl UploadConfig {
             tags: BTreeMap::new(),
             verify_before_upload: true,
             delete_after_upload: false,
+            require_complete: false,
             timeout: Duration::from_secs(u64::from(DEFAULT_TIMEOUT_SECONDS)),
             retry_attempts: DEFAULT_RETRY_ATTEMPTS,
         }

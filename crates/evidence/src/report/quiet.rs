@@ -1,4 +1,5 @@
-//! `--quiet`: on stdout the path of the bundle and nothing else; on stderr a line for each wait that a host asks for.
+//! `--quiet`: on stdout the path of the bundle and nothing else; on stderr a line for each wait that a host asks for, and
+//! why a bundle was not uploaded.
 //!
 //! Errors are not this reporter's: a run that fails says why on stderr, quiet or not.
 
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 
 use super::wait::{wait_line, wait_text};
-use super::{Event, Reporter, WaitReason};
+use super::{Event, Reporter, Uploading, WaitReason};
 use crate::observation::SourceName;
 use evidence_screen::Screen;
 
@@ -48,6 +49,9 @@ impl Reporter for Quiet {
             self.waiting(source, reason, until, left);
         } else if let Event::Delivered { path, .. } = event {
             Quiet::delivered(path);
+        } else if let Event::Upload(Uploading::Note(text)) = event {
+            // Whoever waits for the upload must hear that there is none.
+            let _ = writeln!(anstream::stderr(), "{text}");
         }
     }
 

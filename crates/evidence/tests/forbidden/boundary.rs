@@ -52,7 +52,7 @@ fn every_kind_in_every_form_in_every_text() {
     let screen = Screen::new(&[]);
     let mut random = random();
     let estate = Estate::new(Plants::default());
-    let bundle = estate.lab.collect(&[]).exits(0).bundle();
+    let bundle = estate.lab.collect(&[]).exits(3).bundle();
     let artifacts = estate.artifacts(&bundle);
     let (mut planted, mut missed) = (0, Vec::new());
     let mut turn = 0_usize;

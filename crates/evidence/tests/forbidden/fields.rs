@@ -259,7 +259,7 @@ pub(crate) fn texts(value: &Value) -> Vec<(String, String)> {
 fn every_text_of_every_artifact_has_a_case() {
     let mut seen = BTreeSet::new();
     for estate in [Estate::new(Plants::default()), Estate::new(Plants::default()).limited()] {
-        let bundle = estate.lab.collect(&[]).exits(0).bundle();
+        let bundle = estate.lab.collect(&[]).exits(3).bundle();
         for (artifact, document) in estate.artifacts(&bundle) {
             seen.extend(texts(&document).into_iter().map(|(place, _)| format!("{artifact} {place}")));
         }

@@ -77,7 +77,7 @@ fn no_ordinary_line_costs_an_artifact() {
         plants.repositories.push(repository.protection("main", rule).file("CODEOWNERS", file));
     }
     let estate = Estate::new(plants);
-    let run = estate.lab.collect(&["--quiet"]).exits(0);
+    let run = estate.lab.collect(&["--quiet"]).exits(3);
     let manifest = run.bundle().manifest();
     assert_eq!(manifest["excluded"], json!([]));
     let artifacts = manifest["artifacts"].as_array().unwrap().len();

@@ -145,7 +145,7 @@ fn in_repositories() {
             }
         }
         let estate = Estate::new(plants);
-        let run = estate.lab.collect(&["--verbose"]).exits(4);
+        let run = estate.lab.collect(&["--verbose"]).exits(3);
         let bundle = run.bundle();
         assert_excluded(&bundle, planted);
         let excluded = bundle.manifest()["excluded"].as_array().unwrap().len();
@@ -242,7 +242,7 @@ fn as_names() {
         secrets.push(name);
     }
     let estate = Estate::new(plants);
-    let run = estate.lab.collect(&["--verbose"]).exits(4);
+    let run = estate.lab.collect(&["--verbose"]).exits(3);
     let mut excluded = run.bundle().manifest()["excluded"].as_array().unwrap().len();
     assert_no_trace(&estate, &run, &Traces::of(secrets.iter().map(String::as_str)));
     assert_eq!(excluded, 2 * kinds.len(), "both artifacts of each");

@@ -62,7 +62,9 @@ fn time(field: &Field<Moment>) -> Time {
     let time = match field {
         Field::Absent => return Time::Never,
         Field::Null => None,
-        Field::Value(Moment::Seconds(seconds)) => seconds.as_f64().and_then(whole_seconds),
+        Field::Value(Moment::Seconds(seconds)) => {
+            seconds.as_f64().filter(|seconds| *seconds >= 0.0).and_then(whole_seconds)
+        }
         Field::Value(Moment::Text(text)) => text.parse().ok(),
     };
     time.map_or(Time::Unclear, Time::At)
