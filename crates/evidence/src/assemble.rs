@@ -16,7 +16,7 @@ use evidence_bundle::document::{
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
 use jiff::Timestamp;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, Value};
 use sha2::{Digest as _, Sha256};
 
 use crate::collection::Collection;
@@ -29,6 +29,7 @@ use crate::observation::SourceName;
 use crate::rule::Rule;
 use crate::source::Configured;
 use crate::spool::{Item, Reader, Spool, Text};
+use evidence_screen::Screen;
 
 /// The controls of the run: the configuration's, and those that only a source asks for.
 pub fn controls(config: &Config) -> Vec<&'static Control> {
@@ -55,6 +56,7 @@ pub fn looked(
     env: &Env,
     collection: &Collection,
     organization: &str,
+    screen: &Screen,
 ) -> io::Result<()> {
     add(spool, path::OBSERVATIONS, |out, reader| {
         let observations = FallibleRows::new(collection.observations.iter().map(|text| line(text, reader)));
@@ -68,7 +70,11 @@ pub fn looked(
     let source = |source: &Arc<dyn Configured>| SourceScope {
         source: source.kind().name.id().to_string(),
         controls: ids(&config.framework.controls_of(source.rules())),
-        settings: source.settings(env).into_iter().map(|(name, value)| (name.to_string(), value)).collect(),
+        settings: source
+            .settings(env)
+            .into_iter()
+            .map(|(name, value)| (name.to_string(), cleaned(value, screen)))
+            .collect(),
     };
     let rules = controls(config).into_iter().flat_map(|control| {
         control.rules.iter().map(|mapping| RuleRecord {
@@ -92,6 +98,18 @@ pub fn looked(
 /// A row that was spooled as JSON: one line of the document.
 fn line(text: &Text, reader: &Reader<'_>) -> io::Result<Box<RawValue>> {
     RawValue::from_string(reader.text(text)?).map_err(io::Error::from)
+}
+
+/// A setting without what must not be in a bundle: a configuration can name a branch that looks like a token.
+fn cleaned(value: Value, screen: &Screen) -> Value {
+    match value {
+        Value::String(text) => screen.redact(&text).into_owned().into(),
+        Value::Array(items) => items.into_iter().map(|item| cleaned(item, screen)).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(name, value)| (name, cleaned(value, screen))).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
 }
 
 fn ids(controls: &[&'static Control]) -> Vec<String> {
