@@ -139,23 +139,18 @@ mod tests {
         .now_or_never()
         .unwrap();
         let () = after;
-        let told = |asked: &[Asked]| -> Vec<(String, Option<u16>, Option<String>, Option<String>)> {
-            asked
-                .iter()
-                .map(|asked| {
-                    (asked.path.clone(), asked.status, asked.message.clone(), asked.permission.clone())
-                })
-                .collect()
+        let told = |asked: &[Asked]| -> Vec<String> {
+            let line = |asked: &Asked| {
+                format!("{} {:?} {:?} {:?}", asked.path, asked.status, asked.message, asked.permission)
+            };
+            asked.iter().map(line).collect()
         };
-        assert_eq!(told(&inner), [("/inner".to_string(), Some(200), None, None)]);
-        let again = recorded(async { replay(outer.clone()) }).now_or_never().unwrap().1;
-        assert_eq!(again, outer);
-        let words = |text: &str| Some(text.to_string());
+        assert_eq!(told(&inner), ["/inner Some(200) None None"]);
         assert_eq!(
             told(&outer),
             [
-                ("/outer".to_string(), Some(403), words("the host's words"), words("administration=read")),
-                ("/after".to_string(), None, words("cannot connect"), None),
+                r#"/outer Some(403) Some("the host's words") Some("administration=read")"#,
+                r#"/after None Some("cannot connect") None"#,
             ]
         );
     }
