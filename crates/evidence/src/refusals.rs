@@ -8,7 +8,7 @@ use evidence_bundle::document::Warning;
 use crate::number::saturating_u64;
 use crate::observation::{ArtifactKind, Observation, Seen, SourceName};
 use crate::report::format::counted;
-use crate::rule::Reason;
+use crate::rule::{Reason, reason};
 
 /// How many subjects a warning names.
 const NAMED: usize = 5;
@@ -95,13 +95,13 @@ impl Group {
         }
         // The rule's own advice stands where the host names no permission.
         let needs = match (permission, kind.rules.first()) {
+            // What a plan or a block withholds, no permission shows.
+            _ if *reason != reason::PERMISSION_DENIED => String::new(),
             (Some(permission), _) => format!(". The host asks for the permission {permission}"),
-            (None, Some(rule)) if reason.code == "permission_denied" => {
-                format!(". {}", rule.permission.trim_end_matches('.'))
-            }
-            (None, _) => String::new(),
+            (None, Some(rule)) => format!(". {}", rule.permission.trim_end_matches('.')),
+            (None, None) => String::new(),
         };
-        let message = format!("{detail}{names}{needs}");
+        let message = format!("{}{names}{needs}", detail.trim_end_matches('.'));
         let subject = (count == 1).then(|| named.concat());
         let (code, source) = (reason.code.to_string(), Some(source.id().to_string()));
         Warning { code, message, source, subject }
@@ -111,7 +111,7 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::{Rule, reason};
+    use crate::rule::Rule;
     use evidence_http::Asked;
     use jiff::Timestamp;
 

@@ -232,9 +232,9 @@ pub enum Outcome<'a> {
 pub struct Tally {
     /// Looks.
     pub requested: u64,
-    /// Settings that were read, the excluded ones included.
+    /// Settings that were read and are in the bundle.
     pub collected: u64,
-    /// Of these, left out as forbidden data.
+    /// Left out as forbidden data.
     pub excluded: u64,
     /// The host says there is none.
     pub not_found: u64,

@@ -248,7 +248,7 @@ impl Terminal {
         self.suppressed(&mut state, source.id());
         let mut parts = vec![format!("{} collected", thousands(tally.collected))];
         let rest = [
-            (tally.excluded, "of these left out"),
+            (tally.excluded, "left out"),
             (tally.not_found, "not found"),
             (tally.denied, "not visible"),
             (tally.failed, "failed"),

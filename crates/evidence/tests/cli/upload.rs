@@ -661,19 +661,24 @@ fn a_quiet_collection_prints_the_path_alone() {
 }
 
 #[test]
-fn a_partial_bundle_is_not_uploaded() {
-    let desk = Desk::with(leaking(), platform(), "");
+fn a_partial_bundle_is_uploaded_unless_only_complete_ones_are_wanted() {
+    let lenient = Desk::with(leaking(), platform(), "");
+    lenient.run(&["collect", "--upload"]).exits(4);
+    assert_eq!(lenient.stored().len(), 1);
+    let desk = Desk::with(leaking(), platform(), "  require_complete: true\n");
     insta::assert_snapshot!("collect_policy", shown(&desk.run(&["collect", "--upload"]).exits(4)));
     let broken = codehost::Fault::on("/repos/acme/web/branches/*").kind(codehost::FaultKind::Json(
         200,
         vec![],
         json!({"url": 12}),
     ));
-    let other = Desk::with(acme().repository(sound("web")).fault(broken), platform(), "");
+    let other =
+        Desk::with(acme().repository(sound("web")).fault(broken), platform(), "  require_complete: true\n");
     let run = other.run(&["collect", "--upload"]).exits(3).says("not uploaded: the bundle is incomplete");
     assert_eq!(run.bundle().manifest()["complete"], false);
     let quiet = other.run(&["collect", "--upload", "--quiet"]).exits(3);
     assert_eq!(quiet.stdout.lines().count(), 1);
+    assert!(quiet.stderr.contains("not uploaded: the bundle is incomplete"), "{}", quiet.stderr);
     for desk in [&desk, &other] {
         assert!(desk.platform.requests().is_empty());
     }

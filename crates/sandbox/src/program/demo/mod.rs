@@ -173,7 +173,7 @@ fn hand_over(shell: &mut Shell, bundle: &str) -> io::Result<Platform> {
 fn again(shell: &Shell) -> io::Result<()> {
     // Bundles are named by the second in which they were made.
     std::thread::sleep(Duration::from_secs(1));
-    shell.evidence(&["collect", "--upload", "--quiet"], INCOMPLETE)
+    shell.evidence(&["collect", "--upload", "--quiet"], 0)
 }
 
 fn farewell(shell: &Shell, bundle: &str) -> io::Result<()> {
