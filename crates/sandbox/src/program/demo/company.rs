@@ -27,6 +27,8 @@ pub(super) struct Change {
     pub(super) title: &'static str,
     pub(super) told: &'static [&'static str],
     pub(super) happens: fn(&Company),
+    /// Whether the token may still not read everything, so that the bundle is incomplete.
+    pub(super) incomplete: bool,
 }
 
 /// What happens, one after the other, each followed by a bundle.
@@ -39,6 +41,7 @@ pub(super) const CHANGES: [Change; 3] = [
             "new-service and partner-mirror are deleted.",
         ],
         happens: owners,
+        incomplete: true,
     },
     Change {
         title: "changes under control",
@@ -49,6 +52,7 @@ pub(super) const CHANGES: [Change; 3] = [
             "/aws/lambda/thumbnails keeps its logs for 400 days, not for 30.",
         ],
         happens: rules,
+        incomplete: false,
     },
     Change {
         title: "a hotfix, and a permission that is lost",
@@ -57,6 +61,7 @@ pub(super) const CHANGES: [Change; 3] = [
             "The tool's cloud user may no longer read the password policy.",
         ],
         happens: hotfix,
+        incomplete: true,
     },
 ];
 

@@ -68,7 +68,7 @@ fn demo(args: &Args, signals: &Signals) -> io::Result<()> {
         heading(&format!("Later: {}", change.title));
         change.told.iter().for_each(|line| say(&format!("  {line}")));
         (change.happens)(&company);
-        again(&shell)?;
+        again(&shell, if change.incomplete { INCOMPLETE } else { 0 })?;
     }
     drop(company);
     heading("The platform is yours to look at");
@@ -170,10 +170,10 @@ fn hand_over(shell: &mut Shell, bundle: &str) -> io::Result<Platform> {
 }
 
 /// One more bundle, collected and handed over.
-fn again(shell: &Shell) -> io::Result<()> {
+fn again(shell: &Shell, expected: i32) -> io::Result<()> {
     // Bundles are named by the second in which they were made.
     std::thread::sleep(Duration::from_secs(1));
-    shell.evidence(&["collect", "--upload", "--quiet"], 0)
+    shell.evidence(&["collect", "--upload", "--quiet"], expected)
 }
 
 fn farewell(shell: &Shell, bundle: &str) -> io::Result<()> {
