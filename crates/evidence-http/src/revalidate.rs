@@ -33,6 +33,11 @@ impl Client {
         self.cache.as_deref()
     }
 
+    /// Whether the host can be asked if its answer to this request still holds: one was kept that has an entity tag.
+    pub fn is_kept(&self, request: &Request) -> bool {
+        self.cache().is_some_and(|cache| cache.find(question(request)).is_some())
+    }
+
     /// The time, by the run's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
@@ -82,8 +87,7 @@ impl Client {
         let (Some(cache), Some(keeping)) = (&self.cache, &call.keep) else {
             return self.send_for(request, raw, limit, parse).await;
         };
-        let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
-        let question = CacheKey { path: &request.label, accept };
+        let question = question(request);
         if let Some(kept) = cache.taken_over(question, self.clock.now())
             && let Some(reply) = taken_over(kept, question, parse)
         {
@@ -108,15 +112,20 @@ impl Client {
                     }
                 }
                 reply => {
-                    keep(cache, question, &reply, keeping);
+                    keep(cache, question, &reply, keeping, true);
                     return Ok(reply);
                 }
             }
         }
         let reply = self.send_for(request, raw, limit, parse).await?;
-        keep(cache, question, &reply, keeping);
+        keep(cache, question, &reply, keeping, false);
         Ok(reply)
     }
+}
+
+fn question(request: &Request) -> CacheKey<'_> {
+    let accept = request.headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    CacheKey { path: &request.label, accept }
 }
 
 /// Whether "not modified" is about what was kept. From another place it is about another thing: a file with the same
@@ -157,12 +166,13 @@ fn taken_over<T>(kept: CachedAnswer, question: CacheKey<'_>, parse: Parse<'_, T>
     }
 }
 
-/// Keeps what can be asked about again, or taken over: a good answer, and that there is nothing.
-fn keep<T>(cache: &Cache, question: CacheKey<'_>, reply: &Reply<T>, keeping: &Keeping<T>) {
+/// Keeps what can be asked about again, or taken over: a good answer, and that there is nothing. `replaces`: there was
+/// something, so that this is kept at least for not asking about that again.
+fn keep<T>(cache: &Cache, question: CacheKey<'_>, reply: &Reply<T>, keeping: &Keeping<T>, replaces: bool) {
     let resumable = (keeping.resumable)(reply);
     let (meta, message, value) = match reply {
         Ok(answered) => (&answered.meta, None, Some(&answered.value)),
-        Err(refused) if refused.class == Class::NotFound && resumable => {
+        Err(refused) if refused.class == Class::NotFound && (resumable || replaces) => {
             (&refused.meta, refused.message.clone(), None)
         }
         Err(_) => return,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use evidence::forecast::schedule::{Phase, schedule};
 use evidence::report::format::{duration, thousands};
 use jiff::SignedDuration;
-use simulate::organization::{LATENCY, Organization, USUAL};
+use simulate::organization::{LATENCY, Organization, Run, USUAL};
 use simulate::{Simulated, Simulation, table};
 
 /// Keeps what was read, so that the next run asks whether it still holds.
@@ -57,9 +57,9 @@ fn measured(repositories: u64) -> Result<(), String> {
     let organization = Organization { repositories, mix: USUAL };
     let count = u32::try_from(repositories).map_err(|error| error.to_string())?;
     let simulation = Simulation::new(count, LATENCY)?;
-    print(organization, "first", &organization.ours(false), &simulation.collect(REVALIDATE)?);
+    print(organization, "first", &organization.ours(Run::Keeping), &simulation.collect(REVALIDATE)?);
     simulation.pass(DAY);
-    print(organization, "again", &organization.ours(true), &simulation.collect(REVALIDATE)?);
+    print(organization, "again", &organization.ours(Run::Again), &simulation.collect(REVALIDATE)?);
     Ok(())
 }
 

@@ -644,6 +644,7 @@ impl Trial {
             .env_clear()
             .env("CODEHOST_API_URL", self.server.url())
             .env("CODEHOST_TOKEN", sandbox::DEMO_FINE_GRAINED_TOKEN)
+            .env("XDG_CACHE_HOME", self.directory.path())
             .env("CLOUD_ACCESS_KEY_ID", sandbox::DEMO_CLOUD_ACCESS_KEY_ID)
             .env("CLOUD_SECRET_ACCESS_KEY", sandbox::DEMO_CLOUD_SECRET_ACCESS_KEY)
             .env("ALTCLOUD_APPLICATION_CREDENTIALS", "credentials.json")
@@ -662,6 +663,8 @@ fn every_call_is_in_the_table() {
     trial.server.update(|host| {
         host.change_repository("acme", "prototype", |repository| {
             let ruleset = sandbox::codehost::Ruleset::new(1, "everything");
+            let file = || sandbox::codehost::File::text("");
+            let repository = repository.file(".github/a.yml", file()).file("docs/a.md", file());
             repository.ruleset(ruleset.reviews(1).status_checks(["ci"]))
         });
     });
@@ -669,7 +672,8 @@ fn every_call_is_in_the_table() {
     let everything = fs::read_to_string(&file).unwrap();
     let listed = everything.replace(
         "repos: \"*\"",
-        "repos: [acme/docs-site, acme/prototype, acme/nowhere, acme/storefront]\n    codeowners_errors: true",
+        "repos: [acme/docs-site, acme/prototype, acme/nowhere, acme/storefront]\n    codeowners_errors: true\n    \
+         revalidate: true",
     );
     assert_ne!(everything, listed);
     fs::write(&file, listed).unwrap();

@@ -51,20 +51,24 @@ impl Organization {
     }
 
     /// What the tool asks: the connection test and pages of a hundred, then every branch protection and the rules of
-    /// rulesets where that is not enough, then every CODEOWNERS, in one place to three. `again`: what has a tag is not
-    /// counted, what is answered 404 has none.
-    pub(crate) fn ours(self, again: bool) -> [Phase; 3] {
+    /// rulesets where that is not enough, then every CODEOWNERS, in one place to three. With `revalidate: true` also the
+    /// branch that is not protected, and the listing of a root whose `.github/` has no file, which spares looking in
+    /// vain further on; the next run begins with these, and nothing that it asks is counted. No repository has other
+    /// directories.
+    pub(crate) fn ours(self, run: Run) -> [Phase; 3] {
         let Mix { unprotected, insufficient, first, missing, .. } = self.mix;
         let root = 100 - first - missing;
+        let (branches, places) = match run {
+            Run::First => (0, root + 2 * missing),
+            Run::Keeping => (unprotected, 2 * root + missing),
+            Run::Again => (0, root),
+        };
         let asked = [
-            (1 + self.repositories.div_ceil(100), 0),
-            (self.repositories + self.of_hundred(unprotected + insufficient), self.of_hundred(unprotected)),
-            (self.repositories + self.of_hundred(root + 2 * missing), self.of_hundred(root + 3 * missing)),
+            1 + self.repositories.div_ceil(100),
+            self.repositories + self.of_hundred(unprotected + insufficient + branches),
+            self.repositories + self.of_hundred(places),
         ];
-        asked.map(|(requests, not_found)| Phase {
-            requests,
-            counted: if again { not_found } else { requests },
-        })
+        asked.map(|requests| Phase { requests, counted: if run == Run::Again { 0 } else { requests } })
     }
 
     /// What a script asks: pages of thirty, each repository once for its default branch, its branch protection, and
@@ -93,6 +97,17 @@ impl Organization {
         let hourly = Hourly { now: PER_HOUR, then: PER_HOUR, ends: SignedDuration::from_hours(1) };
         Terms { in_flight: 1, latency: LATENCY, alone: 0, per_minute: 0, hourly: Some(hourly) }
     }
+}
+
+/// Which of the tool's runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Run {
+    /// Nothing is kept.
+    First,
+    /// The first with `revalidate: true`.
+    Keeping,
+    /// The next with `revalidate: true`, and nothing has changed.
+    Again,
 }
 
 /// All requests of all phases.

@@ -3,9 +3,9 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use sandbox::codehost::Limits;
+use sandbox::codehost::{CodeHost, File, Limits, Repository, Ruleset};
 
-use crate::common::{Lab, acme, names, repository, sound};
+use crate::common::{Bundle, Lab, acme, names, repository, sound, strong};
 
 /// Five repositories: four with everything, one without protection and owners.
 fn lab() -> Lab {
@@ -15,20 +15,24 @@ fn lab() -> Lab {
     Lab::new(host).with(|config| config.source("revalidate", "true"))
 }
 
+/// Of the hour.
+fn remaining(bundle: &Bundle) -> u64 {
+    bundle.source()["rate_limit"]["remaining"].as_u64().unwrap()
+}
+
 #[test]
-fn a_second_run_costs_what_has_no_entity_tag() {
+fn a_second_run_of_an_unchanged_organization_costs_nothing() {
     let lab = lab();
     let first = lab.collect(&[]).exits(0).says("rate limit").says_not("unchanged");
-    let spent = |run: &crate::common::Run| run.bundle().source()["rate_limit"]["remaining"].as_u64().unwrap();
-    let (before, files) = (spent(&first), first.bundle());
+    let files = first.bundle();
     std::fs::remove_dir_all(lab.path("evidence-bundles")).unwrap();
 
     let second = lab.collect(&[]).exits(0);
     insta::assert_snapshot!("second_run", second.shown());
-    // Unprotected, no owners in any of three places.
-    assert_eq!(before - spent(&second), 4);
     let bundle = second.bundle();
-    assert_eq!(bundle.source()["revalidated"], 11);
+    assert_eq!(remaining(&bundle), remaining(&files));
+    assert_eq!(bundle.source()["revalidated"], 13);
+    assert_eq!(bundle.source()["requests"], 13);
     for artifact in bundle.manifest()["artifacts"].as_array().unwrap() {
         assert_eq!(artifact["request"]["status"], 304, "{artifact}");
         assert!(artifact["request"]["etag"].is_string(), "{artifact}");
@@ -36,6 +40,149 @@ fn a_second_run_costs_what_has_no_entity_tag() {
     for path in files.paths().into_iter().filter(|path| path.starts_with("sources/")) {
         assert_eq!(bundle.file(path), files.file(path), "{path}");
     }
+}
+
+/// What can be missing, and where.
+fn incomplete() -> [Repository; 7] {
+    let text = || File::text("* @acme/platform\n");
+    [
+        repository("bare"),
+        repository("root").file("CODEOWNERS", text()),
+        repository("hooks").file(".github/hooks.yml", text()).file("docs/index.md", text()),
+        repository("docs").file(".github/hooks.yml", text()).file("docs/CODEOWNERS", text()),
+        repository("folder").file("CODEOWNERS/README.md", text()),
+        sound("ruled")
+            .unprotected("main")
+            .ruleset(Ruleset::new(1, "strong").reviews(2).status_checks(["ci"])),
+        sound("weak").unprotected("main").ruleset(Ruleset::new(2, "weak").rule("deletion")),
+    ]
+}
+
+/// The bundle of a run, which is not kept.
+fn collected(lab: &Lab) -> Bundle {
+    let bundle = lab.collect(&[]).bundle();
+    std::fs::remove_dir_all(lab.path("evidence-bundles")).unwrap();
+    bundle
+}
+
+/// Every check of the two topics.
+fn checks(bundle: &Bundle) -> Vec<[(String, String); 2]> {
+    let names = ["bare", "docs", "folder", "hooks", "root", "ruled", "weak"];
+    names
+        .map(|name| ["CC7.2", "CC6.6"].map(|control| bundle.check(control, &format!("acme/{name}"))))
+        .to_vec()
+}
+
+/// Whatever is missing, and wherever the next place is: the same checks at no cost, and every change is seen.
+#[test]
+fn what_is_missing_costs_nothing_either() {
+    let host = incomplete().into_iter().fold(acme().limits(Limits::documented()), CodeHost::repository);
+    let lab = Lab::new(host).with(|config| config.source("revalidate", "true"));
+    let run = || collected(&lab);
+    let twice = |what: &str| {
+        let changed = run();
+        let unchanged = run();
+        assert_eq!(remaining(&changed), remaining(&unchanged), "{what}: {:?}", lab.requested());
+        assert_eq!(checks(&changed), checks(&unchanged), "{what}");
+        unchanged
+    };
+    let at = |bundle: &Bundle, name: &str| {
+        ["CC7.2", "CC6.6"].map(|control| bundle.check(control, &format!("acme/{name}")).1)
+    };
+
+    let before = twice("as it was");
+    let table = [
+        ("bare", ["branch_unprotected", "codeowners_missing"]),
+        ("root", ["branch_unprotected", "ok"]),
+        ("hooks", ["branch_unprotected", "codeowners_missing"]),
+        ("docs", ["branch_unprotected", "codeowners_in_docs"]),
+        ("folder", ["branch_unprotected", "codeowners_not_a_file"]),
+        ("ruled", ["ok", "ok"]),
+        ("weak", ["branch_unprotected", "ok"]),
+    ];
+    for (name, expected) in table {
+        assert_eq!(at(&before, name), expected, "{name}");
+    }
+    // The requests behind what was seen.
+    let observations = before.json("derived/observations.json").to_string();
+    for (path, asked) in [
+        ("/repos/acme/hooks/contents/docs", true),
+        ("/repos/acme/hooks/branches/main", true),
+        ("/repos/acme/hooks/branches/main/protection", false),
+        ("/repos/acme/hooks/contents/CODEOWNERS", false),
+    ] {
+        assert_eq!(observations.contains(&format!("\"{path}\"")), asked, "{path}: {observations}");
+    }
+
+    let text = || File::text("* @acme/platform\n");
+    lab.server.update(|host| {
+        host.change_repository("acme", "bare", |bare| {
+            bare.protection("main", strong()).file(".github/CODEOWNERS", text())
+        });
+        host.change_repository("acme", "hooks", |hooks| {
+            hooks
+                .ruleset(Ruleset::new(3, "strong").reviews(2).status_checks(["ci"]))
+                .file("docs/CODEOWNERS", text())
+        });
+        host.change_repository("acme", "docs", |docs| docs.file(".github/CODEOWNERS", text()));
+        host.change_repository("acme", "root", |root| root.without_file("CODEOWNERS"));
+        host.change_repository("acme", "ruled", |ruled| ruled.protection("main", strong()));
+    });
+    let changed = twice("with more");
+    for (name, expected) in [
+        ("bare", ["ok", "ok"]),
+        ("hooks", ["ok", "codeowners_in_docs"]),
+        ("docs", ["branch_unprotected", "ok"]),
+        ("root", ["branch_unprotected", "codeowners_missing"]),
+        ("ruled", ["ok", "ok"]),
+    ] {
+        assert_eq!(at(&changed, name), expected, "{name}");
+    }
+
+    lab.server.update(|host| {
+        host.change_repository("acme", "bare", |bare| {
+            bare.unprotected("main").without_file(".github/CODEOWNERS")
+        });
+        host.change_repository("acme", "docs", |docs| docs.without_file(".github/CODEOWNERS"));
+        host.change_repository("acme", "root", |root| root.file("CODEOWNERS", text()));
+    });
+    let back = twice("as it was again");
+    for name in ["bare", "docs", "root"] {
+        assert_eq!(at(&back, name), at(&before, name), "{name}");
+    }
+}
+
+/// A listing that the host ends early, or does not show, shows nothing: the file is asked for as ever.
+#[test]
+fn a_listing_that_is_not_whole_settles_nothing() {
+    let many = (0..1_200).fold(repository("many"), |many, number| {
+        many.file(format!(".a/{number:04}"), File::text("")).file(format!("A{number:04}"), File::text(""))
+    });
+    let host = acme().limits(Limits::documented());
+    let host = host.repository(many.file("docs/CODEOWNERS", File::text("* @acme/platform\n")));
+    let lab = Lab::new(host).with(|config| config.source("revalidate", "true"));
+    for _ in 0..2 {
+        let bundle = collected(&lab);
+        assert_eq!(bundle.check("CC6.6", "acme/many").1, "codeowners_in_docs");
+    }
+}
+
+/// What the setting changes is what is asked beyond, and nothing that is evidence.
+#[test]
+fn without_the_setting_nothing_else_is_asked() {
+    let host = incomplete().into_iter().fold(acme(), CodeHost::repository);
+    let lab = Lab::new(host);
+    let plain = collected(&lab);
+    let aids = |path: &&String| {
+        path.ends_with("/branches/main") && !path.contains("/rules/")
+            || ["/contents/", "/contents/.github", "/contents/docs"].iter().any(|end| path.ends_with(end))
+    };
+    assert_eq!(lab.requested().iter().filter(aids).collect::<Vec<_>>(), Vec::<&String>::new());
+    let lab = lab.with(|config| config.source("revalidate", "true"));
+    lab.server.clear_log();
+    let kept = collected(&lab);
+    assert_eq!(checks(&plain), checks(&kept));
+    assert!(lab.requested().iter().filter(aids).count() > 0);
 }
 
 #[test]
@@ -51,7 +198,7 @@ fn every_request_is_shown_for_what_it_is() {
     let lab = lab();
     lab.collect(&[]).exits(0);
     let run = lab.collect(&["--verbose"]).exits(0);
-    assert_eq!(run.stderr.matches("304 unchanged").count(), 11, "{}", run.stderr);
+    assert_eq!(run.stderr.matches("304 unchanged").count(), 13, "{}", run.stderr);
 }
 
 #[test]

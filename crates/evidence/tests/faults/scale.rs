@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::simulate::organization::{LATENCY, Organization, USUAL, requests};
+use crate::simulate::organization::{LATENCY, Organization, Run, USUAL, requests};
 use crate::simulate::{Simulation, table};
 
 /// How far the clock may be from the arithmetic.
@@ -24,7 +24,7 @@ fn difference(simulated: SignedDuration, computed: SignedDuration) -> f64 {
 #[test]
 fn a_run_takes_the_computed_time() {
     let organization = Organization { repositories: 2_400, mix: USUAL };
-    let phases = organization.ours(false);
+    let phases = organization.ours(Run::First);
     let computed = schedule(&phases, &organization.our_terms());
     let run = Simulation::new(2_400, LATENCY).unwrap().collect("").unwrap();
 
@@ -57,8 +57,8 @@ fn a_run_takes_the_computed_time() {
 fn a_run_of_minutes_takes_the_computed_time_every_night() {
     let organization = Organization { repositories: 1_000, mix: USUAL };
     let simulation = Simulation::new(1_000, LATENCY).unwrap();
-    for night in 0..2 {
-        let phases = organization.ours(night > 0);
+    for (night, kept) in [Run::Keeping, Run::Again].into_iter().enumerate() {
+        let phases = organization.ours(kept);
         let computed = schedule(&phases, &organization.our_terms()).after;
         let run = simulation.collect("    revalidate: true\n").unwrap();
         assert_eq!((run.requests, run.refused), (requests(&phases), 0));

@@ -185,6 +185,15 @@ impl RefusalMeaning {
     }
 }
 
+/// The rules of the repository are without effect.
+const DISABLED: &str = "Branch protection has been disabled on this repository";
+
+/// Whether a refusal says that the rules of the repository are without effect, which no other answer says.
+pub fn says_disabled(refused: &Refused) -> bool {
+    let text = refused.message.as_deref().unwrap_or_default().trim();
+    text.trim_end_matches('.').eq_ignore_ascii_case(DISABLED)
+}
+
 /// What a refusal says. Total: every refusal says something, if only [`RefusalMeaning::Nothing`].
 pub fn said(refused: &Refused) -> RefusalMeaning {
     let text = refused.message.as_deref().unwrap_or_default().trim();
@@ -192,9 +201,7 @@ pub fn said(refused: &Refused) -> RefusalMeaning {
     match refused.class {
         Class::NotFound if refused.meta.redirected_to.is_some() => RefusalMeaning::NotFoundElsewhere,
         Class::NotFound if is("Branch not protected") => RefusalMeaning::Unprotected,
-        Class::NotFound if is("Branch protection has been disabled on this repository") => {
-            RefusalMeaning::Unprotected
-        }
+        Class::NotFound if is(DISABLED) => RefusalMeaning::Unprotected,
         Class::NotFound if is("Branch not found") => RefusalMeaning::NoBranch,
         Class::NotFound if is("This repository is empty") => RefusalMeaning::Empty,
         Class::NotFound => RefusalMeaning::NotFound,

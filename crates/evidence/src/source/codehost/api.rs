@@ -46,6 +46,16 @@ impl Api<'_> {
         self.client.ask(&call.get(self.base, parameters), call).await
     }
 
+    /// Whether answers are kept, so that the next run can ask whether they still hold.
+    pub(super) fn keeps_answers(&self) -> bool {
+        self.client.cache().is_some()
+    }
+
+    /// Whether an answer to this call was kept that the host can be asked about.
+    pub(super) fn is_kept<T>(&self, call: &Call<T>, parameters: &[(&str, &str)]) -> bool {
+        self.client.is_kept(&call.get(self.base, parameters))
+    }
+
     /// The same for a file's own bytes: `size` of them where the host has reported it.
     pub(super) async fn ask_raw(
         &self,

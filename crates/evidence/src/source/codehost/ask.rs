@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::answer::{RefusalMeaning, said};
+use super::answer::{RefusalMeaning, said, says_disabled};
 use super::api::Api;
 use super::artifact;
-use super::calls::{CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOSITORY, RULES, RULESET};
+use super::calls::{BRANCH, CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOSITORY, RULES, RULESET};
+use super::directories::Directories;
 use super::look::{self, RepositoryName};
 use super::owners::{self, FileLook, FoundFile};
 use super::population::Details;
@@ -25,16 +26,29 @@ pub(super) struct ClassicLook {
     pub(super) renamed: bool,
 }
 
-/// The classic rule of a branch. `may_be_empty`: nothing shows that the repository holds anything.
+/// Whether the branch itself is asked for before its classic rule: the last run was told that there is no rule, which
+/// cannot be asked about again, and kept an answer that can.
+pub(super) fn begins_with_branch(api: &Api<'_>, target: RepositoryName<'_>, branch: &str) -> bool {
+    let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
+    api.is_kept(&BRANCH, &parameters) && !api.is_kept(&PROTECTION, &parameters)
+}
+
+/// The classic rule of a branch. `may_be_empty`: nothing shows that the repository holds anything. `branch_first`: see
+/// [`begins_with_branch`].
 pub(super) async fn classic(
     api: &Api<'_>,
     target: RepositoryName<'_>,
     branch: &str,
     may_be_empty: bool,
+    branch_first: bool,
 ) -> (Observation, ClassicLook) {
     let parameters = [("owner", target.owner), ("repo", target.name), ("branch", branch)];
-    let (mut observation, mut classic);
     let (mut may_be_missing, mut renamed) = (false, false);
+    if branch_first && has_no_rule(api, branch, &parameters).await {
+        let (observation, classic) = look::unprotected(target, branch);
+        return (observation, ClassicLook { classic, may_be_missing, renamed });
+    }
+    let (mut observation, mut classic);
     match api.ask(&PROTECTION, &parameters).await {
         Err(CallError::Failed(failure)) => {
             let seen = look::failed("branch protection", &failure);
@@ -46,6 +60,14 @@ pub(super) async fn classic(
         }
         Err(CallError::Refused(refused)) => {
             may_be_missing = said(&refused) == RefusalMeaning::NotFound;
+            if api.keeps_answers()
+                && said(&refused) == RefusalMeaning::Unprotected
+                && !says_disabled(&refused)
+                && !branch_first
+            {
+                // For the next run, so whatever the answer.
+                let _ = has_no_rule(api, branch, &parameters).await;
+            }
             (observation, classic) = look::protection_refused(target, branch, &refused);
         }
     }
@@ -62,6 +84,18 @@ pub(super) async fn classic(
         }
     }
     (observation, ClassicLook { classic, may_be_missing, renamed })
+}
+
+/// Whether the host's record of the branch says that there is no classic rule. No answer is none to rely on.
+async fn has_no_rule(api: &Api<'_>, branch: &str, parameters: &[(&str, &str)]) -> bool {
+    // On the heap: this is rarely asked, and every look would hold its room.
+    match Box::pin(api.ask(&BRANCH, parameters)).await {
+        Ok(Answered { value, meta }) => {
+            let is_it = meta.redirected_to.is_none() && value.name.as_deref() == Some(branch);
+            is_it && value.has_no_classic_rule()
+        }
+        Err(CallError::Refused(_) | CallError::Failed(_)) => false,
+    }
 }
 
 /// Whether the host says that the repository is empty, asked about a file that is read anyway.
@@ -143,7 +177,12 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
     let mut other: Option<(&str, NotAFile)> = None;
     let mut exists = false;
     let mut warnings = Vec::new();
+    let mut directories = Directories::new(api, target);
     for place in &PLACES {
+        let listed_first = directories.come_first(place);
+        if listed_first && directories.lack(place).await {
+            continue;
+        }
         match api.ask(&place.record, &[("owner", target.owner), ("repo", target.name)]).await {
             Err(CallError::Failed(failure)) => return FileLook::failed(target, &failure),
             Ok(Answered { value, meta }) => {
@@ -166,7 +205,12 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
                 }
             }
             Err(CallError::Refused(refused)) => match said(&refused) {
-                RefusalMeaning::NotFound | RefusalMeaning::Unprotected | RefusalMeaning::NoBranch => {}
+                RefusalMeaning::NotFound | RefusalMeaning::Unprotected | RefusalMeaning::NoBranch => {
+                    if api.keeps_answers() && !listed_first {
+                        // For the next run, so whatever the answer.
+                        directories.lack(place).await;
+                    }
+                }
                 RefusalMeaning::NotFoundElsewhere => {
                     let (seen, warnings) = look::elsewhere(target, &refused.meta);
                     return FileLook::unread(target, seen).warned(warnings);
@@ -185,7 +229,7 @@ pub(super) async fn codeowners(api: &Api<'_>, target: RepositoryName<'_>) -> Fil
             },
         }
     }
-    let found = if exists { FoundFile::Unread } else { FoundFile::NotFound };
+    let found = if exists || directories.were_shown() { FoundFile::Unread } else { FoundFile::NotFound };
     FileLook { found, ..FileLook::unread(target, owners::no_file(other)) }.warned(warnings)
 }
 

@@ -11,7 +11,7 @@ use super::look::{self, RepositoryName};
 use super::owners;
 use super::record::{BranchProtection, BranchRule, CodeownersErrors, Ruleset};
 use super::rules::branch_protection::{self, BRANCH_PROTECTION, Facts, passes_alone};
-use super::wire::{self, Contents, Organization, Repository};
+use super::wire::{self, BranchRecord, Contents, Listing, Organization, Repository};
 use crate::number::saturating_u64;
 use crate::observation::{Inspection, Observation};
 use crate::source::CollectionItem;
@@ -40,6 +40,10 @@ pub(super) static CALLS: &[Endpoint] = &[
     endpoint!(PLACES[2].record, contents_offline),
     endpoint!(PLACES[2].raw, nothing),
     endpoint!(ERRORS, nothing),
+    endpoint!(BRANCH, nothing),
+    endpoint!(PLACES[1].directory, nothing),
+    endpoint!(PLACES[0].directory, nothing),
+    endpoint!(PLACES[2].directory, nothing),
 ];
 
 /// The connection test, so a resumed run asks it anew. Its headers say what the token may do.
@@ -102,6 +106,8 @@ pub(super) struct CodeownersLocation {
     pub(super) record: Call<Contents>,
     /// The file's own bytes: for files of 1 to 3 MB, whose content the record leaves out.
     pub(super) raw: Call<Vec<u8>>,
+    /// The directory it would be in, whose listing has an entity tag if the file is missing.
+    pub(super) directory: Call<Listing>,
 }
 
 /// Where the file is looked for, in the host's own order: the first that exists is the one in effect.
@@ -111,18 +117,31 @@ pub(super) static PLACES: [CodeownersLocation; 3] = [
         "/repos/{owner}/{repo}/contents/.github/CODEOWNERS",
         "once per repository",
         "`codeowners-default-rule`; for `branch-protection`, whether a repository without the branch is empty",
+        directory(
+            "/repos/{owner}/{repo}/contents/.github",
+            "once for a repository that has this directory and no CODEOWNERS in it, with `revalidate: true`",
+        ),
     ),
     place(
         "CODEOWNERS",
         "/repos/{owner}/{repo}/contents/CODEOWNERS",
         "once for a repository that has no file in `.github/`",
         "`codeowners-default-rule`",
+        directory(
+            "/repos/{owner}/{repo}/contents/",
+            "once for a repository that has no CODEOWNERS in `.github/`, with `revalidate: true`",
+        ),
     ),
     place(
         "docs/CODEOWNERS",
         "/repos/{owner}/{repo}/contents/docs/CODEOWNERS",
         "once for a repository that has no file in `.github/` or the root",
         "`codeowners-default-rule`",
+        directory(
+            "/repos/{owner}/{repo}/contents/docs",
+            "once for a repository that has this directory and no CODEOWNERS in `.github/` or the root, with \
+                `revalidate: true`",
+        ),
     ),
 ];
 
@@ -131,6 +150,7 @@ const fn place(
     name: &'static str,
     times: &'static str,
     purpose: &'static str,
+    directory: Call<Listing>,
 ) -> CodeownersLocation {
     let record = Call {
         name,
@@ -158,8 +178,36 @@ const fn place(
         parse: |bytes| Ok(bytes.to_vec()),
         keep: Some(Keeping::new(5, Vec::clone)),
     };
-    CodeownersLocation { path, record, raw }
+    CodeownersLocation { path, record, raw, directory }
 }
+
+/// The listing of a directory. Nothing is kept of it but which of the names on the way to CODEOWNERS it has.
+const fn directory(name: &'static str, times: &'static str) -> Call<Listing> {
+    Call {
+        name,
+        purpose: "`codeowners-default-rule`: what is missing, in an answer that has an entity tag",
+        times,
+        kind: Some("directories"),
+        media_type: JSON,
+        // The host ends it at 1,000 entries, about 1 MB.
+        limit: 8 * MIB,
+        parse: Listing::parse,
+        keep: Some(Keeping::new(10, wire::reduced_listing)),
+    }
+}
+
+/// A branch. Nothing is kept of it but its name and whether it is protected: the commit names people.
+pub(super) static BRANCH: Call<BranchRecord> = Call {
+    name: "/repos/{owner}/{repo}/branches/{branch}",
+    purpose: "`branch-protection`: no classic rule, in an answer that has an entity tag",
+    times: "once for a repository without classic protection, with `revalidate: true`",
+    kind: Some("branches"),
+    media_type: JSON,
+    // A commit with a long message and signature.
+    limit: 4 * MIB,
+    parse: BranchRecord::parse,
+    keep: Some(Keeping::new(11, wire::json_bytes)),
+};
 
 /// A repository that only the configuration names: whether the host shows it, its default branch, whether it is archived.
 pub(super) static REPOSITORY: Call<Repository> = Call {

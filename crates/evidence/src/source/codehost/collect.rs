@@ -158,7 +158,17 @@ impl CodeHostSession {
             (Branch::Default, None) => return look::no_default_branch(target).into(),
         };
         let may_be_empty = details.is_none_or(|details| details.may_be_empty);
-        let asked = looked(ask::classic(&self.api(), target, branch, may_be_empty)).await;
+        // The host shows a branch to everybody and its rule to administrators only: without this right a run finds no
+        // more than one without records.
+        let branch_first = ask::begins_with_branch(&self.api(), target, branch) && {
+            let found = match known {
+                Some(found) => found,
+                None => *known.insert(self.known(repository).await),
+            };
+            found.details.is_ok_and(|details| details.administered)
+        };
+        let asked =
+            looked(Box::pin(ask::classic(&self.api(), target, branch, may_be_empty, branch_first))).await;
         let (mut observation, ClassicLook { classic, may_be_missing, renamed }) = asked;
         if may_be_missing {
             let found = known.insert(self.known(repository).await);
@@ -209,7 +219,7 @@ impl CodeHostSession {
 
     async fn codeowners(&self, repository: &ScopedRepository) -> Inspection {
         let target = repository.target();
-        let (mut look, requests) = recorded(ask::codeowners(&self.api(), target)).await;
+        let (mut look, requests) = recorded(Box::pin(ask::codeowners(&self.api(), target))).await;
         look.observation.requests = requests;
         if matches!(look.found, FoundFile::NotFound) && !self.asks_details() {
             let known = self.known(repository).await;

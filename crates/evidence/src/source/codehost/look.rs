@@ -150,6 +150,13 @@ pub(super) fn protection_refused(
     classic_unread(target, seen, warnings)
 }
 
+/// The host's record of the branch says that there is no classic rule: in the words of the other answer, so that a run
+/// says the same whichever it asked for.
+pub(super) fn unprotected(target: RepositoryName<'_>, branch: &str) -> (Observation, Classic) {
+    let detail = format!("{branch}: Branch not protected");
+    classic_unread(target, Seen::Nothing { reason: &BRANCH_UNPROTECTED, detail }, Vec::new())
+}
+
 /// The host did not say which branch is the default, and no other is configured.
 pub(super) fn no_default_branch(target: RepositoryName<'_>) -> Observation {
     let message = "branch protection: the host does not name the repository's default branch".to_string();

@@ -17,6 +17,7 @@ mod collect;
 pub mod config;
 mod connect;
 mod dialect;
+mod directories;
 mod exclusion;
 mod look;
 mod names;

@@ -47,7 +47,7 @@ impl CodeHostSession {
         for topic in self.topics() {
             plan.artifacts.push((topic.name(), repositories));
             plan.requests_minimum += repositories;
-            plan.requests_maximum += repositories * topic.most_requests();
+            plan.requests_maximum += repositories * topic.most_requests(self.client.cache().is_some());
         }
         if let Some(cache) = self.client.cache() {
             self.spare(&mut plan, cache, repositories, pages);
@@ -57,19 +57,20 @@ impl CodeHostSession {
         Ok(plan)
     }
 
-    /// What a plan need not spend because an earlier run kept it: at most one answer for each repository and kind.
+    /// What a plan need not spend because an earlier run kept it: at most one answer for each repository and topic.
     fn spare(&self, plan: &mut Plan, cache: &Cache, repositories: u64, pages: u64) {
         let now = self.client.now();
-        let mut add = |kind: Option<u8>, most: u64| {
-            let Some(kind) = kind else { return };
-            let taken_over = cache.count_taken_over(kind, now).min(most);
+        let mut add = |kinds: &[Option<u8>], most: u64| {
+            let kinds = || kinds.iter().flatten();
+            let taken_over = kinds().map(|kind| cache.count_taken_over(*kind, now)).sum::<u64>().min(most);
+            let kept = kinds().map(|kind| cache.count(*kind)).sum::<u64>().min(most);
             plan.taken_over += taken_over;
-            plan.requests_free += cache.count(kind).min(most).saturating_sub(taken_over);
+            plan.requests_free += kept.saturating_sub(taken_over);
         };
-        add(calls::ORGANIZATION.kept_as(), 1);
-        add(calls::REPOSITORIES.kept_as(), pages);
+        add(&[calls::ORGANIZATION.kept_as()], 1);
+        add(&[calls::REPOSITORIES.kept_as()], pages);
         for topic in self.topics() {
-            add(topic.kept_as(), repositories);
+            add(&topic.kept_as(), repositories);
         }
         plan.requests_minimum = plan.requests_minimum.saturating_sub(plan.taken_over);
         plan.requests_maximum = plan.requests_maximum.saturating_sub(plan.taken_over);

@@ -34,18 +34,22 @@ impl Topic {
 
     /// Requests at most. Branch protection: the classic rule, a page of rules, and one ruleset; for a repository that has
     /// neither the branch nor any content, whether it is empty. CODEOWNERS: three places, and the file's own bytes.
-    pub(super) fn most_requests(self) -> u64 {
+    /// Where answers are kept, also the branch itself; and instead of the second place, three directories.
+    pub(super) fn most_requests(self, keeps_answers: bool) -> u64 {
         match self {
-            Topic::Protection => 3,
-            Topic::Codeowners => 4,
+            Topic::Protection => 3 + u64::from(keeps_answers),
+            Topic::Codeowners => 4 + if keeps_answers { 2 } else { 0 },
         }
     }
 
-    /// What the cache calls its answers.
-    pub(super) fn kept_as(self) -> Option<u8> {
+    /// What the cache calls its answers: what is there, and what shows that it is not.
+    pub(super) fn kept_as(self) -> [Option<u8>; 2] {
         match self {
-            Topic::Protection => calls::PROTECTION.kept_as(),
-            Topic::Codeowners => calls::PLACES[0].record.kept_as(),
+            Topic::Protection => [calls::PROTECTION.kept_as(), calls::BRANCH.kept_as()],
+            Topic::Codeowners => {
+                let [_, root, _] = &calls::PLACES;
+                [root.record.kept_as(), root.directory.kept_as()]
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::record::{BranchProtection, BranchRule, CodeownersErrors, OrganizationSettings, Ruleset};
 use super::rules::branch_protection;
-use crate::json::{Object, object};
+use crate::json::{Object, object, section};
 use crate::observation::Field;
 use evidence_http::ParseError;
 
@@ -264,6 +264,101 @@ pub(super) fn reduced_contents(contents: &Contents) -> Vec<u8> {
     }
 }
 
+/// What is looked for in the listings of directories.
+const LISTED: [&str; 3] = [".github", "docs", "CODEOWNERS"];
+
+/// Where the host ends a listing of a directory, without a word.
+const LONGEST_LISTING: usize = 1_000;
+
+/// `GET /repos/{owner}/{repo}/contents/{path}` of a directory: which of the names that are looked for are in it.
+#[derive(Debug, Clone)]
+pub(super) struct Listing {
+    entries: Vec<ListedEntry>,
+    /// The host did not end it early, and each entry has a name and a type.
+    whole: bool,
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+struct ListedEntry {
+    name: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+/// What a listing says of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listed {
+    /// There is nothing of this name.
+    Nothing,
+    /// It is a directory.
+    Directory,
+    /// It is something else, or the listing is not whole.
+    Other,
+}
+
+impl Listing {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Listing, ParseError> {
+        let entries: Vec<ListedEntry> = Object::all(serde_json::from_slice(bytes)?);
+        let whole = entries.len() < LONGEST_LISTING
+            && entries.iter().all(|entry| entry.name.is_some() && entry.kind.is_some());
+        let wanted =
+            |entry: &ListedEntry| whole && entry.name.as_deref().is_some_and(|name| LISTED.contains(&name));
+        Ok(Listing { entries: entries.into_iter().filter(wanted).collect(), whole })
+    }
+
+    pub(super) fn find(&self, name: &str) -> Listed {
+        let found = self.entries.iter().find(|entry| entry.name.as_deref() == Some(name));
+        match found.map(|entry| entry.kind.as_deref()) {
+            None if self.whole => Listed::Nothing,
+            Some(Some("dir")) => Listed::Directory,
+            None | Some(_) => Listed::Other,
+        }
+    }
+}
+
+/// One that is not whole is kept as one whose only entry has no name.
+pub(super) fn reduced_listing(listing: &Listing) -> Vec<u8> {
+    if listing.whole { json_bytes(&listing.entries) } else { b"[{}]".to_vec() }
+}
+
+/// `GET /repos/{owner}/{repo}/branches/{branch}`, without the commit.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub(super) struct BranchRecord {
+    pub(super) name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    protected: Option<bool>,
+    #[serde(default, deserialize_with = "section", skip_serializing_if = "Field::is_absent")]
+    protection: Field<ClassicState>,
+}
+
+/// Whether there is a classic rule.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+struct ClassicState {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    enabled: Option<bool>,
+}
+
+impl BranchRecord {
+    pub(super) fn parse(bytes: &[u8]) -> Result<BranchRecord, ParseError> {
+        let branch: BranchRecord = object(bytes)?;
+        if branch.name.is_some() && branch.protected.is_some() {
+            Ok(branch)
+        } else {
+            Err(ParseError::Shape("neither the name nor the protection of a branch".to_string()))
+        }
+    }
+
+    /// Whether the host says that no classic rule protects the branch. A ruleset makes it `protected` too, while
+    /// `protection` knows the classic rule alone; older servers do not send that.
+    pub(super) fn has_no_classic_rule(&self) -> bool {
+        match self.protection.value().and_then(|classic| classic.enabled) {
+            Some(enabled) => !enabled,
+            None => self.protected == Some(false),
+        }
+    }
+}
+
 fn map(value: &impl Serialize) -> Map<String, Value> {
     match serde_json::to_value(value) {
         Ok(Value::Object(map)) => map,
@@ -312,6 +407,63 @@ mod tests {
             assert!(is_shape(protection(body(other).as_bytes())), "{other}");
         }
         assert!(is_shape(protection(br#"{"enforce_admins": {"enabled": true}}"#)));
+    }
+
+    /// A directory's listing is proof only of what a whole one leaves out.
+    #[test]
+    fn a_listing_shows_what_is_not_there() {
+        let entry = |name: &str, kind: &str| json!({"name": name, "type": kind, "sha": "0", "size": 1});
+        let of = |entries: &[Value]| Listing::parse(json!(entries).to_string().as_bytes()).unwrap();
+        let many = |count: usize| vec![entry("file", "file"); count];
+        let with = |one: Value| [many(3), vec![one]].concat();
+        let table = [
+            (many(0), Listed::Nothing),
+            (many(999), Listed::Nothing),
+            (many(1_000), Listed::Other),
+            (many(1_001), Listed::Other),
+            (with(json!({})), Listed::Other),
+            (with(json!({"name": "x"})), Listed::Other),
+            (with(json!({"type": "file"})), Listed::Other),
+            (with(json!({"name": null, "type": "file"})), Listed::Other),
+            (with(entry("codeowners", "file")), Listed::Nothing),
+            (with(entry("CODEOWNERS", "file")), Listed::Other),
+            (with(entry("CODEOWNERS", "symlink")), Listed::Other),
+            (with(entry("CODEOWNERS", "dir")), Listed::Directory),
+        ];
+        for (entries, expected) in table {
+            let listing = of(&entries);
+            assert_eq!(listing.find("CODEOWNERS"), expected, "{} entries", entries.len());
+            let again = Listing::parse(&reduced_listing(&listing)).unwrap();
+            assert_eq!(again.find("CODEOWNERS"), expected, "kept, {} entries", entries.len());
+        }
+        for text in ["{}", "[[]]", "[1]", "null", "{\"message\": \"Hello\"}", "[{\"name\": 1}]"] {
+            assert!(Listing::parse(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    /// Every combination of `protected` and `protection.enabled`.
+    #[test]
+    fn a_branch_without_a_classic_rule_is_said_to_have_none() {
+        let flags = [Some(false), Some(true), None];
+        for protected in flags {
+            for enabled in flags {
+                let body = json!({"name": "main", "protected": protected, "protection": {"enabled": enabled},
+                    "commit": {"sha": "0"}});
+                let branch = BranchRecord::parse(body.to_string().as_bytes());
+                let expected = protected.map(|protected| enabled.map_or(!protected, |enabled| !enabled));
+                assert_eq!(branch.as_ref().ok().map(BranchRecord::has_no_classic_rule), expected, "{body}");
+                let kept = branch.map(|branch| json_bytes(&branch)).unwrap_or_default();
+                assert!(!String::from_utf8(kept).unwrap().contains("commit"));
+            }
+        }
+        let old = BranchRecord::parse(br#"{"name": "main", "protected": false}"#).unwrap();
+        assert!(old.has_no_classic_rule());
+        for text in ["[]", "{}", "{\"name\": \"main\"}", "{\"protected\": false}", "null"] {
+            assert!(BranchRecord::parse(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(
+            BranchRecord::parse(br#"{"name": "main", "protected": false, "protection": [false]}"#).is_err()
+        );
     }
 
     /// Rules of types that are not judged may hold anything, and come to nothing.

@@ -180,6 +180,25 @@ proptest! {
     }
 }
 
+/// What is kept of a listing or a branch is what was read, and nothing of a commit.
+#[test]
+fn what_shows_that_something_is_missing_survives() {
+    let [_, root, _] = &PLACES;
+    for listing in [
+        json!([]),
+        json!([{"name": "src", "type": "dir", "sha": "0"}, {"name": "docs", "type": "dir"}]),
+        json!([{"name": "CODEOWNERS", "type": "file"}, {"name": ".github", "type": "symlink"}]),
+        json!([{"name": "CODEOWNERS", "type": "file"}, {"type": "file"}]),
+        Value::Array(vec![json!({"name": "CODEOWNERS", "type": "file"}); 1_000]),
+    ] {
+        assert!(survives(listing.to_string().as_bytes(), &root.directory), "{listing}");
+    }
+    for place in &PLACES {
+        let (directory, _) = place.path.rsplit_once('/').unwrap_or_default();
+        assert!(place.directory.name.ends_with(&format!("/contents/{directory}")));
+    }
+}
+
 /// The strategies reach what they are for.
 #[test]
 fn what_hosts_send_survives() {
@@ -213,6 +232,9 @@ fn what_hosts_send_survives() {
     let ruleset = json!({"id": 1, "bypass_actors": [{"actor_id": 5, "actor_type": "RepositoryRole", "bypass_mode":
         "always"}], "current_user_can_bypass": "never"});
     assert!(survives(ruleset.to_string().as_bytes(), &RULESET));
+    let branch = json!({"name": "main", "commit": {"sha": "0", "author": {"login": "ada"}}, "protected": true,
+        "protection": {"enabled": false, "required_status_checks": {"contexts": []}}});
+    assert!(survives(branch.to_string().as_bytes(), &BRANCH));
     assert!(survives(br#"{"errors": [{"line": 1, "column": 3, "kind": "Unknown owner"}]}"#, &ERRORS));
 }
 
