@@ -18,7 +18,11 @@ KEPT = [
     "/orgs/{org}",
     "/orgs/{org}/repos",
     "/repos/{owner}/{repo}",
+    "/repos/{owner}/{repo}/branches/{branch}",
     "/repos/{owner}/{repo}/branches/{branch}/protection",
+    "/repos/{owner}/{repo}/rules/branches/{branch}",
+    "/repos/{owner}/{repo}/rulesets/{ruleset_id}",
+    "/repos/{owner}/{repo}/codeowners/errors",
     CONTENTS,
     "/user",
     "/rate_limit",
@@ -61,7 +65,7 @@ by_number = copy.deepcopy(paths["/orgs/{org}/repos"])
 paths["/organizations/{org}/repos"] = by_number
 by_number["get"]["operationId"] += "-by-number"
 
-for place in ["CODEOWNERS", ".github/CODEOWNERS"]:
+for place in [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"]:
     literal = copy.deepcopy(paths[CONTENTS])
     operation = literal["get"]
     operation["operationId"] += "-" + place.replace("/", "-")
