@@ -1,0 +1,155 @@
+//! The reader of each answer over the forms that answers have.
+
+use super::*;
+
+fn is_shape<T>(parsed: Result<T, ParseError>) -> bool {
+    matches!(parsed, Err(ParseError::Shape(_)))
+}
+
+#[test]
+fn what_is_not_the_setting_is_refused_rather_than_read_as_an_empty_one() {
+    let others = ["[]", "[1]", "[[[]]]", "{}", "{\"message\": \"Hello\"}", "null", "true", "7", "\"text\""];
+    for text in others {
+        let bytes = text.as_bytes();
+        assert!(is_shape(Organization::parse(bytes)), "organization {text}");
+        assert!(is_shape(protection(bytes)), "protection {text}");
+        assert!(is_shape(repository(bytes)), "repository {text}");
+        // An empty list is an empty directory.
+        if text != "[]" {
+            assert!(is_shape(Contents::parse(bytes)), "contents {text}");
+        }
+    }
+    assert!(matches!(protection(b""), Err(ParseError::Broken(_))));
+    assert!(matches!(protection(b"{\"url\": \"u\""), Err(ParseError::Broken(_))));
+    assert!(matches!(protection(b"["), Err(ParseError::Broken(_))));
+}
+
+/// What looks like a rule and is another part of the host says nothing about the branch.
+#[test]
+fn a_protection_has_its_own_address() {
+    let body = |url: &str| format!(r#"{{"url": "{url}", "enforce_admins": {{"enabled": true}}}}"#);
+    let own = "https://h/repos/acme/web/branches/main/protection";
+    assert!(protection(body(own).as_bytes()).is_ok());
+    for other in ["", "u", "https://h/repos/acme/web", "https://h/repos/a/b/branches/main/protection/x"] {
+        assert!(is_shape(protection(body(other).as_bytes())), "{other}");
+    }
+    assert!(is_shape(protection(br#"{"enforce_admins": {"enabled": true}}"#)));
+}
+
+/// A directory's listing is proof only of what a whole one leaves out.
+#[test]
+fn a_listing_shows_what_is_not_there() {
+    let entry = |name: &str, kind: &str| json!({"name": name, "type": kind, "sha": "0", "size": 1});
+    let of = |entries: &[Value]| Listing::parse(json!(entries).to_string().as_bytes()).unwrap();
+    let many = |count: usize| vec![entry("file", "file"); count];
+    let with = |one: Value| [many(3), vec![one]].concat();
+    let table = [
+        (many(0), Listed::Nothing),
+        (many(999), Listed::Nothing),
+        (many(1_000), Listed::Other),
+        (many(1_001), Listed::Other),
+        (with(json!({})), Listed::Other),
+        (with(json!({"name": "x"})), Listed::Other),
+        (with(json!({"type": "file"})), Listed::Other),
+        (with(json!({"name": null, "type": "file"})), Listed::Other),
+        (with(entry("codeowners", "file")), Listed::Nothing),
+        (with(entry("CODEOWNERS", "file")), Listed::Other),
+        (with(entry("CODEOWNERS", "symlink")), Listed::Other),
+        (with(entry("CODEOWNERS", "dir")), Listed::Directory),
+    ];
+    for (entries, expected) in table {
+        let listing = of(&entries);
+        assert_eq!(listing.find("CODEOWNERS"), expected, "{} entries", entries.len());
+        let again = Listing::parse(&reduced_listing(&listing)).unwrap();
+        assert_eq!(again.find("CODEOWNERS"), expected, "kept, {} entries", entries.len());
+    }
+    for text in ["{}", "[[]]", "[1]", "null", "{\"message\": \"Hello\"}", "[{\"name\": 1}]"] {
+        assert!(Listing::parse(text.as_bytes()).is_err(), "{text}");
+    }
+}
+
+/// Every combination of `protected` and `protection.enabled`.
+#[test]
+fn a_branch_without_a_classic_rule_is_said_to_have_none() {
+    let flags = [Some(false), Some(true), None];
+    for protected in flags {
+        for enabled in flags {
+            let body = json!({"name": "main", "protected": protected, "protection": {"enabled": enabled},
+                "commit": {"sha": "0"}});
+            let branch = BranchRecord::parse(body.to_string().as_bytes());
+            let expected = protected.map(|protected| enabled.map_or(!protected, |enabled| !enabled));
+            assert_eq!(branch.as_ref().ok().map(BranchRecord::has_no_classic_rule), expected, "{body}");
+            let kept = branch.map(|branch| json_bytes(&branch)).unwrap_or_default();
+            assert!(!String::from_utf8(kept).unwrap().contains("commit"));
+        }
+    }
+    let old = BranchRecord::parse(br#"{"name": "main", "protected": false}"#).unwrap();
+    assert!(old.has_no_classic_rule());
+    for text in ["[]", "{}", "{\"name\": \"main\"}", "{\"protected\": false}", "null"] {
+        assert!(BranchRecord::parse(text.as_bytes()).is_err(), "{text}");
+    }
+    assert!(BranchRecord::parse(br#"{"name": "main", "protected": false, "protection": [false]}"#).is_err());
+}
+
+/// Rules of types that are not judged may hold anything, and come to nothing.
+#[test]
+fn rules_are_reduced_to_what_is_judged() {
+    let text = r#"[{"type": "deletion", "ruleset_id": 7},
+        {"type": "merge_queue", "parameters": {"check_response_timeout_minutes": 5}},
+        {"type": "pull_request", "parameters": {"required_approving_review_count": 1, "x": 2}}]"#;
+    let rules = rules(text.as_bytes()).unwrap();
+    assert_eq!(rules.iter().filter(|rule| rule.parameters.value().is_some()).count(), 1);
+    let kept = serde_json::to_value(&rules).unwrap();
+    assert_eq!(kept[2]["parameters"], json!({"required_approving_review_count": 1}));
+    for text in ["{}", "[[]]", "[{}]", "[{\"type\": null}]", "null"] {
+        assert!(super::rules(text.as_bytes()).is_err(), "{text}");
+    }
+    assert!(super::rules(b"[]").unwrap().is_empty());
+    assert!(is_shape(ruleset(br#"{"bypass_actors": []}"#)) && is_shape(codeowners_errors(b"{}")));
+}
+
+/// A list would be taken for the fields of the section in their order: a rule that nobody has set.
+#[test]
+fn a_section_that_is_a_list_is_refused() {
+    let sections = [
+        r#""required_pull_request_reviews": [null, true, true, 2]"#,
+        r#""required_pull_request_reviews": []"#,
+        r#""required_pull_request_reviews": {"dismissal_restrictions": [[], [], []]}"#,
+        r#""required_pull_request_reviews": {"dismissal_restrictions": {"users": [["auditor"]]}}"#,
+        r#""required_status_checks": [true, ["build"], []]"#,
+        r#""required_status_checks": {"checks": [["build"]]}"#,
+        r#""enforce_admins": ["u", true]"#,
+    ];
+    for section in sections {
+        let body = format!("{{\"url\": \"https://h/protection\", {section}}}");
+        assert!(is_shape(protection(body.as_bytes())), "{section}");
+    }
+}
+
+#[test]
+fn a_page_is_bounded_in_what_it_holds() {
+    let page = |count: usize, name: usize| {
+        let item = format!(r#"{{"id": 1, "name": "{0}", "full_name": "acme/{0}"}}"#, "n".repeat(name));
+        repositories(format!("[{}]", vec![item; count].join(",")).as_bytes())
+    };
+    assert_eq!(page(100, 100).unwrap().len(), 100, "as many as there are, with the longest names");
+    for (count, name) in [(10_000, 1), (1, 1_000_000), (0, 0)] {
+        assert_eq!(page(count, name).is_err(), count > 0, "{count} of {name}");
+    }
+    assert!(is_shape(page(10_000, 1)));
+}
+
+#[test]
+fn the_forms_of_contents() {
+    let other = |text: &str| match Contents::parse(text.as_bytes()).unwrap() {
+        Contents::Other(what) => what.to_string(),
+        Contents::File(_) => "a file".to_string(),
+    };
+    assert_eq!(other("[]"), "a directory");
+    assert_eq!(other(r#" [{"type": "file", "name": "x"}]"#), "a directory");
+    assert_eq!(other(r#"{"type": "file", "content": "", "encoding": "base64", "size": 0}"#), "a file");
+    assert_eq!(other(r#"{"content": "eA=="}"#), "a file");
+    assert_eq!(other(r#"{"type": "symlink", "target": "x"}"#), "a symbolic link without content");
+    assert_eq!(other(r#"{"type": "submodule", "submodule_git_url": "u"}"#), "a submodule");
+    assert_eq!(other(r#"{"type": "file", "submodule_git_url": "u"}"#), "a submodule");
+}
