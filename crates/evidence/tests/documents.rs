@@ -23,6 +23,7 @@ use evidence::framework::{self, Mapping};
 use evidence::hint;
 use evidence::rule::{Reason, Rule, Status, Verdict, reason};
 use evidence::source::{self, KINDS, SourceKind};
+use evidence_bundle::document::LACKING_REASONS;
 use generated::generated;
 use sandbox::cloud::Cloud;
 use sandbox::workspace::Workspace;
@@ -132,6 +133,9 @@ fn codes(reasons: &[&Reason]) -> BTreeSet<String> {
 #[test]
 fn every_code_is_unique() {
     let reasons: Vec<&str> = source::reasons().map(|reason| reason.code).collect();
+    for lacking in LACKING_REASONS {
+        assert!(reasons.contains(&lacking), "a bundle is incomplete for {lacking}, which no check has");
+    }
     assert_eq!(reasons.iter().collect::<BTreeSet<_>>().len(), reasons.len(), "{reasons:?}");
     let rules: Vec<&str> = source::rules().map(|rule| rule.code).collect();
     assert_eq!(rules.iter().collect::<BTreeSet<_>>().len(), rules.len(), "{rules:?}");

@@ -36,8 +36,13 @@ pub const SCHEMA_VERSION: &str = crate::version::NEWEST.schema_version;
 
 /// The reasons of a check that is not verifiable which say that the run lacks something: it may not read it, or does not
 /// know all there is. Such a check makes a bundle incomplete, as an error and an exclusion do.
-pub const LACKING_REASONS: [&str; 4] =
-    ["permission_denied", "sso_required", "two_factor_not_visible", "population_incomplete"];
+pub const LACKING_REASONS: [&str; 5] = [
+    "permission_denied",
+    "sso_required",
+    "two_factor_not_visible",
+    "population_incomplete",
+    "region_not_enabled",
+];
 
 /// Whether a check says that the run lacks something; see [`LACKING_REASONS`].
 pub fn is_lacking(status: Status, reason: &str) -> bool {
