@@ -181,8 +181,8 @@ fn is_device_name(component: &str) -> bool {
 
 /// Writes any text as one component of a path, injectively: two texts never give one component.
 ///
-/// The text is the whole component, such as `repo_acme_con_codeowners.json`: the `con` in it is no device name, and is
-/// not escaped.
+/// Pass the whole component, such as `repo_acme_con_codeowners.json`. Only a component that is a device name as a whole
+/// is escaped, so `con` in this example stays as it is.
 ///
 /// Every byte outside `A-Z a-z 0-9 . _ -` becomes `%XX` with upper-case hex digits, `%` itself too.
 /// So that the result is a legal component, a final dot becomes `%2E`, both dots of `..` do, and the first letter of a

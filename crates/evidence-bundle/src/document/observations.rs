@@ -20,7 +20,7 @@ pub struct Observations<O = Vec<ObservationRecord>> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ObservationRecord {
-    /// By which checks refer to it: the name of the source, a colon, and a number that counts from 1 within the source.
+    /// The identifier that checks refer to: the name of the source, a colon, and a number that starts at 1 in each source.
     pub id: String,
     /// The name of the source, such as `codehost`.
     pub source: String,
@@ -28,29 +28,29 @@ pub struct ObservationRecord {
     pub subject: String,
     /// What kind of thing was looked for: the `artifact_type` it has in the manifest, or the name of a listing.
     pub kind: String,
-    /// What came of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// Why there is no artifact, as a stable code.
+    /// The stable code of the reason for a missing artifact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The same in words.
+    /// The reason in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The artifact, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default, deserialize_with = "crate::json::optional")]
     pub artifact: Option<EvidenceReference>,
-    /// The requests that were made for it, in the order in which they ended; none if an earlier look brought it.
+    /// The requests behind it, in the order in which they ended. An answer that serves several looks can appear in each.
     #[serde(deserialize_with = "crate::json::objects")]
     pub requests: Vec<AskedRecord>,
 }
 
-/// What came of a look.
+/// The outcome of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It was read, and its record is a file of the bundle.
     Artifact,
-    /// The source says that there is none.
+    /// The source answered that the thing does not exist.
     Nothing,
     /// The source does not show it.
     Denied,
@@ -60,7 +60,7 @@ pub enum Outcome {
     Excluded,
     /// It was not asked for, because nothing like it could be obtained.
     NotAsked,
-    /// It is a part of a listing: what it brought is in `derived/population.json`.
+    /// It is part of a listing or of the connection test; the results are in `derived/population.json` or in other rows.
     Listed,
 }
 

@@ -44,16 +44,16 @@ pub struct Member {
     pub kind: String,
     /// What it is called, as subjects name it.
     pub name: String,
-    /// The source's own identifier, if it tells one.
+    /// The source's own identifier, if the source reports one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The default branch of a repository, if the source tells it.
+    /// The default branch of a repository, if the source reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_branch: Option<String>,
-    /// Whether it is archived or suspended, if the source tells it.
+    /// Whether it is archived, if the source reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
-    /// Who can see a repository, such as `private`, if the source tells it.
+    /// The visibility of a repository, such as `private`, if the source reports it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<String>,
     /// Whether it was looked at.

@@ -192,7 +192,7 @@ pub struct Member {
     pub id: Option<String>,
     /// The default branch of a repository.
     pub default_branch: Option<String>,
-    /// Whether it is archived or suspended.
+    /// Whether it is archived.
     pub archived: Option<bool>,
     /// Who can see it.
     pub visibility: Option<String>,
