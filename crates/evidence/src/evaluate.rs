@@ -183,20 +183,12 @@ mod tests {
     use super::*;
     use crate::framework::Mapping;
     use crate::observation::{ArtifactKind, Failed};
+    use crate::rule::MADE_UP as RULE;
     use evidence_http::Meta;
 
     const SOURCE: SourceName = SourceName::new("made-up");
     static ARCHIVED: Reason = Reason { code: "archived", advice: None };
     static UNPROTECTED: Reason = Reason { code: "unprotected", advice: None };
-    static RULE: Rule = Rule {
-        code: "made-up",
-        version: 1,
-        expected: "something",
-        permission: "Grant it.",
-        improvement: None,
-        hints: &[],
-        reasons: &[],
-    };
     static KIND: ArtifactKind = ArtifactKind { name: "made_up", rules: &[&RULE] };
     static OURS: Control =
         Control { id: "C1", title: "ours", rules: &[Mapping { rule: &RULE, criteria: &["C"] }] };

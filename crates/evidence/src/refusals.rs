@@ -111,19 +111,10 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rule::Rule;
+    use crate::rule::MADE_UP as RULE;
     use evidence_http::Asked;
     use jiff::Timestamp;
 
-    static RULE: Rule = Rule {
-        code: "made-up",
-        version: 1,
-        expected: "",
-        permission: "Grant it.",
-        improvement: None,
-        hints: &[],
-        reasons: &[],
-    };
     static KIND: ArtifactKind = ArtifactKind { name: "made_up", rules: &[&RULE] };
 
     fn observation(subject: &str, permission: Option<&str>) -> Observation {

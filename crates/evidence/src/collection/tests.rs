@@ -12,7 +12,7 @@ use crate::evaluate::Basis;
 use crate::framework::{Control, Mapping};
 use crate::observation::{ArtifactKind, Inspection, Observation, Seen};
 use crate::report::Quiet;
-use crate::rule::{Rule, Verdict, reason};
+use crate::rule::{MADE_UP as RULE, Verdict, reason};
 use crate::source::{CollectionItem, ConnectErrorKind, Plan, SessionSummary};
 use evidence_http::Meta;
 
@@ -20,15 +20,6 @@ const TORTOISE: SourceName = SourceName::new("tortoise");
 const HARE: SourceName = SourceName::new("hare");
 const SECRET: &str = "a-credential-of-this-run";
 
-static RULE: Rule = Rule {
-    code: "made-up",
-    version: 1,
-    expected: "something",
-    permission: "Grant it.",
-    improvement: None,
-    hints: &[],
-    reasons: &[],
-};
 static NOTE: ArtifactKind = ArtifactKind { name: "note", rules: &[&RULE] };
 static FRAMEWORK: Framework = Framework {
     id: "made_up",

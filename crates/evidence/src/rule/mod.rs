@@ -28,6 +28,18 @@ pub struct Rule {
     pub reasons: &'static [&'static Reason],
 }
 
+/// A rule for tests that need one of any source.
+#[cfg(test)]
+pub(crate) static MADE_UP: Rule = Rule {
+    code: "made-up",
+    version: 1,
+    expected: "something",
+    permission: "Grant it.",
+    improvement: None,
+    hints: &[],
+    reasons: &[],
+};
+
 impl PartialEq for Rule {
     /// Codes are unique: a test compares them all.
     fn eq(&self, other: &Rule) -> bool {
