@@ -1,5 +1,6 @@
 //! Every check of a bundle, one by one: for lists of any length that are written as they are read.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read};
 use std::marker::PhantomData;
@@ -24,6 +25,15 @@ pub struct ControlHead {
     pub status: Status,
     /// Why, as a stable code.
     pub reason: String,
+    /// The framework's own criteria under which such evidence is commonly filed, by the code of the rule.
+    pub criteria: BTreeMap<String, Vec<String>>,
+}
+
+impl ControlHead {
+    /// The criteria under which the evidence of this rule is commonly filed.
+    pub fn criteria(&self, rule: &str) -> &[String] {
+        self.criteria.get(rule).map_or(&[], Vec::as_slice)
+    }
 }
 
 /// Takes the checks of a bundle, in the order of the document. Nothing is fit to print yet, or known to be verified.
@@ -136,20 +146,21 @@ impl<S: CheckSink> Walk<'_, S> {
     /// The fields are in the order in which they are written: what a control is comes before its checks.
     fn control<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let Walk { sink, failed } = self;
-        let (mut id, mut title, mut status, mut reason) = (None, None, None, None);
+        let (mut id, mut title, mut status, mut reason, mut criteria) = (None, None, None, None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "id" => id = Some(map.next_value()?),
                 "title" => title = Some(map.next_value()?),
                 "status" => status = Some(map.next_value()?),
                 "reason" => reason = Some(map.next_value()?),
+                "criteria" => criteria = Some(map.next_value()?),
                 "checks" => {
-                    let (Some(id), Some(title), Some(status), Some(reason)) =
-                        (id.take(), title.take(), status.take(), reason.take())
+                    let (Some(id), Some(title), Some(status), Some(reason), Some(criteria)) =
+                        (id.take(), title.take(), status.take(), reason.take(), criteria.take())
                     else {
                         return Err(A::Error::custom("checks before their control"));
                     };
-                    let head = ControlHead { id, title, status, reason };
+                    let head = ControlHead { id, title, status, reason, criteria };
                     sink.control(&head);
                     let take = |check| match sink.check(&head, check) {
                         Ok(()) => {}
@@ -177,7 +188,12 @@ mod tests {
         }
 
         fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
-            self.0.push(format!("{} {}", control.id, check.subject));
+            self.0.push(format!(
+                "{} {} {}",
+                control.id,
+                check.subject,
+                control.criteria(&check.rule).join(" ")
+            ));
             if check.subject == "full" { Err(io::Error::from(io::ErrorKind::StorageFull)) } else { Ok(()) }
         }
     }
@@ -188,7 +204,7 @@ mod tests {
     }
 
     fn document(checks: &str) -> String {
-        let head = r#""id":"C1","title":"t","status":"fail","reason":"r","evidence":[{"x":1}]"#;
+        let head = r#""id":"C1","title":"t","status":"fail","reason":"r","criteria":{"a":["C9"]},"evidence":[{"x":1}]"#;
         format!(r#"{{"summary":{{}},"controls":[{{{head},"checks":[{checks}]}},{{{head},"checks":[]}}]}}"#)
     }
 
@@ -202,7 +218,7 @@ mod tests {
     fn every_check_comes_with_its_control() {
         let (outcome, reader) = read(&document(&format!("{},{}", check("x"), check("y"))));
         assert!(outcome.is_ok() && reader.known);
-        assert_eq!(reader.sink.0, ["C1 fail", "C1 x", "C1 y", "C1 fail"]);
+        assert_eq!(reader.sink.0, ["C1 fail", "C1 x C9", "C1 y C9", "C1 fail"]);
         let (outcome, _) = read(&document(&check("full")));
         assert_eq!(outcome.unwrap_err().kind(), io::ErrorKind::StorageFull);
     }

@@ -7,6 +7,9 @@
 mod artifacts;
 mod checks;
 mod comparison;
+pub mod csv;
+mod filter;
+mod glob;
 mod json;
 mod overview;
 mod read;
@@ -23,6 +26,8 @@ pub use comparison::{
     ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, Comparable, Comparison, ControlChange,
     CountChange, compare,
 };
+pub use filter::CheckFilter;
+pub use glob::matches as glob_matches;
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
 pub use read::{FileReader, read};
 pub use results::{Checks, ControlResult, HintsBySeverity, LeftOut, Results};

@@ -143,6 +143,7 @@ pub fn normalized(
                 title: result.control.title.to_string(),
                 status: result.status,
                 reason: result.reason.code.to_string(),
+                criteria: result.control.criteria(),
                 evidence: Rows::new(unique(checks(), &looks, reader)),
                 checks: FallibleRows::new(checks().map(|check| normalized_check(check, &looks, reader))),
             }

@@ -18,7 +18,6 @@ pub mod field;
 pub mod finding;
 pub mod forecast;
 pub mod framework;
-mod glob;
 pub mod hint;
 pub mod interrupt;
 pub mod json;

@@ -1,5 +1,7 @@
 //! `derived/normalized.json`: what was found, per control and per check, with its evidence.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +86,8 @@ pub struct NormalizedControl<K = Vec<Check>, R = Vec<EvidenceReference>> {
     pub status: Status,
     /// Why, as a stable code.
     pub reason: String,
+    /// The framework's own criteria under which such evidence is commonly filed, such as `CC8.1`, by the code of the rule.
+    pub criteria: BTreeMap<String, Vec<String>>,
     /// Every file that the judgement rests on.
     pub evidence: R,
     /// The checks that make up the judgement.

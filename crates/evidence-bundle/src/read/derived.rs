@@ -150,13 +150,14 @@ impl Derived<'_> {
         references: &mut References,
     ) -> Result<String, Stop> {
         let (mut id, mut title, mut status, mut reason) = (None, None, None, None);
-        let (mut evidence, mut checks, mut counts) = (None, None, Counts::default());
+        let (mut criteria, mut evidence, mut checks, mut counts) = (None, None, None, Counts::default());
         let mut rules = BTreeSet::new();
         json.object(|json, name| match name {
             "id" => json.once(&mut id, name),
             "title" => json.once::<String>(&mut title, name),
             "status" => json.once(&mut status, name),
             "reason" => json.once::<String>(&mut reason, name),
+            "criteria" => json.once(&mut criteria, name),
             "evidence" => {
                 json.first(&mut evidence, name, ())?;
                 json.list(|json| self.refer(&object(json)?, references))
@@ -182,8 +183,13 @@ impl Derived<'_> {
         let (id, status): (String, Status) = (self.there(id, "id")?, self.there(status, "status")?);
         self.there(title, "title")?;
         self.there(reason, "reason")?;
+        let criteria: BTreeMap<String, Vec<String>> = self.there(criteria, "criteria")?;
         self.there(evidence, "evidence")?;
         self.there(checks, "checks")?;
+        if let Some(rule) = rules.iter().find(|rule| !criteria.contains_key(*rule)) {
+            let detail = format!("{id} does not say under which criteria the rule {rule} is filed");
+            return Err(self.error(Reason::ScopeMismatch, detail).into());
+        }
         if counts.status() != status {
             let detail = format!("{id} is {status}, and its checks make it {}", counts.status());
             return Err(self.error(Reason::StatusMismatch, detail).into());

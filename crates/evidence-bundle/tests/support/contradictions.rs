@@ -87,6 +87,9 @@ pub fn cases() -> Vec<Case> {
         of_normalized("scope-mismatch_check_fail", "scope-mismatch", |n| {
             n["controls"][0]["checks"][0]["source"] = json!("cloud");
         }),
+        of_normalized("scope-mismatch_criteria_fail", "scope-mismatch", |n| {
+            n["controls"][0]["criteria"] = json!({"another_rule": ["CC8.1"]});
+        }),
         of_hints("scope-mismatch_hint_fail", "scope-mismatch", |h| {
             h["hints"] = json!([hint("low")]);
             h["hints"][0]["control"] = json!("CC7.2");

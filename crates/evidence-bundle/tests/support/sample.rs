@@ -188,6 +188,7 @@ pub fn with_documents(artifacts: Vec<File>) -> Vec<File> {
         id: "CC6.1".to_owned(),
         title: "Logical access controls".to_owned(),
         status: summary.checks.status(),
+        criteria: checks.iter().map(|check| (check.rule.clone(), vec!["CC6.1".to_owned()])).collect(),
         reason: if checks.is_empty() { "no_evidence" } else { "ok" }.to_owned(),
         evidence,
         checks,

@@ -234,6 +234,7 @@ fn normalized(status: Status) -> Normalized {
         title: "Logical access controls".to_owned(),
         status,
         reason: "ok".to_owned(),
+        criteria: [(check.rule.clone(), vec!["CC6.1".to_owned()])].into(),
         evidence: Vec::new(),
         checks: vec![check],
     };

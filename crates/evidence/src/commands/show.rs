@@ -3,37 +3,34 @@
 //! The checks are written down while the bundle is verified, and printed only after its last byte was: nothing of a bundle
 //! that is not intact is shown.
 
-mod csv;
-mod filter;
 mod json;
 mod markdown;
 mod text;
 
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader, Seek as _, Write as _};
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Counts};
 use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_os::input;
-use evidence_view::{CheckSink, ControlHead, EachCheck, read, sanitized};
+use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Table};
+use evidence_view::{CheckFilter, CheckSink, ControlHead, EachCheck, read, sanitized};
 use tempfile::SpooledTempFile;
 
-use self::filter::Filter;
 use super::print::unwritable;
 use super::trust::{Terms, terms};
 use super::verify;
-use crate::cli::{ShowArgs, ShowFormat};
+use crate::cli::{ShowArgs, ShowFormat, StatusName};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::framework;
 
 /// How much of a list is kept in memory before it goes to a temporary file.
 const IN_MEMORY: usize = 4 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
-    let filter = Filter::new(args);
+    let filter = filter(args);
     let Terms { trust, expectations } = terms(&args.trust, env)?;
     let shown = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
@@ -63,10 +60,31 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
 
 /// A check and where it belongs.
 struct Row<'a> {
-    control: &'a str,
-    /// The framework's own criteria, as far as this version knows the rule.
-    criteria: &'static [&'static str],
+    control: &'a ControlHead,
     check: &'a Check,
+}
+
+impl Row<'_> {
+    /// The criteria under which the evidence is commonly filed.
+    fn criteria(&self) -> &[String] {
+        self.control.criteria(&self.check.rule)
+    }
+}
+
+fn filter(args: &ShowArgs) -> CheckFilter {
+    let status = |name: &StatusName| match name {
+        StatusName::Pass => Status::Pass,
+        StatusName::Fail => Status::Fail,
+        StatusName::NotVerifiable => Status::NotVerifiable,
+        StatusName::NotApplicable => Status::NotApplicable,
+    };
+    CheckFilter {
+        statuses: args.status.iter().map(status).collect(),
+        controls: args.control.clone(),
+        rules: args.rule.clone(),
+        sources: args.source.clone(),
+        subjects: args.subject.clone(),
+    }
 }
 
 /// A control, fit to print, and how many of all its checks have which status.
@@ -79,7 +97,7 @@ struct Control {
 
 /// The checks that were asked for, written down.
 struct Listing {
-    filter: Filter,
+    filter: CheckFilter,
     controls: Vec<Control>,
     found: u64,
     form: Form,
@@ -88,16 +106,16 @@ struct Listing {
 enum Form {
     Text(text::Groups),
     Json(json::Lines),
-    Csv(Box<csv::Table>),
+    Csv(Box<Table<SpooledTempFile>>),
     Markdown(markdown::Table),
 }
 
 impl Listing {
-    fn new(filter: Filter, format: ShowFormat) -> io::Result<Listing> {
+    fn new(filter: CheckFilter, format: ShowFormat) -> io::Result<Listing> {
         let form = match format {
             ShowFormat::Text => Form::Text(text::Groups::default()),
             ShowFormat::Json => Form::Json(json::Lines::new()),
-            ShowFormat::Csv => Form::Csv(Box::new(csv::Table::new()?)),
+            ShowFormat::Csv => Form::Csv(Box::new(Table::of::<_, CheckRow<'_>>(spooled())?)),
             ShowFormat::Markdown => Form::Markdown(markdown::Table::new()),
         };
         Ok(Listing { filter, controls: Vec::new(), found: 0, form })
@@ -108,7 +126,7 @@ impl Listing {
         match form {
             Form::Text(groups) => anstream::stdout().write_all(groups.text(bundle, &controls).as_bytes()),
             Form::Json(lines) => lines.print(bundle, &controls, &mut io::stdout().lock()),
-            Form::Csv(table) => table.print(&mut io::stdout().lock()),
+            Form::Csv(table) => print_csv(*table, &mut io::stdout().lock()),
             Form::Markdown(table) => table.print(bundle, &controls, found, &mut io::stdout().lock()),
         }
     }
@@ -134,19 +152,25 @@ impl CheckSink for Listing {
             return Ok(());
         }
         self.found += 1;
-        let row = Row {
-            control: &control.id,
-            criteria: framework::criteria(&control.id, &check.rule),
-            check: &check,
-        };
+        let row = Row { control, check: &check };
         match &mut self.form {
             Form::Text(groups) => groups.add(&row),
             Form::Json(lines) => lines.add(&row)?,
-            Form::Csv(table) => table.add(&row)?,
+            Form::Csv(table) => table.row(&CheckRow(control, &check))?,
             Form::Markdown(table) => table.add(&row)?,
         }
         Ok(())
     }
+}
+
+fn print_csv(table: Table<SpooledTempFile>, out: &mut dyn io::Write) -> io::Result<()> {
+    if !table.is_ascii() {
+        out.write_all(BYTE_ORDER_MARK.as_bytes())?;
+    }
+    let mut file = table.finish()?;
+    file.rewind()?;
+    io::copy(&mut file, out)?;
+    out.flush()
 }
 
 /// A list that may be long, until the bundle is verified.

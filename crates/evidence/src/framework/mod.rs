@@ -5,6 +5,8 @@
 
 mod soc2;
 
+use std::collections::BTreeMap;
+
 use crate::rule::Rule;
 
 /// Declares the frameworks: the list, and their names for the configuration's key.
@@ -80,6 +82,15 @@ impl Control {
     pub fn rests_on(&self, rule: &Rule) -> bool {
         self.rules.iter().any(|mapping| mapping.rule == rule)
     }
+
+    /// The framework's own criteria under which the evidence of each rule is commonly filed, by the rule's code.
+    pub fn criteria(&self) -> BTreeMap<String, Vec<String>> {
+        let row = |mapping: &Mapping| {
+            let criteria = mapping.criteria.iter().map(ToString::to_string).collect();
+            (mapping.rule.code.to_string(), criteria)
+        };
+        self.rules.iter().map(row).collect()
+    }
 }
 
 /// Every control of every framework.
@@ -90,15 +101,6 @@ pub fn controls() -> impl Iterator<Item = &'static Control> {
 /// The control with this identifier, if the tool knows it.
 pub fn control(id: &str) -> Option<&'static Control> {
     controls().find(|control| control.id == id)
-}
-
-/// The criteria under which the checks of this rule are commonly filed; none if the tool does not know the rule there.
-pub fn criteria(control: &str, rule: &str) -> &'static [&'static str] {
-    let mapping = controls()
-        .filter(|known| known.id == control)
-        .flat_map(|known| known.rules)
-        .find(|mapping| mapping.rule.code == rule);
-    mapping.map_or(&[], |mapping| mapping.criteria)
 }
 
 #[cfg(test)]

@@ -59,8 +59,8 @@ impl Lines {
     pub(super) fn add(&mut self, row: &Row<'_>) -> io::Result<()> {
         let check = row.check.clone();
         let record = CheckRecord {
-            control: row.control.to_string(),
-            criteria: row.criteria.iter().map(ToString::to_string).collect(),
+            control: row.control.id.clone(),
+            criteria: row.criteria().to_vec(),
             source: check.source,
             rule: check.rule,
             subject: check.subject,

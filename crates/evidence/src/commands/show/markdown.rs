@@ -22,8 +22,8 @@ impl Table {
     pub(super) fn add(&mut self, row: &Row<'_>) -> io::Result<()> {
         let check = row.check;
         let cells = [
-            row.control,
-            &row.criteria.join(" "),
+            &row.control.id,
+            &row.criteria().join(" "),
             words::label(check.status).word,
             &check.subject,
             &words::reason(&check.reason),

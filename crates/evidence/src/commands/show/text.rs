@@ -19,23 +19,27 @@ pub(super) struct Groups(BTreeMap<(String, u8, String, String), Group>);
 
 struct Group {
     status: Status,
-    criteria: &'static [&'static str],
+    criteria: Vec<String>,
     /// Subject and what was found.
     rows: Vec<(String, String)>,
 }
 
 impl Groups {
     pub(super) fn add(&mut self, row: &Row<'_>) {
-        let Row { control, criteria, check } = row;
+        let Row { control, check } = row;
         let urgency = match check.status {
             Status::Fail => 0,
             Status::NotVerifiable => 1,
             Status::Pass => 2,
             Status::NotApplicable => 3,
         };
-        let key = (sanitized(control), urgency, check.reason.clone(), check.rule.clone());
-        let group =
-            self.0.entry(key).or_insert_with(|| Group { status: check.status, criteria, rows: Vec::new() });
+        let key = (sanitized(&control.id), urgency, check.reason.clone(), check.rule.clone());
+        let criteria = || row.criteria().iter().map(|criterion| sanitized(criterion)).collect();
+        let group = self.0.entry(key).or_insert_with(|| Group {
+            status: check.status,
+            criteria: criteria(),
+            rows: Vec::new(),
+        });
         let actual = check.actual.as_deref().unwrap_or_default();
         group.rows.push((sanitized(&check.subject), sanitized(actual)));
     }

@@ -1,6 +1,6 @@
 //! `exclude`: which repositories are left out on purpose.
 
-use crate::glob::matches;
+use evidence_view::glob_matches as matches;
 
 /// The patterns of a configuration, and which of them have matched something.
 pub(super) struct Exclusion<'a> {

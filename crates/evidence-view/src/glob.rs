@@ -2,7 +2,7 @@
 
 /// Whether `text` has the form of `glob`: `*` stands for any characters, `/` too, and `?` for one. Case does not count:
 /// hosts ignore it in names.
-pub(crate) fn matches(glob: &str, text: &str) -> bool {
+pub fn matches(glob: &str, text: &str) -> bool {
     let (glob, text): (Vec<char>, Vec<char>) = (glob.chars().collect(), text.chars().collect());
     let (mut at, mut place) = (0, 0);
     // Where the last star is, and where the text goes on behind what it stands for.

@@ -1,0 +1,202 @@
+//! Tables for spreadsheets: RFC 4180, and nothing in them that a spreadsheet would run.
+//!
+//! A text that a spreadsheet would take for a formula begins with an apostrophe here; the JSON document has the true value.
+
+use std::io::{self, Write};
+
+use csv::{Terminator, Writer, WriterBuilder};
+use evidence_bundle::document::{ArtifactRecord, Check, EvidenceReference, Member};
+
+use crate::checks::ControlHead;
+use crate::sanitize::sanitized;
+
+/// What begins a table with a character outside ASCII: without this mark, a spreadsheet takes the file for one in its local
+/// character set. Other readers trip over it, so that it is there only if it is needed.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
+/// What begins a formula. The wide forms are what some spreadsheets make narrow.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
+/// A kind of row. The names of the columns are never changed.
+pub trait Row<const COLUMNS: usize> {
+    /// The names of the columns.
+    const COLUMNS: [&'static str; COLUMNS];
+
+    /// The cells, as they are in the document.
+    fn cells(&self) -> [String; COLUMNS];
+}
+
+/// A check, and the control that it belongs to.
+#[derive(Debug)]
+pub struct CheckRow<'a>(pub &'a ControlHead, pub &'a Check);
+
+impl Row<11> for CheckRow<'_> {
+    const COLUMNS: [&'static str; 11] = [
+        "control",
+        "criterion",
+        "source",
+        "rule",
+        "subject",
+        "status",
+        "reason",
+        "expected",
+        "actual",
+        "evidence_file",
+        "sha256",
+    ];
+
+    fn cells(&self) -> [String; 11] {
+        let CheckRow(control, check) = self;
+        let each = |text: fn(&EvidenceReference) -> String| {
+            check.evidence.iter().map(text).collect::<Vec<_>>().join("; ")
+        };
+        [
+            control.id.clone(),
+            control.criteria(&check.rule).join(" "),
+            check.source.clone(),
+            check.rule.clone(),
+            check.subject.clone(),
+            check.status.as_str().to_owned(),
+            check.reason.clone(),
+            check.expected.clone().unwrap_or_default(),
+            check.actual.clone().unwrap_or_default(),
+            // Of a list of rows, the row.
+            each(|file| match &file.id {
+                Some(id) => format!("{}#{id}", file.filename),
+                None => file.filename.clone(),
+            }),
+            each(|file| checksum(&file.checksum)),
+        ]
+    }
+}
+
+impl Row<12> for ArtifactRecord {
+    const COLUMNS: [&'static str; 12] = [
+        "source",
+        "artifact_type",
+        "subject",
+        "controls",
+        "file",
+        "sha256",
+        "size_bytes",
+        "collected_at",
+        "request",
+        "http_status",
+        "etag",
+        "request_id",
+    ];
+
+    fn cells(&self) -> [String; 12] {
+        [
+            self.source.clone(),
+            self.artifact_type.clone(),
+            self.subject.clone(),
+            self.controls.join(" "),
+            self.filename.clone(),
+            checksum(&self.checksum),
+            self.size_bytes.to_string(),
+            self.collected_at.clone(),
+            self.request.path.clone(),
+            self.request.status.to_string(),
+            self.request.etag.clone().unwrap_or_default(),
+            self.request.request_id.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+impl Row<9> for Member {
+    const COLUMNS: [&'static str; 9] =
+        ["source", "kind", "name", "id", "default_branch", "archived", "visibility", "in_scope", "reason"];
+
+    fn cells(&self) -> [String; 9] {
+        let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
+        [
+            self.source.clone(),
+            self.kind.clone(),
+            self.name.clone(),
+            self.id.clone().unwrap_or_default(),
+            self.default_branch.clone().unwrap_or_default(),
+            self.archived.map(yes).unwrap_or_default(),
+            self.visibility.clone().unwrap_or_default(),
+            yes(self.in_scope),
+            self.reason.clone().unwrap_or_default(),
+        ]
+    }
+}
+
+/// Without the prefix, a spreadsheet may take a checksum for a number.
+fn checksum(hex: &str) -> String {
+    format!("sha256:{hex}")
+}
+
+/// A table, written row by row.
+#[derive(Debug)]
+pub struct Table<W: Write> {
+    writer: Writer<W>,
+    is_ascii: bool,
+}
+
+impl<W: Write> Table<W> {
+    /// A table of these rows, with its first line. Whoever knows that a cell is not ASCII writes [`BYTE_ORDER_MARK`] first.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn of<const COLUMNS: usize, R: Row<COLUMNS>>(out: W) -> io::Result<Table<W>> {
+        let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
+        writer.write_record(R::COLUMNS)?;
+        Ok(Table { writer, is_ascii: true })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn row<const COLUMNS: usize, R: Row<COLUMNS>>(&mut self, row: &R) -> io::Result<()> {
+        let cells = row.cells();
+        self.is_ascii &= cells.iter().all(|text| text.is_ascii());
+        Ok(self.writer.write_record(cells.map(|text| cell(&text)))?)
+    }
+
+    /// Whether every row so far is ASCII.
+    pub fn is_ascii(&self) -> bool {
+        self.is_ascii
+    }
+
+    /// The writer, with all rows in it.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn finish(self) -> io::Result<W> {
+        self.writer.into_inner().map_err(csv::IntoInnerError::into_error)
+    }
+}
+
+/// One line, safe to print, and no formula.
+fn cell(text: &str) -> String {
+    let text = sanitized(&text.replace(['\n', '\r', '\t'], " "));
+    if text.trim_start().starts_with(FORMULA) { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for (text, expected) in [
+            ("acme/web", "acme/web"),
+            ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("\t=1", "' =1"),
+            ("\r=1", "' =1"),
+            ("＝1", "'＝1"),
+            ("two\nlines", "two lines"),
+            ("a\u{1b}[2J\u{202e}", "a\\u{1b}[2J\\u{202e}"),
+            ("", ""),
+        ] {
+            assert_eq!(cell(text), expected);
+        }
+    }
+}
