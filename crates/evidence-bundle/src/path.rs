@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
 /// The list of checksums, the first entry of every bundle.
 pub const CHECKSUMS: &str = "checksums.sha256";
 /// The signature over the list, the second entry of every bundle.
@@ -29,6 +28,17 @@ pub const OBSERVATIONS: &str = "derived/observations.json";
 pub const POPULATION: &str = "derived/population.json";
 /// The settings that decided what was collected and how it was judged.
 pub const SCOPE: &str = "derived/scope.json";
+/// What a person reads first: what the bundle is and how to check it. This and the four files below are made from the
+/// documents and add nothing to them; a bundle need not have them.
+pub const README: &str = "derived/README.txt";
+/// The artifacts as a table.
+pub const ARTIFACTS_CSV: &str = "derived/artifacts.csv";
+/// The checks as a table.
+pub const CHECKS_CSV: &str = "derived/checks.csv";
+/// The population as a table.
+pub const POPULATION_CSV: &str = "derived/population.csv";
+/// The results as a page.
+pub const REPORT: &str = "derived/report.html";
 /// The files that every bundle has, in the order in which they come first.
 pub const REQUIRED: [&str; 7] = [MANIFEST, RUN, HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE];
 

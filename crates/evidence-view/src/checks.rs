@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::marker::PhantomData;
 
 use evidence_bundle::Status;
-use evidence_bundle::document::Check;
+use evidence_bundle::document::{Check, Summary};
 use evidence_bundle::path::NORMALIZED;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
@@ -38,6 +38,9 @@ impl ControlHead {
 
 /// Takes the checks of a bundle, in the order of the document. Nothing is fit to print yet, or known to be verified.
 pub trait CheckSink {
+    /// How many controls and checks of each status follow.
+    fn summary(&mut self, _: Summary) {}
+
     /// The next control; its checks follow.
     fn control(&mut self, control: &ControlHead);
 
@@ -136,6 +139,7 @@ impl<S: CheckSink> Walk<'_, S> {
     fn document<'de, A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
+                "summary" => self.sink.summary(map.next_value()?),
                 "controls" => map.next_value_seed(Level::Controls(self.again()))?,
                 _ => map.next_value::<IgnoredAny>().map(|_| ())?,
             }
@@ -205,7 +209,10 @@ mod tests {
 
     fn document(checks: &str) -> String {
         let head = r#""id":"C1","title":"t","status":"fail","reason":"r","criteria":{"a":["C9"]},"evidence":[{"x":1}]"#;
-        format!(r#"{{"summary":{{}},"controls":[{{{head},"checks":[{checks}]}},{{{head},"checks":[]}}]}}"#)
+        let counts = r#"{"pass":0,"fail":0,"not_verifiable":0,"not_applicable":0}"#;
+        format!(
+            r#"{{"summary":{{"controls":{counts},"checks":{counts}}},"controls":[{{{head},"checks":[{checks}]}},{{{head},"checks":[]}}]}}"#
+        )
     }
 
     fn check(subject: &str) -> String {

@@ -14,7 +14,7 @@ const DOCUMENT_BYTES: u64 = 256 << 20;
 const STRING_BYTES: usize = 1 << 20;
 
 /// Reads a document. `None` if it is not of the known form, or larger than the bounds.
-pub(crate) fn document<T: DeserializeOwned>(contents: &mut dyn Read) -> Option<T> {
+pub fn document<T: DeserializeOwned>(contents: &mut dyn Read) -> Option<T> {
     serde_json::from_reader(reader(contents)).ok()
 }
 

@@ -28,9 +28,10 @@ pub use comparison::{
 };
 pub use filter::CheckFilter;
 pub use glob::matches as glob_matches;
+pub use json::document;
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
 pub use read::{FileReader, read};
-pub use results::{Checks, ControlResult, HintsBySeverity, LeftOut, Results};
-pub use rows::{FIRST_ROWS, First};
+pub use results::{Checks, ControlResult, HintsBySeverity, LeftOut, ManifestHead, Results};
+pub use rows::{FIRST_ROWS, First, Fold, Folded, each_row};
 pub use sanitize::{Sanitize, sanitized, sanitized_lines};
 pub use timeline::{Timeline, timelines};

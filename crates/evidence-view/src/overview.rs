@@ -152,13 +152,13 @@ type CountedControl = NormalizedControl<Folded<Counts>, IgnoredAny>;
 
 /// The only field of a check that is counted.
 #[derive(Deserialize)]
-pub(crate) struct CheckStatus {
+pub struct CheckStatus {
     status: Status,
 }
 
 /// The only field of a hint that is counted.
 #[derive(Deserialize)]
-pub(crate) struct HintSeverity {
+pub struct HintSeverity {
     severity: Severity,
 }
 

@@ -144,8 +144,8 @@ pub struct LeftOut {
 }
 
 type Judgement = Normalized<Vec<NormalizedControl<Folded<Checks>, IgnoredAny>>>;
-/// `manifest.json` without its artifacts and files.
-type ShortManifest = Manifest<
+/// `manifest.json` without its artifacts and files, and with the first rows of its other lists.
+pub type ManifestHead = Manifest<
     IgnoredAny,
     IgnoredAny,
     Folded<First<Warning>>,
@@ -180,7 +180,7 @@ impl FileReader for Results {
                 });
             }
             MANIFEST => {
-                self.left_out = json::document(contents).map(|manifest: ShortManifest| LeftOut {
+                self.left_out = json::document(contents).map(|manifest: ManifestHead| LeftOut {
                     errors: manifest.errors.0,
                     excluded: manifest.excluded.0,
                     warnings: manifest.warnings.0,

@@ -16,7 +16,7 @@ use crate::words;
 pub const FIRST_ROWS: usize = 200;
 
 /// Takes the rows of a list, one by one.
-pub(crate) trait Fold: Default {
+pub trait Fold: Default {
     /// What the list holds.
     type Row: DeserializeOwned;
 
@@ -26,7 +26,10 @@ pub(crate) trait Fold: Default {
 
 /// A list that was read row by row.
 #[derive(Debug, Default)]
-pub(crate) struct Folded<F>(pub(crate) F);
+pub struct Folded<F>(
+    /// What was kept of its rows.
+    pub F,
+);
 
 impl<'de, F: Fold> Deserialize<'de> for Folded<F> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Folded<F>, D::Error> {
@@ -87,8 +90,14 @@ impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Field<'_, T, F> {
 
 /// Hands every artifact that a manifest lists to `take`. `None` if the manifest is not of the known form.
 pub(crate) fn each_artifact(contents: &mut dyn Read, take: impl FnMut(ArtifactRecord)) -> Option<()> {
+    each_row(contents, "artifacts", take)
+}
+
+/// Hands every row of one list of a document to `take`. `None` if the document or a row is not of the known form; the rows
+/// before have been handed over then.
+pub fn each_row<T: DeserializeOwned>(contents: &mut dyn Read, list: &str, take: impl FnMut(T)) -> Option<()> {
     let mut reader = serde_json::Deserializer::from_reader(json::reader(contents));
-    (&mut reader).deserialize_map(Field("artifacts", Rows(take, PhantomData))).ok()
+    (&mut reader).deserialize_map(Field(list, Rows(take, PhantomData))).ok()
 }
 
 /// The first rows of a list, made safe to show, and the number of the others.

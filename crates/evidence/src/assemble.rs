@@ -15,6 +15,7 @@ use evidence_bundle::document::{
 };
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
+use evidence_report::{Documents, VIEWS, is_view};
 use jiff::Timestamp;
 use serde_json::value::{RawValue, Value};
 use sha2::{Digest as _, Sha256};
@@ -296,12 +297,39 @@ pub fn run(
     add(spool, path::RUN, |out, _| write_json(out, &record))
 }
 
-/// The manifest, the last document: it names all the others.
+/// What is written last, for this time of creation: the files for people, and the manifest, which names all the others.
 ///
 /// # Errors
 ///
 /// If the disk fails.
-pub fn manifest(
+pub fn last(
+    spool: &mut Spool,
+    config: &Config,
+    organization: &str,
+    collection: &Collection,
+    key: &SigningKey,
+    created_at: i64,
+) -> io::Result<()> {
+    VIEWS.iter().for_each(|view| spool.forget(view));
+    // The report and the tables are made from documents alone. The manifest is one of them, but not yet whole: it will
+    // list these files too.
+    manifest(spool, config, organization, collection, key, created_at)?;
+    for view in VIEWS {
+        add(spool, view, |out, reader| evidence_report::write(view, reader, out))?;
+    }
+    manifest(spool, config, organization, collection, key, created_at)
+}
+
+/// The documents that are in the spool.
+impl Documents for Reader<'_> {
+    fn open(&self, path: &str, read: &mut dyn FnMut(&mut dyn io::Read) -> io::Result<()>) -> io::Result<()> {
+        let document = self.items().iter().rev().find(|item| item.path().as_str() == path);
+        let document = document.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        read(&mut self.content(document))
+    }
+}
+
+fn manifest(
     spool: &mut Spool,
     config: &Config,
     organization: &str,
@@ -351,7 +379,8 @@ fn in_archive_order(items: &[Item]) -> Vec<&Item> {
 fn bundle_id(sorted: &[&Item], created_at: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(created_at.to_be_bytes());
-    for item in sorted {
+    // The report names the id, so that the id cannot depend on it.
+    for item in sorted.iter().filter(|item| !is_view(item.path().as_str())) {
         hash.update(item.sha256());
         hash.update(item.path().as_str().as_bytes());
         hash.update(b"\n");

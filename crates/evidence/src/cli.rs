@@ -29,6 +29,8 @@ pub enum Command {
     Verify(VerifyArgs),
     /// Verify a bundle, then print its results.
     Show(ShowArgs),
+    /// Verify a bundle, then write its report: one HTML page for people.
+    Report(ReportArgs),
     /// Upload a bundle to an evidence platform, which verifies it.
     Upload(UploadArgs),
     /// Write a commented evidence.yaml, and a key pair with --generate-keys; never overwrites.
@@ -125,6 +127,24 @@ pub struct TrustArgs {
 
 /// The heading of the options that choose checks.
 const FILTERS: &str = "Filters (each may be repeated)";
+
+/// `evidence report`
+#[derive(Debug, Args)]
+#[command(after_help = TRUST_HELP)]
+pub struct ReportArgs {
+    /// The bundle.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// Whom to trust, and what the bundle must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+    /// The file to write; without it, the page goes to standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Make the page from the documents of the bundle, even if the bundle has one.
+    #[arg(long)]
+    pub remake: bool,
+}
 
 /// `evidence show`
 #[derive(Debug, Args)]

@@ -144,7 +144,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         interrupt: &interrupt,
     };
     let delivered = delivery.deliver(&mut spool, env.document_time(), |spool, created_at| {
-        assemble::manifest(spool, &config, &organization, &collection, &signing.key, created_at)
+        assemble::last(spool, &config, &organization, &collection, &signing.key, created_at)
     });
     let delivered = delivered.map_err(|error| resumable(error, args, &config, arguments))?;
     connected.iter().filter_map(Connected::session).for_each(Session::delivered);

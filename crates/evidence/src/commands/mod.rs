@@ -5,6 +5,7 @@ mod init;
 mod keygen;
 mod next;
 mod print;
+mod report;
 mod show;
 mod trust;
 mod upload;
@@ -23,6 +24,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
         Command::Collect(args) => collect::run(&args, env, arguments),
         Command::Verify(args) => verify::run(&args, env),
         Command::Show(args) => show::run(&args, env),
+        Command::Report(args) => report::run(&args, env),
         Command::Upload(args) => upload::run(&args, env),
         Command::Init(args) => init::run(&args, env),
         Command::Keygen(args) => keygen::run(&args),

@@ -1,0 +1,59 @@
+//! The documents that everything here is made from.
+
+use std::io::{self, Read};
+
+use serde::de::DeserializeOwned;
+
+/// The documents of one bundle.
+pub trait Documents {
+    /// Hands over the document with this path, from its beginning. It need not be read to its end.
+    ///
+    /// # Errors
+    /// Those of reading it and of `read`; [`io::ErrorKind::NotFound`] if the bundle has no such file.
+    fn open(&self, path: &str, read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>) -> io::Result<()>;
+}
+
+/// A document is not of the form that this version knows.
+#[derive(Debug)]
+pub struct Unknown(&'static str);
+
+impl std::fmt::Display for Unknown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} has an unknown form", self.0)
+    }
+}
+
+impl std::error::Error for Unknown {}
+
+pub(crate) fn unknown(path: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, Unknown(path))
+}
+
+/// A whole document.
+pub(crate) fn whole<T: DeserializeOwned>(documents: &dyn Documents, path: &'static str) -> io::Result<T> {
+    let mut found = None;
+    documents.open(path, &mut |contents| {
+        found = evidence_view::document(contents);
+        Ok(())
+    })?;
+    found.ok_or_else(|| unknown(path))
+}
+
+/// Every row of the list with this name in a document.
+pub(crate) fn rows<T: DeserializeOwned>(
+    documents: &dyn Documents,
+    path: &'static str,
+    list: &str,
+    mut take: impl FnMut(T) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut failed = Ok(());
+    documents.open(path, &mut |contents| {
+        let read = evidence_view::each_row(contents, list, |row| {
+            if failed.is_ok() {
+                failed = take(row);
+            }
+        });
+        read.ok_or_else(|| unknown(path))
+    })?;
+    failed
+}

@@ -1,0 +1,40 @@
+//! The auditor's files of a bundle: the report, the tables and the README.
+//!
+//! They are made from the bundle's other documents and from nothing else: no clock, no locale, no settings. The same
+//! documents give the same bytes, so that everybody can make them again and compare. Long documents are read row by row, and
+//! what a page shows of them is bounded.
+
+mod documents;
+mod page;
+mod readme;
+mod table;
+
+use std::io::{self, Write};
+
+use evidence_bundle::path::{ARTIFACTS_CSV, CHECKS_CSV, POPULATION_CSV, README, REPORT};
+
+pub use documents::{Documents, Unknown};
+
+/// The paths of the auditor's files, in the order of the archive.
+pub const VIEWS: [&str; 5] = [README, ARTIFACTS_CSV, CHECKS_CSV, POPULATION_CSV, REPORT];
+
+/// Whether the file with this path is one of the auditor's files.
+pub fn is_view(path: &str) -> bool {
+    VIEWS.contains(&path)
+}
+
+/// Writes the auditor's file with this path, one of [`VIEWS`].
+///
+/// # Errors
+/// Those of reading the documents and of `out`; [`io::ErrorKind::InvalidData`] with [`Unknown`] if a document has an unknown
+/// form; [`io::ErrorKind::NotFound`] for another path.
+pub fn write(path: &str, documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
+    match path {
+        README => readme::write(documents, out),
+        ARTIFACTS_CSV => table::artifacts(documents, out),
+        CHECKS_CSV => table::checks(documents, out),
+        POPULATION_CSV => table::population(documents, out),
+        REPORT => page::write(documents, out),
+        _ => Err(io::Error::from(io::ErrorKind::NotFound)),
+    }
+}

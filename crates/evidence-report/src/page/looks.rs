@@ -1,0 +1,149 @@
+//! The looks that listed checks rest on, with every request behind them.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use evidence_bundle::document::{AskedRecord, EvidenceReference, ObservationRecord, Outcome};
+use evidence_bundle::path::OBSERVATIONS;
+use evidence_view::sanitized;
+
+use super::checks::Sections;
+use crate::documents::{Documents, rows};
+
+/// What a check rests on: an artifact, or the look that brought none.
+pub(super) struct Evidence {
+    key: Key,
+    /// The file below the bundle, for a link and as a name.
+    pub(super) file: String,
+    /// The name of the file alone.
+    pub(super) name: String,
+    /// The row of the section about requests.
+    pub(super) look: Option<usize>,
+}
+
+/// How a look is found: by the artifact that it brought, or by its own id.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Artifact(String),
+    Look(String),
+}
+
+impl Evidence {
+    pub(super) fn new(reference: &EvidenceReference) -> Evidence {
+        let file = sanitized(&reference.filename);
+        let (key, name) = match &reference.id {
+            Some(id) => (Key::Look(id.clone()), sanitized(id)),
+            None => {
+                let name = file.rsplit('/').next().unwrap_or_default().to_owned();
+                (Key::Artifact(reference.filename.clone()), name)
+            }
+        };
+        Evidence { key, file, name, look: None }
+    }
+}
+
+/// The section about requests.
+pub(super) struct Looks {
+    pub(super) listed: Vec<Look>,
+    /// How many looks there are in all.
+    pub(super) all: u64,
+    /// How many requests are behind all of them.
+    pub(super) requests: u64,
+}
+
+/// One look that a listed check rests on.
+pub(super) struct Look {
+    pub(super) id: String,
+    pub(super) subject: String,
+    pub(super) kind: String,
+    pub(super) outcome: &'static str,
+    pub(super) detail: String,
+    /// The artifact and its checksum.
+    pub(super) artifact: Option<(String, String)>,
+    pub(super) requests: Vec<Request>,
+}
+
+/// One request of a look.
+pub(super) struct Request {
+    pub(super) call: String,
+    pub(super) status: String,
+    pub(super) message: String,
+    pub(super) at: String,
+    pub(super) request_id: String,
+}
+
+impl Looks {
+    /// How many looks are listed.
+    pub(super) fn count(&self) -> u64 {
+        u64::try_from(self.listed.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Reads the looks, and points the evidence of every listed check to its row.
+    pub(super) fn read(documents: &dyn Documents, sections: &mut Sections) -> io::Result<Looks> {
+        let mut wanted: BTreeMap<Key, Option<usize>> = BTreeMap::new();
+        for (_, group) in sections.groups_mut() {
+            let evidence = group.rows.iter().flat_map(|row| &row.evidence);
+            wanted.extend(evidence.map(|evidence| (evidence.key.clone(), None)));
+        }
+        let mut looks = Looks { listed: Vec::new(), all: 0, requests: 0 };
+        rows(documents, OBSERVATIONS, "observations", |observation: ObservationRecord| {
+            looks.all += 1;
+            looks.requests += u64::try_from(observation.requests.len()).unwrap_or(u64::MAX);
+            let artifact = observation.artifact.as_ref().map(|file| Key::Artifact(file.filename.clone()));
+            let keys = [Some(Key::Look(observation.id.clone())), artifact];
+            let mut is_wanted = false;
+            for key in keys.iter().flatten() {
+                if let Some(place) = wanted.get_mut(key) {
+                    *place = Some(looks.listed.len());
+                    is_wanted = true;
+                }
+            }
+            if is_wanted {
+                looks.listed.push(Look::new(observation));
+            }
+            Ok(())
+        })?;
+        for (_, group) in sections.groups_mut() {
+            for evidence in group.rows.iter_mut().flat_map(|row| &mut row.evidence) {
+                evidence.look = wanted.get(&evidence.key).copied().flatten();
+            }
+        }
+        Ok(looks)
+    }
+}
+
+impl Look {
+    fn new(observation: ObservationRecord) -> Look {
+        let outcome = match observation.outcome {
+            Outcome::Artifact => "collected",
+            Outcome::Nothing => "not found",
+            Outcome::Denied => "denied",
+            Outcome::Failed => "failed",
+            Outcome::Excluded => "left out",
+            Outcome::NotAsked => "not asked",
+            Outcome::Listed => "listed",
+        };
+        Look {
+            id: sanitized(&observation.id),
+            subject: sanitized(&observation.subject),
+            kind: sanitized(&observation.kind.replace('_', " ")),
+            outcome,
+            detail: sanitized(observation.detail.as_deref().unwrap_or_default()),
+            artifact: observation.artifact.map(|file| (sanitized(&file.filename), sanitized(&file.checksum))),
+            requests: observation.requests.iter().map(Request::new).collect(),
+        }
+    }
+}
+
+impl Request {
+    fn new(asked: &AskedRecord) -> Request {
+        let text = |text: &Option<String>| sanitized(text.as_deref().unwrap_or_default());
+        Request {
+            call: sanitized(&format!("{} {}", asked.method, asked.path)),
+            status: asked.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()),
+            message: text(&asked.message),
+            at: sanitized(&asked.at),
+            request_id: text(&asked.request_id),
+        }
+    }
+}
