@@ -66,11 +66,14 @@ impl Group {
     }
 }
 
+/// Groups by urgency, reason and rule.
+type Groups = BTreeMap<(u8, String, String), Group>;
+
 /// All controls.
 #[derive(Default)]
 pub(super) struct Sections {
     summary: Summary,
-    controls: Vec<(ControlSection, BTreeMap<(u8, String, String), Group>)>,
+    controls: Vec<(ControlSection, Groups)>,
 }
 
 impl Sections {
@@ -112,7 +115,7 @@ impl Sections {
     }
 
     pub(super) fn into_controls(self) -> Vec<ControlSection> {
-        let finished = |(mut control, groups): (ControlSection, BTreeMap<_, Group>)| {
+        let finished = |(mut control, groups): (ControlSection, Groups)| {
             control.groups = groups.into_values().collect();
             control
         };
