@@ -9,7 +9,7 @@ use evidence_bundle::path::NORMALIZED;
 use evidence_view::words::{self, StatusLabel};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _, sanitized};
 
-use super::looks::Evidence;
+use super::evidence::Evidence;
 use crate::documents::{Documents, unknown};
 
 /// Up to this many checks in all, every one is listed.

@@ -3,44 +3,13 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use evidence_bundle::document::{AskedRecord, EvidenceReference, ObservationRecord, Outcome};
+use evidence_bundle::document::{AskedRecord, ObservationRecord, Outcome};
 use evidence_bundle::path::OBSERVATIONS;
 use evidence_view::sanitized;
 
 use super::checks::Sections;
+use super::evidence::Key;
 use crate::documents::{Documents, rows};
-
-/// What a check rests on: an artifact, or the look that brought none.
-pub(super) struct Evidence {
-    key: Key,
-    /// The file below the bundle, for a link and as a name.
-    pub(super) file: String,
-    /// The name of the file alone.
-    pub(super) name: String,
-    /// The row of the section about requests.
-    pub(super) look: Option<usize>,
-}
-
-/// How a look is found: by the artifact that it brought, or by its own id.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Artifact(String),
-    Look(String),
-}
-
-impl Evidence {
-    pub(super) fn new(reference: &EvidenceReference) -> Evidence {
-        let file = sanitized(&reference.filename);
-        let (key, name) = match &reference.id {
-            Some(id) => (Key::Look(id.clone()), sanitized(id)),
-            None => {
-                let name = file.rsplit('/').next().unwrap_or_default().to_owned();
-                (Key::Artifact(reference.filename.clone()), name)
-            }
-        };
-        Evidence { key, file, name, look: None }
-    }
-}
 
 /// The section about requests.
 pub(super) struct Looks {

@@ -1,6 +1,7 @@
 //! `derived/report.html`: one file without script, links to the outside, or anything else that could change.
 
 mod checks;
+mod evidence;
 mod hints;
 mod looks;
 mod population;
