@@ -17,6 +17,11 @@ pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// What begins a formula. The wide forms are what some spreadsheets make narrow.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
+/// What numbers, dates and times have besides digits.
+const NUMBER: &[u8] = b"-+/.,:eE ";
+/// The digits that a spreadsheet keeps of a number.
+const EXACT_DIGITS: usize = 15;
+
 /// A kind of row. The names of the columns are never changed.
 pub trait Row<const COLUMNS: usize> {
     /// The names of the columns.
@@ -171,10 +176,23 @@ impl<W: Write> Table<W> {
     }
 }
 
-/// One line, safe to print, and no formula.
+/// One line, safe to print, and nothing that a spreadsheet would run or write otherwise.
 fn cell(text: &str) -> String {
     let text = sanitized(&text.replace(['\n', '\r', '\t'], " "));
-    if text.trim_start().starts_with(FORMULA) { format!("'{text}") } else { text }
+    if text.trim_start().starts_with(FORMULA) || is_changed(&text) { format!("'{text}") } else { text }
+}
+
+/// Whether a spreadsheet takes this text for a number, a date or a time, and writes it otherwise: `007`, `1E5`, `1.10`, `3/4`,
+/// and identifiers of more digits than it keeps.
+fn is_changed(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    if !text.bytes().next().is_some_and(is_digit)
+        || !text.bytes().all(|byte| is_digit(byte) || NUMBER.contains(&byte))
+    {
+        return false;
+    }
+    let is_exact = text.bytes().all(is_digit) && text.len() <= EXACT_DIGITS;
+    !is_exact || (text.len() > 1 && text.starts_with('0'))
 }
 
 #[cfg(test)]
@@ -182,7 +200,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_cell_is_a_formula() {
+    fn no_cell_is_run_or_changed() {
         for (text, expected) in [
             ("acme/web", "acme/web"),
             ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
@@ -195,6 +213,19 @@ mod tests {
             ("two\nlines", "two lines"),
             ("a\u{1b}[2J\u{202e}", "a\\u{1b}[2J\\u{202e}"),
             ("", ""),
+            ("0", "0"),
+            ("210008274", "210008274"),
+            ("123456789012345", "123456789012345"),
+            ("1234567890123456", "'1234567890123456"),
+            ("012345678901", "'012345678901"),
+            ("1E5", "'1E5"),
+            ("1.10", "'1.10"),
+            ("3/4", "'3/4"),
+            ("2026-11-23", "'2026-11-23"),
+            ("10:30", "'10:30"),
+            ("2026-11-23T01:37:43Z", "2026-11-23T01:37:43Z"),
+            ("v1.10", "v1.10"),
+            ("1password", "1password"),
         ] {
             assert_eq!(cell(text), expected);
         }

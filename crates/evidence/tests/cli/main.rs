@@ -29,6 +29,7 @@ mod exit_codes;
 mod failures;
 mod keys;
 mod preflight;
+mod report;
 mod revalidate;
 mod rulesets;
 mod secrets;

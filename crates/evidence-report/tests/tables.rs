@@ -1,0 +1,137 @@
+//! The tables, with names that were made to do harm: what another reader of CSV gets out of them is what went in.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+use evidence_bundle::document::{Normalized, Population};
+use evidence_bundle::path::{CHECKS_CSV, MANIFEST, NORMALIZED, POPULATION, POPULATION_CSV};
+use evidence_report::Documents;
+use serde_json::json;
+
+/// Documents in memory.
+struct Memory(BTreeMap<&'static str, Vec<u8>>);
+
+impl Documents for Memory {
+    fn open(&self, path: &str, read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>) -> io::Result<()> {
+        let content = self.0.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        read(&mut content.as_slice())
+    }
+}
+
+/// What a subject could be called, and the cell that it becomes.
+const NAMES: [(&str, &str); 12] = [
+    ("acme/web", "acme/web"),
+    ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
+    ("+1", "'+1"),
+    ("-2+3", "'-2+3"),
+    ("@SUM(A1:A9)", "'@SUM(A1:A9)"),
+    ("  =1", "'  =1"),
+    ("a,b;c", "a,b;c"),
+    ("say \"yes\"", "say \"yes\""),
+    ("two\r\nlines\tand a tab", "two  lines and a tab"),
+    ("00123", "'00123"),
+    ("1E5", "'1E5"),
+    ("2026-11-23", "'2026-11-23"),
+];
+
+fn documents(names: &[&str]) -> Memory {
+    let check = |name: &&str| {
+        json!({"rule": "branch-protection", "source": "codehost", "subject": name, "status": "fail",
+            "reason": "branch_unprotected", "expected": "protection", "actual": name,
+            "evidence": [
+                {"filename": "sources/codehost/a.json", "checksum": "0".repeat(64)},
+                {"filename": "derived/observations.json", "checksum": "1".repeat(64), "id": "codehost:1"}]})
+    };
+    let member = |name: &&str| {
+        json!({"source": "codehost", "kind": "repository", "name": name, "id": "007", "archived": false,
+            "in_scope": true})
+    };
+    let counts = json!({"pass": 0, "fail": names.len(), "not_verifiable": 0, "not_applicable": 0});
+    let normalized = json!({"schema_version": "1.0", "framework": "soc2_type1",
+        "summary": {"controls": counts, "checks": counts},
+        "controls": [{"id": "CC7.2", "title": "Change management", "status": "fail", "reason": "x",
+            "criteria": {"branch-protection": ["CC8.1", "CC8.2"]}, "evidence": [],
+            "checks": names.iter().map(check).collect::<Vec<_>>()}]});
+    let population = json!({"schema_version": "1.0", "sources": [],
+        "members": names.iter().map(member).collect::<Vec<_>>()});
+    // In the order of the form: what a control is comes before its checks.
+    let normalized: Normalized = serde_json::from_value(normalized).unwrap();
+    let population: Population = serde_json::from_value(population).unwrap();
+    let bytes = [serde_json::to_vec(&normalized).unwrap(), serde_json::to_vec(&population).unwrap()];
+    Memory([NORMALIZED, POPULATION].into_iter().zip(bytes).collect())
+}
+
+fn table(documents: &Memory, path: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    evidence_report::write(path, documents, &mut out).unwrap();
+    out
+}
+
+fn read(table: &[u8]) -> Vec<Vec<String>> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(table);
+    reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn what_is_read_back_is_what_was_written() {
+    let documents = documents(&NAMES.map(|(name, _)| name));
+    let checks = read(&table(&documents, CHECKS_CSV));
+    assert_eq!(checks.len(), NAMES.len() + 1);
+    for ((_, cell), row) in NAMES.iter().zip(&checks[1..]) {
+        let file = "sources/codehost/a.json; derived/observations.json#codehost:1";
+        let sha256 = format!("sha256:{}; sha256:{}", "0".repeat(64), "1".repeat(64));
+        let expected = [
+            "CC7.2",
+            "CC8.1 CC8.2",
+            "codehost",
+            "branch-protection",
+            cell,
+            "fail",
+            "branch_unprotected",
+            "protection",
+            cell,
+            file,
+            &sha256,
+        ];
+        assert_eq!(row, &expected);
+    }
+    let population = read(&table(&documents, POPULATION_CSV));
+    for ((_, cell), row) in NAMES.iter().zip(&population[1..]) {
+        assert_eq!(row, &["codehost", "repository", cell, "'007", "", "no", "", "yes", ""]);
+    }
+}
+
+#[test]
+fn lines_end_as_rfc_4180_wants_and_the_mark_is_there_only_if_needed() {
+    let plain = table(&documents(&["acme/web", "line\nbreak"]), CHECKS_CSV);
+    assert!(plain.starts_with(b"control,criterion,"), "no mark, and the first name is not quoted");
+    assert_eq!(plain.iter().filter(|byte| **byte == b'\n').count(), 3);
+    assert_eq!(plain.windows(2).filter(|pair| pair == b"\r\n").count(), 3);
+    let wide = table(&documents(&["acme/caf\u{e9}"]), CHECKS_CSV);
+    assert!(wide.starts_with("\u{feff}control,criterion,".as_bytes()));
+    // Text that would turn the line around is shown as what it is.
+    let turned = table(&documents(&["acme/\u{202e}gpj.exe"]), POPULATION_CSV);
+    assert!(String::from_utf8(turned).unwrap().contains("acme/\\u{202e}gpj.exe"));
+}
+
+#[test]
+fn a_long_cell_says_that_it_was_cut() {
+    let long = "x".repeat(40_000);
+    let rows = read(&table(&documents(&[&long]), POPULATION_CSV));
+    let cell = &rows[1][2];
+    assert!(cell.len() < 3_000 && cell.ends_with("(cut)"), "{} characters", cell.len());
+}
+
+#[test]
+fn a_document_of_another_form_is_no_empty_table() {
+    for (path, document) in [(CHECKS_CSV, NORMALIZED), (POPULATION_CSV, POPULATION)] {
+        for content in [&b"{"[..], b"[]", b"{\"controls\": 1, \"members\": 1}"] {
+            let documents = Memory(BTreeMap::from([(document, content.to_vec())]));
+            let error = evidence_report::write(path, &documents, &mut Vec::new()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{path}: {error}");
+        }
+        let missing = Memory(BTreeMap::from([(MANIFEST, Vec::new())]));
+        let error = evidence_report::write(path, &missing, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound, "{path}");
+    }
+}
