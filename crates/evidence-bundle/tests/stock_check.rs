@@ -19,7 +19,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use stock::{BUNDLE, copies, is_good, paste};
+use stock::{BUNDLE, copies, is_good, is_there, paste};
 use support::raw::{self, RawEntry};
 use support::{key, other_key, small_files};
 
@@ -174,14 +174,6 @@ fn cases() -> Vec<Case> {
 /// The shells that are there; one that is not is named loudly.
 fn shells() -> Vec<&'static str> {
     ["bash", "zsh"].into_iter().filter(|shell| is_there(shell)).collect()
-}
-
-fn is_there(program: &str) -> bool {
-    let there = Command::new(program).arg("--version").output().is_ok();
-    if !there {
-        eprintln!("SKIPPED: {program} is not installed");
-    }
-    there
 }
 
 /// Runs the check over every case, each in its own directory. Gives the names of those that came out wrong.

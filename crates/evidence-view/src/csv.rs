@@ -129,8 +129,8 @@ impl Row<9> for Member {
     }
 }
 
-/// Without the prefix, a spreadsheet may take a checksum for a number.
-fn checksum(hex: &str) -> String {
+/// A checksum as a cell: without the prefix, a spreadsheet may take it for a number.
+pub fn checksum(hex: &str) -> String {
     format!("sha256:{hex}")
 }
 

@@ -1,7 +1,7 @@
-//! Which checks are shown.
+//! Which rows of a list count.
 
 use evidence_bundle::Status;
-use evidence_bundle::document::Check;
+use evidence_bundle::document::{Check, Member};
 
 use crate::glob::matches;
 
@@ -31,8 +31,35 @@ impl CheckFilter {
         (self.statuses.is_empty() || self.statuses.contains(&check.status))
             && is_any(&self.rules, &check.rule)
             && is_any(&self.sources, &check.source)
-            && (self.subjects.is_empty() || self.subjects.iter().any(|glob| matches(glob, &check.subject)))
+            && has_form(&self.subjects, &check.subject)
     }
+}
+
+/// Which members of the population count: an empty list means all, several entries mean any of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemberFilter {
+    /// The names of sources; case does not count.
+    pub sources: Vec<String>,
+    /// Kinds, such as `repository`; case does not count.
+    pub kinds: Vec<String>,
+    /// Names, where `*` stands for any characters and `?` for one; case does not count.
+    pub names: Vec<String>,
+    /// Only members in scope.
+    pub in_scope: bool,
+}
+
+impl MemberFilter {
+    /// Whether this member counts.
+    pub fn matches(&self, member: &Member) -> bool {
+        is_any(&self.sources, &member.source)
+            && is_any(&self.kinds, &member.kind)
+            && has_form(&self.names, &member.name)
+            && (member.in_scope || !self.in_scope)
+    }
+}
+
+fn has_form(globs: &[String], text: &str) -> bool {
+    globs.is_empty() || globs.iter().any(|glob| matches(glob, text))
 }
 
 fn is_any(wanted: &[String], text: &str) -> bool {

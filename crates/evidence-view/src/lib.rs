@@ -16,6 +16,7 @@ mod read;
 mod reasons;
 mod results;
 mod rows;
+mod sample;
 mod sanitize;
 mod timeline;
 pub mod words;
@@ -26,12 +27,16 @@ pub use comparison::{
     ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, Comparable, Comparison, ControlChange,
     CountChange, compare,
 };
-pub use filter::CheckFilter;
+pub use filter::{CheckFilter, MemberFilter};
 pub use glob::matches as glob_matches;
 pub use json::document;
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
 pub use read::{FileReader, read};
 pub use results::{Checks, ControlResult, HintsBySeverity, LeftOut, ManifestHead, Results};
 pub use rows::{FIRST_ROWS, First, Fold, Folded, each_row};
+pub use sample::{
+    CheckDraw, Draw, Drawn, MemberDraw, Sample, SampledCheck, Seed, SeedError, check_identity,
+    member_identity,
+};
 pub use sanitize::{Sanitize, sanitized, sanitized_lines};
 pub use timeline::{Timeline, timelines};

@@ -1,6 +1,8 @@
 //! A bundle's text, made safe to show: bounded in length, with deceptive characters escaped.
 
-use evidence_bundle::document::{ArtifactRecord, Check, ErrorRecord, Excluded, Hint, SourceRun, Warning};
+use evidence_bundle::document::{
+    ArtifactRecord, Check, ErrorRecord, Excluded, Hint, Member, SourceRun, Warning,
+};
 use evidence_bundle::text::Printable;
 
 /// Characters that are shown of one text.
@@ -88,6 +90,20 @@ impl Sanitize for Excluded {
 impl Sanitize for Warning {
     fn sanitize(&mut self) {
         sanitize!(self.code, self.message, self.subject);
+    }
+}
+
+impl Sanitize for Member {
+    fn sanitize(&mut self) {
+        sanitize!(
+            self.source,
+            self.kind,
+            self.name,
+            self.id,
+            self.default_branch,
+            self.visibility,
+            self.reason
+        );
     }
 }
 

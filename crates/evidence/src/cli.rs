@@ -4,6 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+/// What decides which keys are trusted.
+macro_rules! trust_help {
+    () => {
+        "The first of these that is given supplies the trusted keys; they are not combined: \
+         --public-key, --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS \
+         (files, separated by colons); bundle.signing.trusted_keys of the configuration in \
+         --config, or else its signing key. ./evidence.yaml is read only if you name it with \
+         --config. The key inside a bundle is never trusted."
+    };
+}
+
 /// Collects SOC 2 evidence through read-only calls and packs it as one signed bundle.
 #[derive(Debug, Parser)]
 #[command(
@@ -31,6 +42,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Verify a bundle, then write its report: one HTML page for people.
     Report(ReportArgs),
+    /// Verify a bundle, then draw a sample that anyone can draw again from the same seed.
+    Sample(SampleArgs),
     /// Upload a bundle to an evidence platform, which verifies it.
     Upload(UploadArgs),
     /// Write a commented evidence.yaml, and a key pair with --generate-keys; never overwrites.
@@ -76,7 +89,7 @@ pub struct CollectArgs {
 
 /// `evidence verify`
 #[derive(Debug, Args)]
-#[command(after_help = TRUST_HELP)]
+#[command(after_help = trust_help!())]
 pub struct VerifyArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
@@ -94,13 +107,6 @@ pub struct VerifyArgs {
     #[arg(short, long)]
     pub verbose: bool,
 }
-
-/// What decides which keys are trusted.
-const TRUST_HELP: &str = "The first of these that is given supplies the trusted keys; they are not combined: \
-                          --public-key, --allowed-signers or --fingerprint; the variable EVIDENCE_TRUSTED_KEYS \
-                          (files, separated by colons); bundle.signing.trusted_keys of the configuration in \
-                          --config, or else its signing key. ./evidence.yaml is read only if you name it with \
-                          --config. The key inside a bundle is never trusted.";
 
 /// Whom to trust, and what a bundle must be.
 #[derive(Debug, Default, Args)]
@@ -130,7 +136,7 @@ const FILTERS: &str = "Filters (each may be repeated)";
 
 /// `evidence report`
 #[derive(Debug, Args)]
-#[command(after_help = TRUST_HELP)]
+#[command(after_help = trust_help!())]
 pub struct ReportArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
@@ -148,7 +154,7 @@ pub struct ReportArgs {
 
 /// `evidence show`
 #[derive(Debug, Args)]
-#[command(after_help = TRUST_HELP)]
+#[command(after_help = trust_help!())]
 pub struct ShowArgs {
     /// The bundle.
     #[arg(value_name = "BUNDLE")]
@@ -156,24 +162,91 @@ pub struct ShowArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
-    /// Show only checks with this status.
-    #[arg(long, value_enum, value_name = "STATUS", help_heading = FILTERS)]
-    pub status: Vec<StatusName>,
-    /// Show only this control, such as CC7.2.
-    #[arg(long, value_name = "CONTROL", help_heading = FILTERS)]
-    pub control: Vec<String>,
-    /// Show only checks of this rule, such as branch-protection.
-    #[arg(long, value_name = "RULE", help_heading = FILTERS)]
-    pub rule: Vec<String>,
-    /// Show only checks of this source, such as codehost.
-    #[arg(long, value_name = "SOURCE", help_heading = FILTERS)]
-    pub source: Vec<String>,
-    /// Show only checks of subjects that match: `*` stands for any text, `?` for one character; case does not count.
-    #[arg(long, value_name = "GLOB", help_heading = FILTERS)]
-    pub subject: Vec<String>,
+    /// Which checks are shown.
+    #[command(flatten)]
+    pub filter: CheckFilterArgs,
     /// How to print.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = ShowFormat::Text)]
     pub format: ShowFormat,
+}
+
+/// Which checks count: an empty list means all, several entries mean any of them.
+#[derive(Debug, Default, Args)]
+pub struct CheckFilterArgs {
+    /// Only checks with this status.
+    #[arg(long, value_enum, value_name = "STATUS", help_heading = FILTERS)]
+    pub status: Vec<StatusName>,
+    /// Only this control, such as CC7.2.
+    #[arg(long, value_name = "CONTROL", help_heading = FILTERS)]
+    pub control: Vec<String>,
+    /// Only checks of this rule, such as branch-protection.
+    #[arg(long, value_name = "RULE", help_heading = FILTERS)]
+    pub rule: Vec<String>,
+    /// Only this source, such as codehost.
+    #[arg(long, value_name = "SOURCE", help_heading = FILTERS)]
+    pub source: Vec<String>,
+    /// Only subjects (names) that match: `*` stands for any text, `?` for one character; case does not count.
+    #[arg(long, value_name = "GLOB", help_heading = FILTERS)]
+    pub subject: Vec<String>,
+}
+
+/// `evidence sample`
+#[derive(Debug, Args)]
+#[command(after_help = concat!(
+    "The order is the hex SHA-256 of SEED:IDENTITY, smallest first. The identity of a check is \
+     control|source|rule|subject, that of a member of the population source|kind|name. \
+     docs/sampling.md draws the same sample with sha256sum and sort. Let the auditor choose the \
+     seed, after the bundle was made.\n\n",
+    trust_help!()
+))]
+pub struct SampleArgs {
+    /// The bundle.
+    #[arg(value_name = "BUNDLE")]
+    pub bundle: PathBuf,
+    /// What to draw from.
+    #[arg(long, value_enum, value_name = "LIST")]
+    pub from: SampleFrom,
+    /// How many to draw, at most 10,000; all, if there are fewer.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub count: u32,
+    /// The text that decides which are drawn; the auditor chooses it.
+    #[arg(long, value_name = "TEXT")]
+    pub seed: String,
+    /// Whom to trust, and what the bundle must be.
+    #[command(flatten)]
+    pub trust: TrustArgs,
+    /// Which checks it is drawn from; source and subject apply to the population too.
+    #[command(flatten)]
+    pub filter: CheckFilterArgs,
+    /// Only members of this kind, such as repository or user; with --from population.
+    #[arg(long, value_name = "KIND", help_heading = FILTERS)]
+    pub kind: Vec<String>,
+    /// Only members in scope; with --from population.
+    #[arg(long, help_heading = FILTERS)]
+    pub in_scope: bool,
+    /// How to print.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = SampleFormat::Text)]
+    pub format: SampleFormat,
+}
+
+/// What a sample is drawn from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SampleFrom {
+    /// The checks of derived/normalized.json
+    Checks,
+    /// Everything that was found, in scope or not: derived/population.json
+    Population,
+}
+
+/// How a sample is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SampleFormat {
+    /// Two lines for each item: what it is, and its hash and identity
+    Text,
+    /// One JSON object
+    Json,
+    /// A table for spreadsheets, RFC 4180
+    Csv,
 }
 
 /// A status on the command line, as documents write it.

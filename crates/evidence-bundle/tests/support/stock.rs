@@ -73,3 +73,12 @@ pub fn is_good(output: &Output) -> bool {
         && output.stdout == b"Signature Verified Successfully\n"
         && output.stderr.is_empty()
 }
+
+/// Whether a program is installed; one that is not is named loudly.
+pub fn is_there(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        eprintln!("SKIPPED: {program} is not installed");
+    }
+    there
+}

@@ -6,6 +6,7 @@ mod keygen;
 mod next;
 mod print;
 mod report;
+mod sample;
 mod show;
 mod trust;
 mod upload;
@@ -25,6 +26,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
         Command::Verify(args) => verify::run(&args, env),
         Command::Show(args) => show::run(&args, env),
         Command::Report(args) => report::run(&args, env),
+        Command::Sample(args) => sample::run(&args, env),
         Command::Upload(args) => upload::run(&args, env),
         Command::Init(args) => init::run(&args, env),
         Command::Keygen(args) => keygen::run(&args),

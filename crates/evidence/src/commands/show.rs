@@ -20,7 +20,7 @@ use tempfile::SpooledTempFile;
 use super::print::unwritable;
 use super::trust::{Terms, terms};
 use super::verify;
-use crate::cli::{ShowArgs, ShowFormat, StatusName};
+use crate::cli::{CheckFilterArgs, ShowArgs, ShowFormat, StatusName};
 use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -30,7 +30,7 @@ const IN_MEMORY: usize = 4 << 20;
 
 /// Runs the command.
 pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
-    let filter = filter(args);
+    let filter = filter(&args.filter);
     let Terms { trust, expectations } = terms(&args.trust, env)?;
     let shown = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
         let bundle = BufReader::with_capacity(256 * 1024, file);
@@ -71,7 +71,8 @@ impl Row<'_> {
     }
 }
 
-fn filter(args: &ShowArgs) -> CheckFilter {
+/// The filter that these options describe.
+pub(super) fn filter(args: &CheckFilterArgs) -> CheckFilter {
     let status = |name: &StatusName| match name {
         StatusName::Pass => Status::Pass,
         StatusName::Fail => Status::Fail,

@@ -32,6 +32,7 @@ mod preflight;
 mod report;
 mod revalidate;
 mod rulesets;
+mod sample;
 mod secrets;
 mod several_sources;
 mod show;

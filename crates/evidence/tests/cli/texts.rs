@@ -10,8 +10,8 @@ fn lab() -> Lab {
     Lab::new(acme().repository(sound("web")))
 }
 
-const COMMANDS: [&str; 9] =
-    ["collect", "verify", "show", "upload", "init", "keygen", "schema", "completions", "man"];
+const COMMANDS: [&str; 10] =
+    ["collect", "verify", "show", "sample", "upload", "init", "keygen", "schema", "completions", "man"];
 
 #[test]
 fn help() {

@@ -1,0 +1,278 @@
+//! A sample that anyone can draw again: the auditor gives a seed, and a hash puts the rows in order.
+//!
+//! The order is the SHA-256 of `seed:identity` in UTF-8, smallest first. It depends on nothing else, so that stock tools
+//! draw the same sample. Only the rows that are drawn stay in memory.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+use evidence_bundle::document::{Check, Member};
+use evidence_bundle::path::POPULATION;
+use evidence_bundle::text::is_deceptive;
+use sha2::{Digest as _, Sha256};
+
+use crate::checks::{CheckSink, ControlHead};
+use crate::filter::{CheckFilter, MemberFilter};
+use crate::read::FileReader;
+use crate::rows::each_row;
+use crate::sanitize::{Sanitize, sanitized};
+
+/// The text from the auditor that decides which rows are drawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seed(String);
+
+/// Why a text is not a seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SeedError {
+    /// It is empty, or white space alone.
+    #[error("the seed is empty")]
+    Empty,
+    /// It has a line break or another character that cannot be seen.
+    #[error("the seed has a line break or another invisible character")]
+    Invisible,
+}
+
+impl Seed {
+    /// Takes a text as it is: case and spaces count.
+    ///
+    /// # Errors
+    /// [`SeedError`] for a text that a reader of the sample could not type again.
+    pub fn new(text: &str) -> Result<Seed, SeedError> {
+        if text.trim().is_empty() {
+            Err(SeedError::Empty)
+        } else if text.chars().any(is_deceptive) {
+            Err(SeedError::Invisible)
+        } else {
+            Ok(Seed(text.to_owned()))
+        }
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What decides the place of the row with this identity.
+    pub fn rank(&self, identity: &str) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for part in [self.as_str(), ":", identity] {
+            hash.update(part);
+        }
+        hash.finalize().into()
+    }
+}
+
+/// What a check is called in a sample: `control|source|rule|subject`, each exactly as the document has it.
+pub fn check_identity(control: &str, check: &Check) -> String {
+    [control, &check.source, &check.rule, &check.subject].join("|")
+}
+
+/// What a member of the population is called in a sample: `source|kind|name`, each exactly as the document has it.
+pub fn member_identity(member: &Member) -> String {
+    [member.source.as_str(), &member.kind, &member.name].join("|")
+}
+
+/// Draws rows, one by one, and keeps those with the smallest hashes.
+#[derive(Debug)]
+pub struct Draw<T> {
+    seed: Seed,
+    count: usize,
+    rows: u64,
+    /// By hash; rows of one identity by their order in the document.
+    drawn: BTreeMap<([u8; 32], u64), (String, T)>,
+}
+
+impl<T> Draw<T> {
+    /// Draws this many rows.
+    pub fn new(seed: Seed, count: usize) -> Draw<T> {
+        Draw { seed, count, rows: 0, drawn: BTreeMap::new() }
+    }
+
+    /// Keeps the row if it is among the first so far.
+    pub fn offer(&mut self, identity: &str, row: impl FnOnce() -> T) {
+        let place = (self.seed.rank(identity), self.rows);
+        self.rows = self.rows.saturating_add(1);
+        let is_full = self.drawn.len() >= self.count;
+        if is_full && self.drawn.last_key_value().is_none_or(|(last, _)| place >= *last) {
+            return;
+        }
+        self.drawn.insert(place, (sanitized(identity), row()));
+        if is_full {
+            self.drawn.pop_last();
+        }
+    }
+
+    /// The sample.
+    pub fn finish(self) -> Sample<T> {
+        let item = |((sha256, _), (identity, row))| Drawn { sha256: hex::encode(sha256), identity, row };
+        Sample { rows: self.rows, drawn: self.drawn.into_iter().map(item).collect() }
+    }
+}
+
+/// The rows that were drawn.
+#[derive(Debug)]
+pub struct Sample<T> {
+    /// How many rows it was drawn from.
+    pub rows: u64,
+    /// Those that were drawn, smallest hash first.
+    pub drawn: Vec<Drawn<T>>,
+}
+
+/// A row that was drawn.
+#[derive(Debug)]
+pub struct Drawn<T> {
+    /// The SHA-256 of `seed:identity`, in hex.
+    pub sha256: String,
+    /// The identity, fit to print.
+    pub identity: String,
+    /// The row.
+    pub row: T,
+}
+
+/// A check of a sample, fit to print.
+#[derive(Debug)]
+pub struct SampledCheck {
+    /// The identifier of the control.
+    pub control: String,
+    /// The framework's own criteria under which the evidence is commonly filed.
+    pub criteria: Vec<String>,
+    /// The check; its evidence may be cut.
+    pub check: Check,
+}
+
+/// Draws from the checks that a filter lets through.
+#[derive(Debug)]
+pub struct CheckDraw {
+    filter: CheckFilter,
+    /// What was drawn.
+    pub draw: Draw<SampledCheck>,
+}
+
+impl CheckDraw {
+    /// Draws from these checks.
+    pub fn new(draw: Draw<SampledCheck>, filter: CheckFilter) -> CheckDraw {
+        CheckDraw { filter, draw }
+    }
+}
+
+impl CheckSink for CheckDraw {
+    fn control(&mut self, _: &ControlHead) {}
+
+    fn check(&mut self, control: &ControlHead, mut check: Check) -> io::Result<()> {
+        if self.filter.has_control(&control.id) && self.filter.matches(&check) {
+            self.draw.offer(&check_identity(&control.id, &check), || {
+                let criteria = control.criteria(&check.rule).iter().map(|id| sanitized(id)).collect();
+                check.sanitize();
+                SampledCheck { control: sanitized(&control.id), criteria, check }
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Draws from the members of the population that a filter lets through.
+#[derive(Debug)]
+pub struct MemberDraw {
+    filter: MemberFilter,
+    /// What was drawn, fit to print.
+    pub draw: Draw<Member>,
+    /// Whether the document is of the known form.
+    pub known: bool,
+}
+
+impl MemberDraw {
+    /// Draws from these members.
+    pub fn new(draw: Draw<Member>, filter: MemberFilter) -> MemberDraw {
+        MemberDraw { filter, draw, known: false }
+    }
+}
+
+impl FileReader for MemberDraw {
+    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        if path == POPULATION {
+            let take = |mut member: Member| {
+                if self.filter.matches(&member) {
+                    self.draw.offer(&member_identity(&member), || {
+                        member.sanitize();
+                        member
+                    });
+                }
+            };
+            self.known = each_row(contents, "members", take).is_some();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(seed: &str, count: usize, identities: &[&str]) -> Vec<(String, usize)> {
+        let mut draw = Draw::new(Seed::new(seed).unwrap(), count);
+        for (index, identity) in identities.iter().enumerate() {
+            draw.offer(identity, || index);
+        }
+        let sample = draw.finish();
+        assert_eq!(sample.rows, u64::try_from(identities.len()).unwrap());
+        sample.drawn.into_iter().map(|drawn| (drawn.sha256, drawn.row)).collect()
+    }
+
+    #[test]
+    fn a_sample_is_the_beginning_of_the_whole_order() {
+        let names: Vec<String> = (0..500).map(|n| format!("codehost|repository|acme/{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let all = sample("2026-Q4", 1_000, &names);
+        assert_eq!(all.len(), 500);
+        assert!(all.is_sorted());
+        for count in [0, 1, 25, 499, 500] {
+            assert_eq!(sample("2026-Q4", count, &names), all[..count]);
+        }
+        // printf '%s:%s' 2026-Q4 'codehost|repository|acme/0' | sha256sum
+        let first = all.iter().find(|(_, index)| *index == 0).unwrap();
+        assert_eq!(first.0, hex::encode(Sha256::digest("2026-Q4:codehost|repository|acme/0")));
+        assert_ne!(sample("2026-Q3", 25, &names), all[..25]);
+        // The order of the document decides nothing.
+        let turned: Vec<&str> = names.iter().rev().copied().collect();
+        let hashes = |rows: Vec<(String, usize)>| rows.into_iter().map(|row| row.0).collect::<Vec<_>>();
+        assert_eq!(hashes(sample("2026-Q4", 25, &turned)), hashes(sample("2026-Q4", 25, &names)));
+    }
+
+    #[test]
+    fn rows_with_one_identity_are_several_rows() {
+        let rows = sample("s", 2, &["a", "a", "a"]);
+        assert_eq!(rows.iter().map(|row| row.1).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(rows[0].0, rows[1].0);
+    }
+
+    #[test]
+    fn a_seed_can_be_typed_again() {
+        for text in ["2026-Q4", " a b ", "caf\u{e9}", "'; rm -rf /", "a:b"] {
+            assert_eq!(Seed::new(text).unwrap().as_str(), text);
+        }
+        for text in ["", " ", "\n"] {
+            assert_eq!(Seed::new(text), Err(SeedError::Empty));
+        }
+        for text in ["a\n", "a\0", "\u{202e}a", "\u{feff}a"] {
+            assert_eq!(Seed::new(text), Err(SeedError::Invisible));
+        }
+    }
+
+    #[test]
+    fn the_hash_is_of_the_exact_text_and_what_is_shown_is_safe() {
+        let name = "acme/\u{202e}x\n";
+        let row =
+            serde_json::json!({ "source": "codehost", "kind": "repository", "name": name, "in_scope": true });
+        let text = serde_json::json!({ "sources": [], "members": [row] }).to_string();
+        let mut reader = MemberDraw::new(Draw::new(Seed::new("s").unwrap(), 1), MemberFilter::default());
+        reader.file(POPULATION, &mut text.as_bytes()).unwrap();
+        assert!(reader.known);
+        let sample = reader.draw.finish();
+        assert_eq!(
+            sample.drawn[0].sha256,
+            hex::encode(Sha256::digest(format!("s:codehost|repository|{name}")))
+        );
+        assert_eq!(sample.drawn[0].identity, "codehost|repository|acme/\\u{202e}x\\u{a}");
+        assert_eq!(sample.drawn[0].row.name, "acme/\\u{202e}x\\u{a}");
+    }
+}

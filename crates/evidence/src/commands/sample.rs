@@ -1,0 +1,160 @@
+//! `evidence sample`: which checks, or which members of the population, an auditor looks at.
+//!
+//! The sample is drawn while the bundle is verified, and printed only after its last byte was.
+
+mod csv;
+mod json;
+mod text;
+
+use std::io::{self, BufReader};
+
+use evidence_bundle::document::Member;
+use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
+use evidence_os::input;
+use evidence_view::{CheckDraw, Draw, EachCheck, MemberDraw, MemberFilter, Sample, SampledCheck, Seed, read};
+
+use super::print::unwritable;
+use super::show::filter;
+use super::trust::{Terms, terms};
+use super::verify;
+use crate::cli::{CheckFilterArgs, SampleArgs, SampleFormat, SampleFrom};
+use crate::env::Env;
+use crate::error::Error;
+use crate::exit::Exit;
+
+/// Runs the command.
+pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
+    let seed = Seed::new(&args.seed).map_err(|error| Error::Usage {
+        message: error.to_string(),
+        help: "give a line of text that the auditor chooses, such as --seed 'Acme 2026, draw 1'".to_string(),
+    })?;
+    if let Some(option) = foreign_option(args) {
+        let list = match args.from {
+            SampleFrom::Checks => "checks",
+            SampleFrom::Population => "population",
+        };
+        return Err(Error::Usage {
+            message: format!("{option} does not apply to --from {list}"),
+            help: "`evidence sample --help` lists the filters of each list".to_string(),
+        });
+    }
+    let Terms { trust, expectations } = terms(&args.trust, env)?;
+    let count = usize::try_from(args.count).unwrap_or(usize::MAX);
+    let outcome = input::open(&args.bundle).map_err(Failure::CannotJudge).and_then(|file| {
+        let bundle = BufReader::with_capacity(256 * 1024, file);
+        let limits = Limits::default();
+        match args.from {
+            SampleFrom::Checks => {
+                let draw = EachCheck::new(CheckDraw::new(Draw::new(seed, count), filter(&args.filter)));
+                let (bundle, drawn) = read(bundle, &trust, &expectations, &limits, draw)?;
+                let rows = drawn.known.then(|| Rows::Checks(drawn.sink.draw.finish()));
+                Ok((bundle, rows))
+            }
+            SampleFrom::Population => {
+                let draw = MemberDraw::new(Draw::new(seed, count), member_filter(args));
+                let (bundle, drawn) = read(bundle, &trust, &expectations, &limits, draw)?;
+                let rows = drawn.known.then(|| Rows::Population(drawn.draw.finish()));
+                Ok((bundle, rows))
+            }
+        }
+    });
+    let (bundle, rows) = match outcome {
+        Ok(drawn) => drawn,
+        Err(failure) => {
+            verify::print_failure(&args.bundle, "sample", &failure, args.format == SampleFormat::Json);
+            return Err(verify::error(&failure));
+        }
+    };
+    let Some(rows) = rows else {
+        return Err(Error::Usage {
+            message: "the bundle is verified, but the list has an unknown form".to_string(),
+            help: "install a newer version of evidence".to_string(),
+        });
+    };
+    let printed = match args.format {
+        SampleFormat::Text => text::print(args, &bundle, &rows),
+        SampleFormat::Json => json::print(args, &bundle, &rows),
+        SampleFormat::Csv => csv::print(args, &bundle, &rows),
+    };
+    match printed {
+        // A closed pipe is the reader's business.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritable(error)),
+        _ => Ok(Exit::Success),
+    }
+}
+
+/// What was drawn.
+enum Rows {
+    Checks(Sample<SampledCheck>),
+    Population(Sample<Member>),
+}
+
+impl Rows {
+    /// How many rows the sample was drawn from.
+    fn of(&self) -> u64 {
+        match self {
+            Rows::Checks(sample) => sample.rows,
+            Rows::Population(sample) => sample.rows,
+        }
+    }
+}
+
+/// A filter that was given and belongs to the other list.
+fn foreign_option(args: &SampleArgs) -> Option<&'static str> {
+    let CheckFilterArgs { status, control, rule, .. } = &args.filter;
+    let given = match args.from {
+        SampleFrom::Checks => vec![("--kind", !args.kind.is_empty()), ("--in-scope", args.in_scope)],
+        SampleFrom::Population => vec![
+            ("--status", !status.is_empty()),
+            ("--control", !control.is_empty()),
+            ("--rule", !rule.is_empty()),
+        ],
+    };
+    given.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+}
+
+fn member_filter(args: &SampleArgs) -> MemberFilter {
+    MemberFilter {
+        sources: args.filter.source.clone(),
+        kinds: args.kind.clone(),
+        names: args.filter.subject.clone(),
+        in_scope: args.in_scope,
+    }
+}
+
+/// The filters in the words of the command line, for the record; empty without any.
+fn filters(args: &SampleArgs) -> String {
+    let CheckFilterArgs { status, control, rule, source, subject } = &args.filter;
+    let status: Vec<String> = status.iter().filter_map(clap_name).collect();
+    let lists = [
+        ("--status", &status),
+        ("--control", control),
+        ("--rule", rule),
+        ("--source", source),
+        ("--subject", subject),
+        ("--kind", &args.kind),
+    ];
+    let mut words: Vec<String> = lists
+        .iter()
+        .flat_map(|(option, values)| {
+            values.iter().map(move |value| format!("{option} {}", printable_word(value)))
+        })
+        .collect();
+    if args.in_scope {
+        words.push("--in-scope".to_string());
+    }
+    words.join(" ")
+}
+
+fn clap_name(value: &impl clap::ValueEnum) -> Option<String> {
+    Some(value.to_possible_value()?.get_name().to_string())
+}
+
+fn printable_word(text: &str) -> String {
+    crate::report::format::shell_word(&evidence_bundle::text::Printable(text).to_string())
+}
+
+/// When the bundle says it was made.
+fn created(bundle: &VerifiedBundle) -> String {
+    evidence_bundle::time::format(bundle.created_at).unwrap_or_default()
+}

@@ -1,0 +1,120 @@
+//! The sample as a table for spreadsheets. What it is drawn from is on every row, so that a row says it wherever it is
+//! copied to.
+
+use std::io::{self, Write as _};
+
+use evidence_bundle::document::Member;
+use evidence_bundle::read::VerifiedBundle;
+use evidence_view::csv::{BYTE_ORDER_MARK, Row, Table, checksum};
+use evidence_view::{Drawn, Sample, SampledCheck};
+
+use super::{Rows, filters};
+use crate::cli::SampleArgs;
+
+/// What every row repeats: seed, count, how many it is drawn from, filters, bundle.
+type Origin = [String; 5];
+
+/// An item: its place, what was drawn, and where from.
+struct Line<'a, T>(u64, &'a Drawn<T>, &'a Origin);
+
+impl Row<14> for Line<'_, SampledCheck> {
+    const COLUMNS: [&'static str; 14] = [
+        "item",
+        "sha256",
+        "control",
+        "criterion",
+        "source",
+        "rule",
+        "subject",
+        "status",
+        "reason",
+        "seed",
+        "count",
+        "of",
+        "filters",
+        "bundle_id",
+    ];
+
+    fn cells(&self) -> [String; 14] {
+        let Line(item, Drawn { sha256, row, .. }, origin) = self;
+        let [seed, count, of, filters, bundle_id] = (*origin).clone();
+        [
+            item.to_string(),
+            checksum(sha256),
+            row.control.clone(),
+            row.criteria.join(" "),
+            row.check.source.clone(),
+            row.check.rule.clone(),
+            row.check.subject.clone(),
+            row.check.status.as_str().to_string(),
+            row.check.reason.clone(),
+            seed,
+            count,
+            of,
+            filters,
+            bundle_id,
+        ]
+    }
+}
+
+impl Row<13> for Line<'_, Member> {
+    const COLUMNS: [&'static str; 13] = [
+        "item",
+        "sha256",
+        "source",
+        "kind",
+        "name",
+        "id",
+        "in_scope",
+        "reason",
+        "seed",
+        "count",
+        "of",
+        "filters",
+        "bundle_id",
+    ];
+
+    fn cells(&self) -> [String; 13] {
+        let Line(item, Drawn { sha256, row, .. }, origin) = self;
+        let [seed, count, of, filters, bundle_id] = (*origin).clone();
+        [
+            item.to_string(),
+            checksum(sha256),
+            row.source.clone(),
+            row.kind.clone(),
+            row.name.clone(),
+            row.id.clone().unwrap_or_default(),
+            if row.in_scope { "yes" } else { "no" }.to_string(),
+            row.reason.clone().unwrap_or_default(),
+            seed,
+            count,
+            of,
+            filters,
+            bundle_id,
+        ]
+    }
+}
+
+pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> io::Result<()> {
+    let (seed, count, of) = (args.seed.clone(), args.count.to_string(), rows.of().to_string());
+    let origin: Origin = [seed, count, of, filters(args), bundle.bundle_id.clone()];
+    match rows {
+        Rows::Checks(sample) => put(sample, &origin),
+        Rows::Population(sample) => put(sample, &origin),
+    }
+}
+
+fn put<'a, T, const COLUMNS: usize>(sample: &'a Sample<T>, origin: &'a Origin) -> io::Result<()>
+where
+    Line<'a, T>: Row<COLUMNS>,
+{
+    let mut table = Table::of::<COLUMNS, Line<'a, T>>(Vec::new())?;
+    for (item, drawn) in (1..).zip(&sample.drawn) {
+        table.row(&Line(item, drawn, origin))?;
+    }
+    let mark = if table.is_ascii() { "" } else { BYTE_ORDER_MARK };
+    let mut out = io::stdout().lock();
+    out.write_all(mark.as_bytes())?;
+    out.write_all(&table.finish()?)?;
+    out.flush()
+}
