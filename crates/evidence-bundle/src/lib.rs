@@ -5,6 +5,7 @@
 //! It is synchronous and never reads a clock, a configuration or the network, and never extracts a file.
 
 pub mod checksums;
+pub mod detached;
 pub mod document;
 mod gzip;
 mod header;

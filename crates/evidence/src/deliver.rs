@@ -1,13 +1,15 @@
 //! Step 6, from the signature on: the archive under its final name, complete and verified, or not at all.
 //!
 //! The bundle is written under a temporary name in the same directory, read back with the verifier's own code, put
-//! on the disk for good, and only then given its name. A name that is taken is never overwritten.
+//! on the disk for good, and only then given its name. A name that is taken is never overwritten. A detached signature is
+//! made over the bytes that were read back, and has its name before the bundle has: a bundle is never seen without it.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, BufReader, BufWriter, Seek as _};
+use std::io::{self, BufReader, BufWriter, Read, Seek as _, Write as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
+use evidence_bundle::detached::{self, ArchiveDigest};
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
 use evidence_bundle::trust::TrustRoot;
@@ -31,6 +33,8 @@ pub struct Delivered {
     pub path: PathBuf,
     /// Its size in bytes.
     pub bytes: u64,
+    /// Where the detached signature is, if one was wanted.
+    pub signature: Option<PathBuf>,
 }
 
 /// The output directory. One that was made for this run and stays empty goes again.
@@ -85,6 +89,8 @@ pub struct Delivery<'a> {
     pub organization: &'a str,
     /// The most bytes the archive may have.
     pub limit: u64,
+    /// Whether a signature over the whole archive is written beside it.
+    pub detached_signature: bool,
     /// Whether the user still wants it.
     pub interrupt: &'a Interrupt,
 }
@@ -103,7 +109,9 @@ impl Delivery<'_> {
     ) -> Result<Delivered, Error> {
         for second in created_at..created_at.saturating_add(NAMES_TRIED) {
             let path = self.directory.join(file_name(second));
-            if path.symlink_metadata().is_ok() {
+            let signature = self.detached_signature.then(|| signature_path(&path));
+            let is_taken = |path: &Path| path.symlink_metadata().is_ok();
+            if is_taken(&path) || signature.as_deref().is_some_and(is_taken) {
                 continue;
             }
             assemble(spool, second).map_err(|source| Error::Bundle(WriteError::Write(source)))?;
@@ -116,17 +124,30 @@ impl Delivery<'_> {
             let (file, bytes) = self.write(&reader, &bundle)?;
             // Its lists are as long as those that the verification now makes for itself.
             drop(bundle);
-            self.verify(file.as_file())?;
+            let digest = self.verify(file.as_file())?;
+            let signed = match signature {
+                Some(path) => Some((self.sign(digest)?, path)),
+                None => None,
+            };
             file.as_file().sync_all().map_err(|source| self.failed(source))?;
             if let Some(exit) = self.interrupt.raised() {
                 return Err(Error::Interrupted { exit, help: None });
             }
+            let signature = match signed {
+                Some((file, path)) => match file.persist_noclobber(&path) {
+                    Ok(_) => Some(Named(Some(path))),
+                    Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    Err(error) => return Err(self.failed(error.error)),
+                },
+                None => None,
+            };
             match file.persist_noclobber(&path) {
                 Ok(_) => {
                     // The name is on the disk for good once the directory is. The bundle is there and whole already,
                     // so a directory that cannot be opened for that (mode 0300) is no reason to deny it.
                     let _ = File::open(self.directory).and_then(|directory| directory.sync_all());
-                    return Ok(Delivered { path, bytes });
+                    let signature = signature.and_then(|mut named| named.0.take());
+                    return Ok(Delivered { path, bytes, signature });
                 }
                 // Another run took the name in the same second.
                 Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -157,22 +178,72 @@ impl Delivery<'_> {
         }
     }
 
-    /// Reads the file back as `evidence verify` would: the "verified" of the output means just that.
-    fn verify(&self, mut file: &File) -> Result<(), Error> {
+    /// Reads the file back as `evidence verify` would: the "verified" of the output means just that. Gives the digest of
+    /// what was read, for the detached signature.
+    fn verify(&self, mut file: &File) -> Result<ArchiveDigest, Error> {
         file.rewind().map_err(|error| Error::SelfVerification(Failure::CannotJudge(error)))?;
         let mut trust = TrustRoot::new();
         trust.add_key("your own signing key", self.key.public_key());
         let organization = Some(self.organization.to_string());
         let expectations = Expectations { organization, ..Expectations::default() };
-        UntrustedBundle::new(BufReader::with_capacity(256 * 1024, file))
+        let mut digested =
+            Digested { file, digest: ArchiveDigest::default(), is_wanted: self.detached_signature };
+        UntrustedBundle::new(BufReader::with_capacity(256 * 1024, &mut digested))
             .verify(&trust, &expectations, &Limits::default())
-            .map(|_| ())
-            .map_err(Error::SelfVerification)
+            .map_err(Error::SelfVerification)?;
+        Ok(digested.digest)
+    }
+
+    /// The detached signature, whole and on the disk, but without its name.
+    fn sign(&self, digest: ArchiveDigest) -> Result<NamedTempFile, Error> {
+        let write = || {
+            let text = digest.sign(self.key).map_err(io::Error::other)?;
+            let mut file = temporary::create(self.directory)?;
+            file.write_all(text.as_bytes())?;
+            file.as_file().sync_all()?;
+            Ok(file)
+        };
+        write().map_err(|source| self.failed(source))
     }
 
     fn failed(&self, source: io::Error) -> Error {
         Error::Output { directory: self.directory.to_path_buf(), source }
     }
+}
+
+/// A file that goes again if its bundle does not come.
+struct Named(Option<PathBuf>);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        if let Some(path) = &self.0 {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+/// The archive, digested as it is read: the verifier reads it from its first byte to its last.
+struct Digested<'a> {
+    file: &'a File,
+    digest: ArchiveDigest,
+    is_wanted: bool,
+}
+
+impl Read for Digested<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        if self.is_wanted {
+            self.digest.write_all(buffer.get(..read).unwrap_or_default())?;
+        }
+        Ok(read)
+    }
+}
+
+/// `evidence-bundle-YYYYMMDD-HHMMSS.tar.gz.sig`
+fn signature_path(bundle: &Path) -> PathBuf {
+    let mut name = bundle.as_os_str().to_os_string();
+    name.push(detached::SUFFIX);
+    PathBuf::from(name)
 }
 
 /// `evidence-bundle-YYYYMMDD-HHMMSS.tar.gz`, in UTC.

@@ -45,6 +45,19 @@ pub fn copies() -> Vec<Copy> {
     ]
 }
 
+/// The page for macOS and Windows.
+pub const BY_HAND: &str = "docs/check-by-hand.md";
+
+/// The one block of that page in this language that has this text, for a bundle that is called [`BUNDLE`].
+pub fn by_hand(language: &str, text: &str) -> String {
+    let page = read(BY_HAND);
+    let begin = format!("```{language}\n");
+    let blocks = page.split(&begin).skip(1).filter_map(|rest| rest.split("```").next());
+    let found: Vec<&str> = blocks.filter(|block| block.contains(text)).collect();
+    assert_eq!(found.len(), 1, "blocks with {text}: {found:?}");
+    found[0].replace("evidence-bundle-20261121-134244.tar.gz", BUNDLE)
+}
+
 /// The text of a document of the repository.
 pub fn read(document: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(document);

@@ -141,6 +141,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
         key: &signing.key,
         organization: &organization,
         limit: config.bundle.max_size_bytes,
+        detached_signature: config.bundle.detached_signature,
         interrupt: &interrupt,
     };
     let delivered = delivery.deliver(&mut spool, env.document_time(), |spool, created_at| {
@@ -154,6 +155,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     reporter.event(Event::Judged { results: &results, findings: &findings, show: &next.show });
     reporter.event(Event::Delivered {
         path: &delivered.path,
+        signature: delivered.signature.as_deref(),
         bytes: delivered.bytes,
         artifacts: saturating_u64(artifacts),
         controls: &controls,

@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::key::SigningKey;
+use evidence_bundle::trust::NAMESPACE;
 
 use crate::cli::KeygenArgs;
 use crate::error::Error;
@@ -27,6 +28,7 @@ pub(super) struct KeyPair {
     public: PathBuf,
     key_id: String,
     fingerprint: String,
+    allowed_signer: String,
 }
 
 impl KeyPair {
@@ -36,11 +38,13 @@ impl KeyPair {
             "private key  {}  (keep it secret; anyone who has it can sign as you)\n\
              public key   {}  (give it to your auditor, through a separate channel)\n\
              key id       {}\n\
-             fingerprint  {}\n",
+             fingerprint  {}\n\
+             OpenSSH      {}\n",
             self.private.display(),
             self.public.display(),
             self.key_id,
-            self.fingerprint
+            self.fingerprint,
+            self.allowed_signer
         )
     }
 
@@ -80,6 +84,7 @@ pub(super) fn write_key_pair(private: &Path) -> Result<KeyPair, Error> {
         public,
         key_id: verifying.key_id().to_string(),
         fingerprint: verifying.ssh_fingerprint(),
+        allowed_signer: format!("signer namespaces=\"{NAMESPACE}\" {}", verifying.to_openssh()),
     })
 }
 

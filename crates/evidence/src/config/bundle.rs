@@ -1,4 +1,4 @@
-//! `bundle`: how the bundle is signed, and how large it may be.
+//! `bundle`: how the bundle is signed, how large it may be, and what is written beside it.
 
 use super::{BundleConfig, KeySource, SigningConfig};
 use evidence_settings::declare::{DefaultValue, Format, Key, Presence, Section, Shape};
@@ -27,11 +27,21 @@ static MAX_SIZE_MB: Key = Key {
     synonyms: &["max_size", "size_limit"],
 };
 
+static DETACHED_SIGNATURE: Key = Key {
+    name: "detached_signature",
+    presence: Presence::Default(DefaultValue::Boolean(false)),
+    shape: Shape::Boolean,
+    summary: "Also write OpenSSH's signature over the whole bundle beside it, as `<bundle>.sig`, which `ssh-keygen -Y verify` checks on macOS and Windows.",
+    rule: "",
+    example: "true",
+    synonyms: &["detached", "sshsig", "ssh_signature"],
+};
+
 /// `bundle`
 pub(super) static SECTION: Section = Section {
     path: "bundle",
     summary: "The bundle the run creates.",
-    keys: &[&SIGNING, &MAX_SIZE_MB],
+    keys: &[&SIGNING, &MAX_SIZE_MB, &DETACHED_SIGNATURE],
     exactly_one: &[],
     planned: &[],
     not_empty: false,
@@ -91,7 +101,12 @@ static SIGNING_SECTION: Section = Section {
 pub(super) fn decode(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<BundleConfig> {
     let signing = decoder.section(fields, &SIGNING).map(|fields| signing(decoder, &fields));
     let max_size_mb = decoder.integer::<u64>(fields, &MAX_SIZE_MB);
-    Some(BundleConfig { signing: signing??, max_size_bytes: max_size_mb?.checked_mul(BYTES_PER_MB)? })
+    let detached_signature = decoder.boolean(fields, &DETACHED_SIGNATURE);
+    Some(BundleConfig {
+        signing: signing??,
+        max_size_bytes: max_size_mb?.checked_mul(BYTES_PER_MB)?,
+        detached_signature: detached_signature?,
+    })
 }
 
 fn signing(decoder: &mut Decoder<'_, '_>, fields: &Fields) -> Option<SigningConfig> {

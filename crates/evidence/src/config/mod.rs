@@ -55,6 +55,8 @@ pub struct BundleConfig {
     pub signing: SigningConfig,
     /// `bundle.max_size_mb` in bytes (1 MB = 1,000,000 bytes) of the finished archive.
     pub max_size_bytes: u64,
+    /// `bundle.detached_signature`: whether OpenSSH's signature over the archive is written beside it.
+    pub detached_signature: bool,
 }
 
 /// `bundle.signing`

@@ -162,6 +162,8 @@ pub enum Event<'a> {
     Delivered {
         /// Where it is.
         path: &'a Path,
+        /// Where the detached signature is, if one was wanted.
+        signature: Option<&'a Path>,
         /// Its size in bytes.
         bytes: u64,
         /// Artifacts in it.

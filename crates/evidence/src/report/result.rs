@@ -76,7 +76,7 @@ impl Terminal {
 
     pub(super) fn delivered(
         &self,
-        path: &str,
+        files: &str,
         size: u64,
         artifacts: u64,
         controls: &[&'static Control],
@@ -89,7 +89,7 @@ impl Terminal {
         // A closed pipe is the reader's business.
         let _ = writeln!(
             out,
-            "{BOLD}Bundle{BOLD:#}\n  {path}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}",
+            "{BOLD}Bundle{BOLD:#}\n  {files}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}",
             bytes(size),
             counted(artifacts, "artifact", "artifacts"),
         );

@@ -362,6 +362,7 @@ pub(crate) fn redact(text: &str, directory: &Path) -> String {
             (r"sha256:[0-9a-f]{64}", "sha256:[KEY]"),
             (r"\b[0-9a-f]{64}\b", "[SHA256]"),
             (r"SHA256:[A-Za-z0-9+/]{43}", "SHA256:[FINGERPRINT]"),
+            (r"ssh-ed25519 [A-Za-z0-9+/]{68}", "ssh-ed25519 [PUBLIC KEY]"),
             (r"\d[\d,]*(\.\d)? (B|kB|MB)\b", "[SIZE]"),
             (r"\d[\d,]* bytes\b", "[SIZE]"),
             // Sizes that stand one below the other.

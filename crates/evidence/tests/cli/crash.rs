@@ -38,7 +38,7 @@ fn is_temporary(name: &str) -> bool {
 
 #[test]
 fn a_killed_run_leaves_a_whole_bundle_or_none() {
-    let lab = busy();
+    let lab = busy().with(|config| config.bundle("detached_signature", "true"));
     let timed = |_| {
         let begun = Instant::now();
         let code = lab.collect(&[]).code;
@@ -60,14 +60,28 @@ fn a_killed_run_leaves_a_whole_bundle_or_none() {
         child.wait().unwrap();
         let left = names(&directory);
         for name in left.iter().filter(|name| !is_temporary(name)) {
+            let path = directory.join(name);
+            if name.ends_with(".sig") {
+                // It may be there before its bundle, but it is whole.
+                let text = std::fs::read_to_string(path).unwrap();
+                assert!(
+                    text.ends_with("\n-----END SSH SIGNATURE-----\n"),
+                    "seed {seed}, point {point}: {text}"
+                );
+                continue;
+            }
             // Verifies it; fails on anything that is not sound.
-            Bundle::open(&directory.join(name));
-            std::fs::remove_file(directory.join(name)).unwrap();
+            Bundle::open(&path);
+            assert!(left.contains(&format!("{name}.sig")), "seed {seed}, point {point}: {left:?}");
             bundles += 1;
         }
+        left.iter().filter(|name| !is_temporary(name)).for_each(|name| {
+            std::fs::remove_file(directory.join(name)).unwrap();
+        });
         let temporary = left.iter().filter(|name| is_temporary(name)).count();
         assert!(
-            temporary <= 1,
+            // The bundle and its signature.
+            temporary <= 2,
             "seed {seed}, point {point}: what the run before left is still there: {left:?}"
         );
         leftovers += temporary;

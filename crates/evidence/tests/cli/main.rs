@@ -23,6 +23,7 @@ mod codeowners;
 mod collect;
 mod connections;
 mod crash;
+mod detached;
 mod discovery;
 mod disk;
 mod exit_codes;

@@ -55,8 +55,12 @@ fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> String {
             for (index, item) in sample.drawn.iter().enumerate() {
                 let check = &item.row.check;
                 let (style, word) = (of_status(check.status), words::label(check.status).word);
+                let criteria = match item.row.criteria.as_slice() {
+                    [] => String::new(),
+                    criteria => format!(" (criteria {})", criteria.join(" ")),
+                };
                 let what = format!(
-                    "{BOLD}{}{BOLD:#}  {}  {style}{word}{style:#}  {}",
+                    "{BOLD}{}{BOLD:#}  {}{criteria}  {style}{word}{style:#}  {}",
                     check.subject,
                     item.row.control,
                     words::reason(&check.reason)

@@ -1,0 +1,100 @@
+//! A signature in a file of its own, over the bytes of the finished archive, for machines whose stock tools cannot check the
+//! signature inside: OpenSSH's SSHSIG, which `ssh-keygen -Y verify` checks on macOS and Windows too.
+//!
+//! It says that the holder of the key made this file, and nothing of what is in it. What OpenSSH signs begins with the
+//! bytes `SSHSIG`, and a list of checksums never does, so that neither signature can stand for the other.
+
+use std::io::{self, Write};
+
+use sha2::{Digest as _, Sha512};
+use ssh_key::public::{Ed25519PublicKey, KeyData};
+use ssh_key::{Algorithm, HashAlg, LineEnding, Signature, SshSig};
+
+use crate::key::SigningKey;
+use crate::trust::NAMESPACE;
+
+/// What the name of the signature's file adds to that of the archive.
+pub const SUFFIX: &str = ".sig";
+
+/// Takes the bytes of the archive, in any portions.
+#[derive(Debug, Default, Clone)]
+pub struct ArchiveDigest(Sha512);
+
+impl ArchiveDigest {
+    /// Signs the bytes so far: the text of the signature's file, as `ssh-keygen -Y sign -n evidence-bundle` writes it.
+    ///
+    /// # Errors
+    /// None at present: those of the encoder, which writes into memory.
+    pub fn sign(self, key: &SigningKey) -> Result<String, DetachedError> {
+        let signature = key.sign(&signed(&self.0.finalize()));
+        let public = KeyData::Ed25519(Ed25519PublicKey(*key.public_key().as_bytes()));
+        let signature = Signature::new(Algorithm::Ed25519, signature)?;
+        let signature = SshSig::new(public, NAMESPACE, HashAlg::Sha512, signature)?;
+        Ok(signature.to_pem(LineEnding::LF)?)
+    }
+}
+
+impl Write for ArchiveDigest {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The signature could not be encoded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the detached signature could not be encoded")]
+pub struct DetachedError(#[from] ssh_key::Error);
+
+/// What is signed for a message with this digest (PROTOCOL.sshsig of OpenSSH, "Signed Data"). The library makes it of a
+/// whole message in memory, and an archive may be larger than that.
+fn signed(digest: &[u8]) -> Vec<u8> {
+    let mut blob = b"SSHSIG".to_vec();
+    // The third is reserved.
+    for text in [NAMESPACE.as_bytes(), b"", b"sha512", digest] {
+        blob.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes());
+        blob.extend_from_slice(text);
+    }
+    blob
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> SigningKey {
+        SigningKey::from_seed(&[7; 32])
+    }
+
+    fn sign(portions: &[&[u8]]) -> String {
+        let mut digest = ArchiveDigest::default();
+        portions.iter().for_each(|portion| digest.write_all(portion).unwrap());
+        digest.sign(&key()).unwrap()
+    }
+
+    /// The library, which knows the format but only whole messages, agrees.
+    #[test]
+    fn the_signature_is_the_one_of_openssh() {
+        let message = b"the bytes of an archive";
+        let text = sign(&[message]);
+        let public = ssh_key::PublicKey::from_openssh(&key().public_key().to_openssh()).unwrap();
+        let signature = SshSig::from_pem(&text).unwrap();
+        assert_eq!(public.verify("evidence-bundle", message, &signature), Ok(()));
+        assert!(public.verify("evidence-bundle", b"other bytes", &signature).is_err());
+        assert!(public.verify("file", message, &signature).is_err());
+        assert_eq!(
+            signed(&Sha512::digest(message)),
+            SshSig::signed_data(NAMESPACE, HashAlg::Sha512, message).unwrap()
+        );
+        assert!(text.starts_with("-----BEGIN SSH SIGNATURE-----\n") && text.ends_with("\n"));
+    }
+
+    #[test]
+    fn portions_do_not_matter() {
+        assert_eq!(sign(&[b"a", b"", b"bc"]), sign(&[b"abc"]));
+    }
+}
