@@ -16,10 +16,12 @@ mod support;
 mod stock;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use stock::{BUNDLE, copies, is_good, is_there, paste};
+use evidence_bundle::detached::ArchiveDigest;
+use stock::{BUNDLE, copies, is_good, is_good_by_hand, is_there, macos, paste};
 use support::raw::{self, RawEntry};
 use support::{key, other_key, small_files};
 
@@ -216,6 +218,56 @@ fn every_copy_of_the_commands_accepts_the_good_and_refuses_the_hostile() {
                 cases.len()
             );
         }
+    }
+}
+
+/// What bsdtar, the `tar` of macOS and Windows, does not mind, as the pages say. The files are those that were signed.
+const FINE_WITH_BSDTAR: [&str; 2] = ["bytes behind the compressed data", "not compressed"];
+
+/// The cases for this `tar`.
+fn cases_for(program: &str) -> Vec<Case> {
+    let mut cases = cases();
+    for case in &mut cases {
+        case.good |= program == "bsdtar" && FINE_WITH_BSDTAR.contains(&case.name);
+    }
+    cases
+}
+
+#[test]
+fn the_commands_work_with_bsdtar() {
+    let Some(tar) = stock::tar("bsdtar") else { return };
+    let cases = cases_for("bsdtar");
+    for copy in copies() {
+        let wrong = wrong(&cases, |directory, case| {
+            let commands = copy.filled_in(&hex::encode(support::sha256(&case.bundle)));
+            is_good(&paste("bash", &stock::with_tar(tar.path(), &commands), directory).unwrap())
+        });
+        assert!(wrong.is_empty(), "{}: {} of {}: {wrong:#?}", copy.document, wrong.len(), cases.len());
+    }
+}
+
+/// Whoever holds the key can put a good detached signature beside anything.
+#[test]
+fn the_commands_for_macos_refuse_what_a_signer_could_hide() {
+    if !["bash", "ssh-keygen", "shasum"].into_iter().all(is_there) {
+        return;
+    }
+    let line = format!("signer namespaces=\"evidence-bundle\" {}\n", key().public_key().to_openssh());
+    for program in ["tar", "bsdtar"] {
+        let Some(tar) = stock::tar(program) else { continue };
+        let mut cases = cases_for(program);
+        for case in &mut cases {
+            // They do not look at the signature inside, and the page says so.
+            case.good |= case.name == "a stranger's key";
+        }
+        let wrong = wrong(&cases, |directory, case| {
+            let mut digest = ArchiveDigest::default();
+            digest.write_all(&case.bundle).unwrap();
+            fs::write(directory.join(format!("{BUNDLE}.sig")), digest.sign(&key()).unwrap()).unwrap();
+            fs::write(directory.join("allowed_signers"), &line).unwrap();
+            is_good_by_hand(&macos("bash", tar.path(), directory))
+        });
+        assert!(wrong.is_empty(), "{program}: {} of {}: {wrong:#?}", wrong.len(), cases.len());
     }
 }
 

@@ -1,4 +1,4 @@
-//! The commands of the check with stock tools, taken from the documents that show them. Also included by the tests of
+//! The commands of the checks with stock tools, taken from the documents that show them. Also included by the tests of
 //! the tool.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
@@ -56,6 +56,41 @@ pub fn by_hand(language: &str, text: &str) -> String {
     let found: Vec<&str> = blocks.filter(|block| block.contains(text)).collect();
     assert_eq!(found.len(), 1, "blocks with {text}: {found:?}");
     found[0].replace("evidence-bundle-20261121-134244.tar.gz", BUNDLE)
+}
+
+/// The commands for macOS, in this directory, with this `tar`; see [`tar`].
+pub fn macos(shell: &str, tar: &Path, directory: &Path) -> Output {
+    paste(shell, &with_tar(tar, &by_hand("sh", "ssh-keygen -Y verify")), directory).unwrap()
+}
+
+/// These commands with this `tar`; see [`tar`].
+pub fn with_tar(tar: &Path, commands: &str) -> String {
+    format!("PATH={}:{}\n{commands}", tar.display(), std::env::var("PATH").unwrap())
+}
+
+/// Whether the output of the commands for macOS and Windows is what the page calls a good result: these two lines, and
+/// nothing else.
+pub fn is_good_by_hand(output: &Output) -> bool {
+    let lines = String::from_utf8_lossy(&output.stdout);
+    let lines: Vec<&str> = lines.lines().collect();
+    let [signed, unchanged] = lines[..] else { return false };
+    output.status.success()
+        && output.stderr.is_empty()
+        && signed.starts_with("Good \"evidence-bundle\" signature for signer with ED25519 key SHA256:")
+        && unchanged == "Signed, and every file is listed and unchanged"
+}
+
+/// A directory in which `tar` is this program.
+pub fn tar(program: &str) -> Option<tempfile::TempDir> {
+    let places = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&places).map(|path| path.join(program)).find(|path| path.exists());
+    let Some(found) = found else {
+        is_there(program);
+        return None;
+    };
+    let directory = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(found, directory.path().join("tar")).unwrap();
+    Some(directory)
 }
 
 /// The text of a document of the repository.

@@ -2,7 +2,7 @@
 //! it is there only beside a whole bundle.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
 
@@ -11,7 +11,7 @@ use evidence_bundle::detached::ArchiveDigest;
 use tempfile::TempDir;
 
 use crate::common::{Lab, acme, sound};
-use crate::stock::{BUNDLE, by_hand, is_there, paste};
+use crate::stock::{BUNDLE, by_hand, is_good_by_hand, is_there, macos, paste, tar};
 
 fn lab() -> Lab {
     let host = acme().repository(sound("web")).repository(sound("api"));
@@ -33,32 +33,8 @@ fn received(lab: &Lab) -> TempDir {
     directory
 }
 
-/// Two lines, and nothing else.
-fn is_good(output: &Output) -> bool {
-    let lines = String::from_utf8_lossy(&output.stdout);
-    let lines: Vec<&str> = lines.lines().collect();
-    let [signed, unchanged] = lines[..] else { return false };
-    output.status.success()
-        && output.stderr.is_empty()
-        && signed.starts_with("Good \"evidence-bundle\" signature for signer with ED25519 key SHA256:")
-        && unchanged == "Signed, and every file is listed and unchanged"
-}
-
 fn tools_are_there() -> bool {
     ["bash", "tar", "shasum", "openssl"].into_iter().all(is_there) && is_there("ssh-keygen")
-}
-
-/// A directory in which `tar` is this program.
-fn tar(program: &str) -> Option<TempDir> {
-    let places = std::env::var_os("PATH")?;
-    let found = std::env::split_paths(&places).map(|path| path.join(program)).find(|path| path.exists());
-    let Some(found) = found else {
-        is_there(program);
-        return None;
-    };
-    let directory = tempfile::tempdir().unwrap();
-    symlink(found, directory.path().join("tar")).unwrap();
-    Some(directory)
 }
 
 /// The commands for macOS in a fresh copy of this directory.
@@ -67,9 +43,7 @@ fn check(shell: &str, tar: &Path, received: &Path) -> Output {
     for name in [BUNDLE, &format!("{BUNDLE}.sig"), "allowed_signers"] {
         fs::copy(received.join(name), directory.path().join(name)).unwrap();
     }
-    let path = std::env::var("PATH").unwrap();
-    let commands = format!("PATH={}:{path}\n{}", tar.display(), by_hand("sh", "ssh-keygen -Y verify"));
-    paste(shell, &commands, directory.path()).unwrap()
+    macos(shell, tar, directory.path())
 }
 
 #[test]
@@ -113,7 +87,7 @@ fn the_commands_of_the_page_find_what_is_wrong() {
                 fs::write(path(BUNDLE), bundle).unwrap();
                 fs::write(path(&signature), signed).unwrap();
                 let output = check(shell, tar.path(), received.path());
-                assert_eq!(is_good(&output), *expected, "{name}, {shell}, {program}: {output:?}");
+                assert_eq!(is_good_by_hand(&output), *expected, "{name}, {shell}, {program}: {output:?}");
                 let says_so = String::from_utf8_lossy(&output.stdout).contains("unchanged");
                 assert_eq!(says_so, *expected, "{name}, {shell}, {program}: {output:?}");
             }
