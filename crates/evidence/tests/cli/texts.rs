@@ -10,8 +10,19 @@ fn lab() -> Lab {
     Lab::new(acme().repository(sound("web")))
 }
 
-const COMMANDS: [&str; 10] =
-    ["collect", "verify", "show", "sample", "upload", "init", "keygen", "schema", "completions", "man"];
+const COMMANDS: [&str; 11] = [
+    "collect",
+    "verify",
+    "show",
+    "report",
+    "sample",
+    "upload",
+    "init",
+    "keygen",
+    "schema",
+    "completions",
+    "man",
+];
 
 #[test]
 fn help() {
