@@ -17,7 +17,7 @@ use evidence_bundle::key::SigningKey;
 use evidence_bundle::path::{self, BundlePath};
 use evidence_report::{Documents, VIEWS, is_view};
 use jiff::Timestamp;
-use serde_json::value::{RawValue, Value};
+use serde_json::value::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::collection::Collection;
@@ -60,11 +60,11 @@ pub fn looked(
     screen: &Screen,
 ) -> io::Result<()> {
     add(spool, path::OBSERVATIONS, |out, reader| {
-        let observations = FallibleRows::new(collection.observations.iter().map(|text| line(text, reader)));
+        let observations = FallibleRows::new(collection.observations.read(reader));
         write_json(out, &Observations { schema_version: SCHEMA_VERSION.to_string(), observations })
     })?;
     add(spool, path::POPULATION, |out, reader| {
-        let members = FallibleRows::new(collection.members.iter().map(|text| line(text, reader)));
+        let members = FallibleRows::new(collection.members.read(reader));
         let (schema_version, sources) = (SCHEMA_VERSION.to_string(), collection.populations.clone());
         write_json(out, &Population { schema_version, sources, members })
     })?;
@@ -94,11 +94,6 @@ pub fn looked(
         rules: rules.collect(),
     };
     add(spool, path::SCOPE, |out, _| write_json(out, &record))
-}
-
-/// A row that was spooled as JSON: one line of the document.
-fn line(text: &Text, reader: &Reader<'_>) -> io::Result<Box<RawValue>> {
-    RawValue::from_string(reader.text(text)?).map_err(io::Error::from)
 }
 
 /// A setting without what must not be in a bundle: a configuration can name a branch that looks like a token.

@@ -20,7 +20,7 @@ use crate::framework::Framework;
 use crate::observation::SourceName;
 use crate::report::{Event, Reporter};
 use crate::source::{ConnectError, Scope, Session};
-use crate::spool::{Spool, Text};
+use crate::spool::{RowList, Spool, Text};
 use evidence_http::Asked;
 use evidence_screen::Screen;
 
@@ -38,9 +38,9 @@ pub struct Collection {
     /// What could not be obtained.
     pub errors: Vec<ErrorRecord>,
     /// Every look, a row of `derived/observations.json` each, in the spool.
-    pub observations: Vec<Text>,
+    pub observations: RowList,
     /// Everything that was found, a row of `derived/population.json` each, in the spool.
-    pub members: Vec<Text>,
+    pub members: RowList,
     /// Each source's counts for `derived/population.json`.
     pub populations: Vec<SourcePopulation>,
     /// Each source's part of `run.json`.
@@ -60,27 +60,24 @@ impl Collection {
         self.errors.is_empty() && self.excluded.is_empty() && !self.lacking
     }
 
-    fn add(&mut self, part: Collection) {
-        append(&mut self.checks, part.checks);
+    fn add(&mut self, part: Collection, spool: &mut Spool) -> io::Result<()> {
+        // Without a second copy of a long list where there is nothing to add it to.
+        if self.checks.is_empty() {
+            self.checks = part.checks;
+        } else {
+            self.checks.extend(part.checks);
+        }
         self.warnings.extend(part.warnings);
         self.excluded.extend(part.excluded);
         self.errors.extend(part.errors);
-        append(&mut self.observations, part.observations);
-        append(&mut self.members, part.members);
+        self.observations.append(part.observations, spool)?;
+        self.members.append(part.members, spool)?;
         self.populations.extend(part.populations);
         self.sources.extend(part.sources);
         self.answered |= part.answered;
         self.unconnected |= part.unconnected;
         self.lacking |= part.lacking;
-    }
-}
-
-/// Adds `more`, without a second copy of a long list where there is nothing to add it to.
-fn append<T>(list: &mut Vec<T>, more: Vec<T>) {
-    if list.is_empty() {
-        *list = more;
-    } else {
-        list.extend(more);
+        Ok(())
     }
 }
 
@@ -141,7 +138,7 @@ pub async fn gather(
         }
     }
     let mut collection = Collection::default();
-    parts.into_iter().for_each(|part| collection.add(part.part));
+    parts.into_iter().try_for_each(|part| collection.add(part.part, spool))?;
     Ok(collection)
 }
 

@@ -5,6 +5,8 @@
 //! else can open it, and it vanishes with the process, however the process ends. Bytes are hashed on their way in
 //! and never change.
 
+mod rows;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::num::NonZeroU32;
@@ -16,6 +18,8 @@ use evidence_bundle::document::ArtifactRecord;
 use evidence_bundle::path::BundlePath;
 use evidence_bundle::write::Entry;
 use sha2::{Digest as _, Sha256};
+
+pub use self::rows::RowList;
 
 /// What has been spooled, in order.
 pub struct Spool {
@@ -92,6 +96,11 @@ impl Spool {
     pub fn new(directory: &Path) -> io::Result<Spool> {
         let file = tempfile::tempfile_in(directory)?;
         Ok(Spool { file: BufWriter::with_capacity(256 * 1024, file), length: 0, items: Vec::new() })
+    }
+
+    /// Makes room for so many more files.
+    pub fn reserve(&mut self, files: usize) {
+        self.items.reserve_exact(files);
     }
 
     /// Adds an artifact and its row of the manifest. `checksum` and `size_bytes` of the row are filled in here, from

@@ -81,6 +81,10 @@ impl<'a> Gathering<'a> {
                 let totals = host_totals.into_iter().map(|(name, count)| (name.to_string(), count));
                 self.population.host_totals = totals.collect();
                 members.into_iter().try_for_each(|member| self.member(member, spool))?;
+                // At once: a list that is moved as it grows leaves holes as large as itself.
+                let looks = usize::try_from(expected).unwrap_or(0);
+                self.part.checks.reserve_exact(looks);
+                spool.reserve(looks);
                 self.reporter.event(Event::Population { source: self.source, expected, text: &text });
             }
             CollectionItem::Listed { kind, subject, requests } => {
@@ -319,29 +323,28 @@ impl<'a> Gathering<'a> {
     /// Adds the row of a look; its number.
     pub(super) fn look(&mut self, row: &ObservationRecord, spool: &mut Spool) -> io::Result<u32> {
         self.looks = self.looks.saturating_add(1);
-        self.part.observations.push(spool.add_text(&serde_json::to_string(row)?)?);
+        self.part.observations.push(row, spool)?;
         Ok(self.looks)
     }
 
     /// Adds something that was found.
     fn member(&mut self, member: Member, spool: &mut Spool) -> io::Result<()> {
         let Member { kind, name, id, default_branch, archived, visibility, out_of_scope } = member;
-        let text = |text: Option<String>| text.map(|text| self.clean(&text));
+        let text = |text: Option<&str>| text.map(|text| self.clean(text));
         let row = MemberRecord {
             source: self.source.id().to_string(),
             kind: kind.to_string(),
             name: self.clean(&name),
-            id: text(id),
-            default_branch: text(default_branch),
+            id: text(id.as_deref()),
+            default_branch: text(default_branch.as_deref()),
             archived,
-            visibility: text(visibility),
+            visibility: text(visibility.as_deref()),
             in_scope: out_of_scope.is_none(),
             reason: out_of_scope.map(str::to_string),
         };
         self.population.members += 1;
         self.population.in_scope += u64::from(row.in_scope);
-        self.part.members.push(spool.add_text(&serde_json::to_string(&row)?)?);
-        Ok(())
+        self.part.members.push(&row, spool)
     }
 
     /// A subject without what must not be in a bundle. Most checks have the subject of the observation before them.

@@ -133,7 +133,6 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     let findings = finding::findings(&controls, &collection.checks);
     // What the documents say of them is written; the manifest says nothing of checks.
     drop(std::mem::take(&mut collection.checks));
-    drop(std::mem::take(&mut collection.observations));
 
     // 6. Bundle creation.
     let delivery = Delivery {

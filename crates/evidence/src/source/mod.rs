@@ -191,11 +191,11 @@ pub struct Member {
     /// The host's own identifier.
     pub id: Option<String>,
     /// The default branch of a repository.
-    pub default_branch: Option<String>,
+    pub default_branch: Option<Arc<str>>,
     /// Whether it is archived.
     pub archived: Option<bool>,
     /// Who can see it.
-    pub visibility: Option<String>,
+    pub visibility: Option<Arc<str>>,
     /// Why it is not in scope, as a code; `None` if it is.
     pub out_of_scope: Option<&'static str>,
 }

@@ -26,9 +26,12 @@ pub(super) struct Api<'a> {
 /// The first page of a listing, and the address of the last one if there are more.
 pub(super) type FirstPage = Result<(Answered<Vec<wire::Repository>>, Option<Last>), CallError>;
 
-/// The pages of a listing that could be read, and those that could not.
+/// Takes the repositories of a page, in the order of the listing.
+pub(super) type TakePage<'a> = &'a mut (dyn FnMut(Vec<wire::Repository>) + Send);
+
+/// How a listing went: the pages that could be read, and those that could not.
+#[derive(Default)]
 pub(super) struct RepositoryListing {
-    pub(super) repositories: Vec<wire::Repository>,
     pub(super) pages_read: u64,
     /// The number of the page and what happened to it.
     pub(super) problems: Vec<(u64, CallError)>,
@@ -112,14 +115,10 @@ impl Api<'_> {
         self.page(&last.url).await
     }
 
-    /// Every page: the first, then the others at once where the host says which is the last, else one by one.
-    pub(super) async fn listing(&self, first: FirstPage) -> RepositoryListing {
-        let mut listing = RepositoryListing {
-            repositories: Vec::new(),
-            pages_read: 0,
-            problems: Vec::new(),
-            partial: false,
-        };
+    /// Every page: the first, then the others at once where the host says which is the last, else one by one. `take`
+    /// gets each as it comes, so that a long listing is never in memory as a whole.
+    pub(super) async fn listing(&self, first: FirstPage, take: TakePage<'_>) -> RepositoryListing {
+        let mut listing = RepositoryListing::default();
         let (first, last) = match first {
             Ok(page) => page,
             Err(problem) => {
@@ -128,7 +127,7 @@ impl Api<'_> {
             }
         };
         let mut next = self.next_page(&first, 1);
-        listing.add(first);
+        listing.add(first, take);
         let mut number = 1;
         if let Some(last) = last.filter(|last| last.number > 1) {
             let pages = (2..=last.number).map(|page| (page, with_page(&last.url, page)));
@@ -140,7 +139,7 @@ impl Api<'_> {
                 match answer {
                     Ok(answered) => {
                         next = self.next_page(&answered, page);
-                        listing.add(answered);
+                        listing.add(answered, take);
                     }
                     Err(problem) => {
                         next = Ok(None);
@@ -172,7 +171,7 @@ impl Api<'_> {
                 Ok(answered) => {
                     next = self.next_page(&answered, number);
                     empty = if answered.value.is_empty() { empty + 1 } else { 0 };
-                    listing.add(answered);
+                    listing.add(answered, take);
                 }
                 Err(problem) => {
                     listing.problems.push((number, problem));
@@ -229,10 +228,10 @@ pub(super) struct Last {
 }
 
 impl RepositoryListing {
-    fn add(&mut self, page: Answered<Vec<wire::Repository>>) {
+    fn add(&mut self, page: Answered<Vec<wire::Repository>>, take: TakePage<'_>) {
         self.pages_read += 1;
         self.partial |= is_partial(&page.meta);
-        self.repositories.extend(page.value);
+        take(page.value);
     }
 }
 

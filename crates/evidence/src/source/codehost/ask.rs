@@ -9,7 +9,7 @@ use super::calls::{BRANCH, CodeownersLocation, ERRORS, PLACES, PROTECTION, REPOS
 use super::directories::Directories;
 use super::look::{self, RepositoryName};
 use super::owners::{self, FileLook, FoundFile};
-use super::population::Details;
+use super::population::{Details, Names};
 use super::record::Ruleset;
 use super::rules::branch_protection::{Classic, Rules, Unread};
 use super::wire::{Contents, File, NotAFile};
@@ -163,7 +163,7 @@ fn unread(what: &str, target: RepositoryName<'_>, problem: CallError) -> Seen {
 /// A repository that only the configuration names.
 pub(super) async fn details(api: &Api<'_>, target: RepositoryName<'_>) -> Result<Details, Seen> {
     match api.ask(&REPOSITORY, &[("owner", target.owner), ("repo", target.name)]).await {
-        Ok(Answered { value, .. }) => Ok(Details::of(&value)),
+        Ok(Answered { value, .. }) => Ok(Details::of(&value, &mut Names::default())),
         Err(CallError::Refused(refused)) if refused.class == Class::NotFound => {
             Err(Seen::Failed(look::repository_not_found()))
         }

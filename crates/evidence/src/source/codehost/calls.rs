@@ -5,6 +5,7 @@
 //! that got lost would be a setting that is not there any more, and nobody changed it.
 
 use std::collections::HashSet;
+use std::sync::{Arc, LazyLock};
 
 use super::answer::said;
 use super::look::{self, RepositoryName};
@@ -269,7 +270,11 @@ fn is_whole_file(reply: &Reply<Contents>) -> bool {
 }
 
 /// A repository that an answer by itself is about.
-const TARGET: RepositoryName<'_> = RepositoryName { owner: "acme", name: "web" };
+static SUBJECT: LazyLock<Arc<str>> = LazyLock::new(|| "acme/web".into());
+
+fn target() -> RepositoryName<'static> {
+    RepositoryName::new(&SUBJECT)
+}
 
 fn organization_offline(organization: Organization) -> Vec<CollectionItem> {
     vec![CollectionItem::Inspected(look::organization("acme", &organization.settings, &Meta::default()))]
@@ -287,27 +292,28 @@ fn repositories_offline(repositories: Vec<Repository>) -> Vec<CollectionItem> {
 }
 
 fn protection_offline(protection: BranchProtection) -> Vec<CollectionItem> {
-    let (observation, classic) = look::protection_shown(TARGET, protection, &Meta::default());
+    let (observation, classic) = look::protection_shown(target(), protection, &Meta::default());
     judged_offline(observation, Facts { classic, ..Facts::unprotected("main") })
 }
 
 /// The classic rule is absent, and no ruleset was asked who can bypass it.
 fn rules_offline(rules: Vec<BranchRule>) -> Vec<CollectionItem> {
-    let (observation, rules) = look::rules_shown(TARGET, rules, &Meta::default());
+    let (observation, rules) = look::rules_shown(target(), rules, &Meta::default());
     judged_offline(observation, Facts { rules, ..Facts::unprotected("main") })
 }
 
 fn judged_offline(observation: Observation, facts: Facts) -> Vec<CollectionItem> {
     let verdict = branch_protection::judge(&facts);
-    let inspection = Inspection::from(observation).concluded(&BRANCH_PROTECTION, "acme/web", verdict);
+    let inspection =
+        Inspection::from(observation).concluded(&BRANCH_PROTECTION, Arc::clone(&SUBJECT), verdict);
     vec![CollectionItem::Inspected(inspection)]
 }
 
 /// Nothing where the file has to be read on its own, or is none.
 fn contents_offline(contents: Contents) -> Vec<CollectionItem> {
     let Contents::File(file) = contents else { return Vec::new() };
-    let look = owners::file_shown(TARGET, "CODEOWNERS", &file, &Meta::default());
-    look.map(|look| CollectionItem::Inspected(look.judged(TARGET, &HashSet::new()))).into_iter().collect()
+    let look = owners::file_shown(target(), "CODEOWNERS", &file, &Meta::default());
+    look.map(|look| CollectionItem::Inspected(look.judged(target(), &HashSet::new()))).into_iter().collect()
 }
 
 /// It says nothing without another answer.

@@ -42,18 +42,22 @@ pub(super) fn unread(seen: &Seen) -> Option<Unread> {
 /// A repository by name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RepositoryName<'a> {
+    /// Both, with a slash between them: shared by everything about the repository.
+    subject: &'a Arc<str>,
     pub(super) owner: &'a str,
     pub(super) name: &'a str,
 }
 
-impl RepositoryName<'_> {
-    fn subject(self) -> String {
-        format!("{}/{}", self.owner, self.name)
+impl<'a> RepositoryName<'a> {
+    /// The repository that is called `owner/name`.
+    pub(super) fn new(subject: &'a Arc<str>) -> RepositoryName<'a> {
+        let (owner, name) = subject.split_once('/').unwrap_or_default();
+        RepositoryName { subject, owner, name }
     }
 
     /// What was seen of it.
     pub(super) fn observation(self, kind: &'static ArtifactKind, seen: Seen) -> Observation {
-        Observation::new(NAME, kind, self.subject(), seen)
+        Observation::new(NAME, kind, Arc::clone(self.subject), seen)
     }
 
     pub(super) fn artifact_name(self, kind: &str) -> String {
@@ -65,7 +69,7 @@ impl RepositoryName<'_> {
             code: code.to_string(),
             message,
             source: Some(NAME.id().to_string()),
-            subject: Some(self.subject()),
+            subject: Some(self.subject.to_string()),
         }
     }
 }

@@ -1,13 +1,11 @@
 //! What a collection would take, counted without collecting.
 
-use std::collections::HashSet;
-
 use super::api::is_partial;
 use super::artifact;
 use super::calls::{self, PAGE_SIZE};
 use super::config::Repositories;
 use super::exclusion::Exclusion;
-use super::population::PARTIAL;
+use super::population::{Names, PARTIAL};
 use super::topic::Topic;
 use super::{CodeHostSession, connect, wire};
 use crate::number::saturating_u64;
@@ -86,7 +84,7 @@ impl CodeHostSession {
         let problem = |problem| connect::problem("repository discovery", problem);
         let mut add = |count: &mut RepositoryCount, page: &[wire::Repository]| {
             let name = |repository: &wire::Repository| {
-                self.scoped(repository, &mut HashSet::new()).ok().map(|scoped| scoped.subject)
+                self.scoped(repository, &mut Names::default()).ok().map(|scoped| scoped.subject)
             };
             for repository in page {
                 let name = name(repository);
@@ -97,11 +95,11 @@ impl CodeHostSession {
         let (first, last) = self.first_page().await.map_err(problem)?;
         match last.filter(|last| last.number > 1) {
             None if self.api().goes_on_uncounted(&first) => {
-                let mut listing = self.api().listing(Ok((first, None))).await;
+                let mut listed = |page: Vec<wire::Repository>| add(&mut count, &page);
+                let mut listing = self.api().listing(Ok((first, None)), &mut listed).await;
                 if let Some((_, found)) = listing.problems.pop() {
                     return Err(problem(found));
                 }
-                add(&mut count, &listing.repositories);
                 (count.pages, count.partial) = (listing.pages_read, listing.partial);
             }
             None => {

@@ -1,19 +1,21 @@
 //! The repositories in scope: those of the configuration, or what discovery lists, as far as the list can be believed.
 
+mod discovery;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use super::api::RepositoryListing;
+use self::discovery::Discovery;
 use super::config::Repositories;
 use super::exclusion::Exclusion;
 use super::look::RepositoryName;
-use super::{CodeHostSession, look, names, rules, wire};
+use super::{CodeHostSession, names, wire};
 use crate::observation::{Failed, Observation, Seen};
 use crate::rule::reason;
 use crate::source::{CollectionItem, Member};
-use evidence_http::{Asked, CallError, recorded};
+use evidence_http::{Asked, recorded};
 
 /// What documents call a member of the population.
 const REPOSITORY: &str = "repository";
@@ -76,6 +78,27 @@ impl Known<'_> {
     }
 }
 
+/// The names that a listing has shown so far.
+#[derive(Default)]
+pub(super) struct Names {
+    /// Of repositories, in lower case.
+    repositories: HashSet<String>,
+    /// Of branches and the like: nearly all repositories share them.
+    others: HashSet<Arc<str>>,
+}
+
+impl Names {
+    /// One copy of `name`, however many repositories have it.
+    fn shared(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.others.get(name) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = name.into();
+        self.others.insert(Arc::clone(&name));
+        name
+    }
+}
+
 /// What the host says of a repository itself.
 #[derive(Debug, Clone)]
 pub(super) struct Details {
@@ -88,12 +111,12 @@ pub(super) struct Details {
 }
 
 impl Details {
-    pub(super) fn of(repository: &wire::Repository) -> Details {
+    pub(super) fn of(repository: &wire::Repository, names: &mut Names) -> Details {
         // The name becomes part of an address.
         let default_branch = repository.default_branch.as_deref().filter(|name| names::is_branch(name));
         Details {
             archived: repository.archived.unwrap_or(false),
-            default_branch: default_branch.map(Arc::from),
+            default_branch: default_branch.map(|name| names.shared(name)),
             administered: repository.permissions.as_ref().and_then(|found| found.admin).unwrap_or(false),
             may_be_empty: repository.size.is_none_or(|size| size == 0),
         }
@@ -102,8 +125,7 @@ impl Details {
 
 impl ScopedRepository {
     pub(super) fn target(&self) -> RepositoryName<'_> {
-        let (owner, name) = self.subject.split_once('/').unwrap_or_default();
-        RepositoryName { owner, name }
+        RepositoryName::new(&self.subject)
     }
 }
 
@@ -144,101 +166,27 @@ impl CodeHostSession {
                 Population { discovered: None, repositories, members, found }
             }
             Repositories::All => {
-                let listing = async { self.api().listing(self.first_page().await).await };
+                let mut discovery = Discovery::new(self);
+                let mut take = |page| discovery.add(page);
+                let listing = async { self.api().listing(self.first_page().await, &mut take).await };
                 let (listing, requests) = recorded(listing).await;
                 let subject = self.config.org.as_str().into();
                 let listed = CollectionItem::Listed { kind: LISTING, subject, requests };
-                let mut population = self.discovered(listing);
+                let mut population = discovery.end(&listing);
                 population.found.insert(0, listed);
                 population
             }
         }
     }
 
-    fn discovered(&self, listing: RepositoryListing) -> Population {
-        let mut found = Vec::new();
-        let (mut ids, mut names) = (HashSet::new(), HashSet::new());
-        let mut exclusion = Exclusion::new(&self.config.exclude);
-        let (mut repositories, mut members) = (Vec::new(), Vec::new());
-        let (mut discovered, mut repeated) = (0, 0_u64);
-        for repository in &listing.repositories {
-            if repository.id.is_some_and(|id| !ids.insert(id)) {
-                // A page that shifted while it was read shows a repository twice.
-                repeated += 1;
-                continue;
-            }
-            discovered += 1;
-            let known = repository.id.is_none() && self.is_known(repository, &names);
-            match self.scoped(repository, &mut names) {
-                // Without an id, a name that comes twice is one repository on two pages that shifted.
-                Err(_) if known => {
-                    discovered -= 1;
-                    repeated += 1;
-                }
-                Ok(scoped) => {
-                    let excluded = exclusion.excludes(scoped.target().name);
-                    members.push(Member {
-                        id: repository.id.map(|id| id.to_string()),
-                        archived: repository.archived,
-                        default_branch: repository.default_branch.clone(),
-                        visibility: repository.visibility.clone(),
-                        out_of_scope: excluded.then_some(EXCLUDED),
-                        ..Member::new(REPOSITORY, Arc::clone(&scoped.subject))
-                    });
-                    if !excluded {
-                        repositories.push(scoped);
-                    }
-                }
-                Err(problem) => self.undiscovered(&mut found, &problem),
-            }
-        }
-        repositories.sort_by(|a, b| a.target().name.cmp(b.target().name));
-        members.sort_by(|a, b| a.name.cmp(&b.name));
-        found.extend(self.excluded_nothing(&exclusion));
-        for (page, problem) in &listing.problems {
-            let mut problem = match problem {
-                CallError::Refused(refused) => look::refused_failure("refused", refused),
-                CallError::Failed(failure) => Failed::of(failure),
-            };
-            problem.message = format!("repository discovery, page {page}: {}", problem.message);
-            self.undiscovered(&mut found, &problem);
-        }
-        let mut lacking = Vec::new();
-        if listing.partial {
-            found.push(CollectionItem::Warned(self.warning("partial_listing", PARTIAL.to_string())));
-            lacking.push(PARTIAL.to_string());
-        }
-        let mut failed = !listing.problems.is_empty();
-        if !failed && let Some((text, unlisted)) = self.unlisted(discovered) {
-            let text = format!("{text}: {unlisted} missing from this bundle");
-            if repeated > 0 {
-                // Where some come twice, others did not come: that is no matter of what the token may see.
-                let message = format!("repository discovery: {repeated} listed twice, and {text}");
-                let problem = Failed { reason: &reason::HOST_ERROR, message, status: None, request_id: None };
-                self.undiscovered(&mut found, &problem);
-                failed = true;
-            } else {
-                found.push(CollectionItem::Warned(self.warning("incomplete_listing", text.clone())));
-                lacking.push(text);
-            }
-        }
-        // What failed makes every rule undecided already.
-        if !failed && !lacking.is_empty() {
-            let (reason, detail) = (&rules::reason::POPULATION_INCOMPLETE, lacking.join("; "));
-            let seen = Seen::Denied { reason, detail };
-            found.extend(self.topics().map(|topic| self.unread(topic.kind(), seen.clone())));
-        }
-        Population { discovered: Some(discovered), repositories, members, found }
-    }
-
     /// The repository as it is looked at, if its name may become part of a path and of a call.
     pub(super) fn scoped(
         &self,
         repository: &wire::Repository,
-        names: &mut HashSet<String>,
+        names: &mut Names,
     ) -> Result<ScopedRepository, Failed> {
-        let name = self.accept(self.full_name(repository).as_deref(), names)?;
-        let origin = Origin::Discovered(Details::of(repository));
+        let name = self.accept(self.full_name(repository).as_deref(), &mut names.repositories)?;
+        let origin = Origin::Discovered(Details::of(repository, names));
         Ok(ScopedRepository { subject: self.subject(&name), origin })
     }
 
@@ -275,12 +223,6 @@ impl CodeHostSession {
         let unlisted = told.checked_sub(listed).filter(|unlisted| *unlisted > 0)?;
         let text = format!("the token lists {listed} repositories, but the organization reports {told}");
         Some((text, unlisted))
-    }
-
-    fn is_known(&self, repository: &wire::Repository, names: &HashSet<String>) -> bool {
-        let full_name = self.full_name(repository);
-        let name = full_name.as_deref().and_then(|full_name| full_name.split_once('/'));
-        name.is_some_and(|(_, name)| names.contains(&name.to_ascii_lowercase()))
     }
 
     /// The repository's name, if it may become part of a path and of a call.
