@@ -128,12 +128,13 @@ impl Client {
         parse: Parse<'_, T>,
     ) -> Result<Reply<T>, RequestFailure> {
         let Some(kind) = request.kind else {
-            let outcome = self.attempts(request, raw, limit, parse, &Circuit::default()).await;
+            let outcome = Box::pin(self.attempts(request, raw, limit, parse, &Circuit::default())).await;
             trail::note(request, &outcome, self.clock.now());
             return outcome;
         };
         let circuit = self.circuits.of(kind);
-        let outcome = self.attempts(request, raw, limit, parse, &circuit).await;
+        // On the heap: whoever asks would hold the room of an exchange, and be moved with it several times.
+        let outcome = Box::pin(self.attempts(request, raw, limit, parse, &circuit)).await;
         trail::note(request, &outcome, self.clock.now());
         if circuit.note(outcome.as_ref().err())
             && let Some(given_up) = circuit.given_up(kind)
