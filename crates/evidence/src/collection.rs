@@ -8,9 +8,7 @@ mod gathering;
 
 use std::io;
 
-use evidence_bundle::document::{
-    ErrorRecord, Excluded, Outcome as LookOutcome, SourcePopulation, SourceRun, Warning,
-};
+use evidence_bundle::document::{ErrorRecord, Excluded, Outcome, SourcePopulation, SourceRun, Warning};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
@@ -115,7 +113,7 @@ pub async fn gather(
             Connected::Session(session, asked) => {
                 if !asked.is_empty() {
                     let subject = session.organization();
-                    let row = gathering.row(subject, CONNECTION, LookOutcome::Listed, asked);
+                    let row = gathering.row(subject, CONNECTION, Outcome::Listed, asked);
                     gathering.look(&row, spool)?;
                 }
                 session.warnings().iter().for_each(|warning| gathering.warn(warning.clone(), false));

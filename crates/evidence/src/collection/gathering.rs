@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use evidence_bundle::document::{
     ArtifactRecord, AskedRecord, ErrorRecord, EvidenceReference, Excluded, Identity, Member as MemberRecord,
-    ObservationRecord, Outcome as LookOutcome, RequestRecord, SourcePopulation, SourceRun, Warning,
-    is_lacking,
+    ObservationRecord, Outcome, RequestRecord, SourcePopulation, SourceRun, Warning, is_lacking,
 };
 
 use crate::env::Env;
@@ -17,7 +16,7 @@ use crate::number::saturating_u64;
 use crate::observation::{Artifact, Inspection, Observation, Seen, SourceName};
 use crate::refusals::{Refusal, Refusals};
 use crate::report::format::{counted, given_up as given_up_text};
-use crate::report::{Event, Outcome, Reporter, Tally};
+use crate::report::{Event, LookResult, Reporter, Tally};
 use crate::rule::{Verdict, reason};
 use crate::source::{CollectionItem, ConnectError, Member, Scope, Session};
 use crate::spool::Spool;
@@ -89,7 +88,7 @@ impl<'a> Gathering<'a> {
             }
             CollectionItem::Listed { kind, subject, requests } => {
                 let subject = self.clean(&subject);
-                let row = self.row(&subject, kind, LookOutcome::Listed, &requests);
+                let row = self.row(&subject, kind, Outcome::Listed, &requests);
                 self.look(&row, spool)?;
             }
             CollectionItem::Warned(warning) => self.warn(warning, true),
@@ -162,7 +161,7 @@ impl<'a> Gathering<'a> {
     ) -> io::Result<()> {
         let message = self.clean(&error.message);
         let subject: Arc<str> = self.clean(&scope.subject).into();
-        let mut row = self.row(&subject, CONNECTION, LookOutcome::Failed, &error.asked);
+        let mut row = self.row(&subject, CONNECTION, Outcome::Failed, &error.asked);
         row.reason = Some(reason::CONNECTION_FAILED.code.to_string());
         row.detail = Some(message.clone());
         let number = self.look(&row, spool)?;
@@ -291,7 +290,7 @@ impl<'a> Gathering<'a> {
         &self,
         subject: &str,
         kind: &str,
-        outcome: LookOutcome,
+        outcome: Outcome,
         requests: &[Asked],
     ) -> ObservationRecord {
         ObservationRecord {
@@ -422,19 +421,19 @@ impl<'a> Gathering<'a> {
         let outcome = match &observation.seen {
             Seen::Artifact { artifact, .. } => {
                 self.tally.collected += 1;
-                Outcome::Written { path, bytes: saturating_u64(artifact.bytes().len()) }
+                LookResult::Written { path, bytes: saturating_u64(artifact.bytes().len()) }
             }
             Seen::Withheld { rule } => {
                 self.tally.excluded += 1;
-                Outcome::Excluded { path, rule }
+                LookResult::Excluded { path, rule }
             }
             Seen::Nothing { detail, .. } => {
                 self.tally.not_found += 1;
-                Outcome::Nothing { detail, warned }
+                LookResult::Nothing { detail, warned }
             }
             Seen::Denied { detail, .. } => {
                 self.tally.denied += 1;
-                Outcome::Denied { detail, warned }
+                LookResult::Denied { detail, warned }
             }
             Seen::Failed(failed) => {
                 self.tally.failed += 1;
@@ -450,7 +449,7 @@ impl<'a> Gathering<'a> {
                 if self.part.errors.last() != Some(&record) {
                     self.part.errors.push(record);
                 }
-                Outcome::Failed(&failed.message)
+                LookResult::Failed(&failed.message)
             }
         };
         let subject: &Arc<str> = &observation.subject;
@@ -468,13 +467,13 @@ fn cut(text: &str) -> String {
     text.chars().take(MESSAGE_LENGTH).collect()
 }
 
-fn look_outcome(observation: &Observation) -> LookOutcome {
+fn look_outcome(observation: &Observation) -> Outcome {
     match &observation.seen {
-        Seen::Artifact { .. } => LookOutcome::Artifact,
-        Seen::Nothing { .. } => LookOutcome::Nothing,
-        Seen::Denied { .. } => LookOutcome::Denied,
-        Seen::Withheld { .. } => LookOutcome::Excluded,
-        Seen::Failed(_) if observation.requests.is_empty() => LookOutcome::NotAsked,
-        Seen::Failed(_) => LookOutcome::Failed,
+        Seen::Artifact { .. } => Outcome::Artifact,
+        Seen::Nothing { .. } => Outcome::Nothing,
+        Seen::Denied { .. } => Outcome::Denied,
+        Seen::Withheld { .. } => Outcome::Excluded,
+        Seen::Failed(_) if observation.requests.is_empty() => Outcome::NotAsked,
+        Seen::Failed(_) => Outcome::Failed,
     }
 }

@@ -86,7 +86,7 @@ pub enum Event<'a> {
         /// What was looked at.
         subject: &'a str,
         /// What came of it.
-        outcome: Outcome<'a>,
+        outcome: LookResult<'a>,
     },
     /// A request has an answer or failed.
     Request {
@@ -196,7 +196,7 @@ pub enum Event<'a> {
 
 /// What came of one look.
 #[derive(Debug, Clone, Copy)]
-pub enum Outcome<'a> {
+pub enum LookResult<'a> {
     /// An artifact was spooled.
     Written {
         /// Its path in the bundle.

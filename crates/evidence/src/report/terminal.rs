@@ -18,7 +18,7 @@ use super::plan::{self, rate_text};
 use super::progress::Progress;
 use super::style::{BOLD, DIM, GREEN, RED, YELLOW};
 use super::wait::{again_text, wait_line, wait_text, whole_seconds};
-use super::{Event, Outcome, Reporter, Tally, WaitReason};
+use super::{Event, LookResult, Reporter, Tally, WaitReason};
 use crate::observation::SourceName;
 use crate::source::ConnectError;
 use evidence_http::GivenUp;
@@ -155,10 +155,10 @@ impl Terminal {
         state.progress.expect(source, expected);
     }
 
-    fn observed(&self, source: SourceName, subject: &str, outcome: Outcome<'_>) {
+    fn observed(&self, source: SourceName, subject: &str, outcome: LookResult<'_>) {
         let mut state = self.state();
         match outcome {
-            Outcome::Written { path, bytes: size } => {
+            LookResult::Written { path, bytes: size } => {
                 if self.verbose {
                     self.item(
                         &mut state,
@@ -169,20 +169,20 @@ impl Terminal {
                     );
                 }
             }
-            Outcome::Nothing { warned: true, .. } | Outcome::Denied { warned: true, .. } => {}
-            Outcome::Nothing { detail, .. } => {
+            LookResult::Nothing { warned: true, .. } | LookResult::Denied { warned: true, .. } => {}
+            LookResult::Nothing { detail, .. } => {
                 let text = self.safe(&format!("{subject}: {detail}"));
                 self.kind(&mut state, source.id(), YELLOW, "none", "not found", &text);
             }
-            Outcome::Denied { detail, .. } => {
+            LookResult::Denied { detail, .. } => {
                 let text = self.safe(&format!("{subject}: {detail}"));
                 self.kind(&mut state, source.id(), YELLOW, "deny", "not shown", &text);
             }
-            Outcome::Excluded { path, rule } => {
+            LookResult::Excluded { path, rule } => {
                 let text = format!("{} left out: forbidden data (rule {rule})", self.safe(path));
                 self.item(&mut state, source.id(), RED, "drop", &text);
             }
-            Outcome::Failed(message) => {
+            LookResult::Failed(message) => {
                 let text = self.safe(&format!("{subject}: {message}"));
                 self.kind(&mut state, source.id(), RED, "error", "errors", &text);
             }
