@@ -36,6 +36,7 @@ EVIDENCE_API_KEY=$key "$evidence" upload --config evidence.yaml --quiet "$bundle
 grep -qF "$(cat second)" first || fail "the same bytes have two ids"
 id=$(sed 's|.*/bundles/||' second)
 curl -fsS -H "Authorization: Bearer $reader" "$url/api/v1/bundles/$id/download" >downloaded || fail "the download"
+"$evidence" verify --json --public-key "$public_key" "$bundle" | grep -qF "\"bundle_id\": \"$id\"" || fail "the manifest has another id than the platform"
 cmp downloaded "$bundle" || fail "what is stored is not what was sent"
 
 if EVIDENCE_API_KEY=$reader "$evidence" upload --config evidence.yaml "$bundle" >refused 2>&1; then fail "a key that may only read can upload"; fi

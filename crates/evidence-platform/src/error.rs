@@ -76,6 +76,9 @@ pub enum Error {
     /// Something of that name exists already.
     #[error("{0} exists already")]
     Exists(&'static str),
+    /// The organization has another bundle with this id.
+    #[error("another bundle has the id {0}: its bytes differ, and a stored bundle never changes")]
+    BundleIdTaken(String),
     /// The bundle is under legal hold.
     #[error("the bundle is under legal hold")]
     LegalHold,
@@ -108,6 +111,9 @@ pub enum Error {
 }
 
 impl Error {
+    /// The published code of [`Error::BundleIdTaken`].
+    pub const BUNDLE_ID_TAKEN: &str = "bundle-id-taken";
+
     /// An internal error with its cause.
     pub(crate) fn internal(what: &'static str, cause: impl Into<Cause>) -> Error {
         Error::Internal(what, Some(cause.into()))

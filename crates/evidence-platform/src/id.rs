@@ -1,11 +1,7 @@
-//! Names that the platform makes: of organizations, keys, bundles, claims, requests and audit records.
-//!
-//! A bundle's name follows from its bytes and its organization; every other is random.
+//! Names that the platform makes: of organizations, keys, claims, requests and audit records. All are random. A bundle
+//! keeps the id that its manifest gives it.
 
 use std::fmt;
-
-use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
 use crate::error::Error;
 use crate::time::Time;
@@ -69,22 +65,6 @@ impl BlobDigest {
     }
 }
 
-/// The name of a stored bundle.
-///
-/// The same bytes have the same name within an organization, so that an upload can be repeated, and a different name in
-/// every other organization, so that a name does not reveal who else has them. It is a UUID of version 8 (RFC 9562,
-/// section 5.8) made from SHA-256.
-pub fn bundle_id(organization: &OrganizationId, digest: &BlobDigest) -> String {
-    let mut hasher = Sha256::new();
-    hasher.update(b"evidence-platform bundle\0");
-    hasher.update(organization.as_str().as_bytes());
-    hasher.update(b"\0");
-    hasher.update(digest.0);
-    let hash: [u8; 32] = hasher.finalize().into();
-    let [first @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] = hash;
-    Uuid::new_v8(first).to_string()
-}
-
 /// A name that orders by time first, for records of which many are made.
 ///
 /// # Errors
@@ -106,18 +86,6 @@ pub(crate) fn random_hex<const BYTES: usize>() -> Result<String, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_bundle_has_one_name_per_organization() {
-        let acme = OrganizationId::stored("org_a".to_owned());
-        let other = OrganizationId::stored("org_b".to_owned());
-        let id = bundle_id(&acme, &BlobDigest([7; 32]));
-        assert_eq!(id, bundle_id(&acme, &BlobDigest([7; 32])));
-        assert_ne!(id, bundle_id(&other, &BlobDigest([7; 32])));
-        assert_ne!(id, bundle_id(&acme, &BlobDigest([8; 32])));
-        // As every version of the platform names it: the name is in links and in the audit log.
-        assert_eq!(id, "2db18c9f-324d-82d0-be62-90709eac6a75");
-    }
 
     #[test]
     fn records_order_by_time() {

@@ -35,6 +35,8 @@ pub struct Delivered {
     pub bytes: u64,
     /// Where the detached signature is, if one was wanted.
     pub signature: Option<PathBuf>,
+    /// Its id, as read back from its manifest.
+    pub bundle_id: String,
 }
 
 /// The output directory. One that was made for this run and stays empty goes again.
@@ -124,7 +126,7 @@ impl Delivery<'_> {
             let (file, bytes) = self.write(&reader, &bundle)?;
             // Its lists are as long as those that the verification now makes for itself.
             drop(bundle);
-            let digest = self.verify(file.as_file())?;
+            let (bundle_id, digest) = self.verify(file.as_file())?;
             let signed = match signature {
                 Some(path) => Some((self.sign(digest)?, path)),
                 None => None,
@@ -147,7 +149,7 @@ impl Delivery<'_> {
                     // so a directory that cannot be opened for that (mode 0300) is no reason to deny it.
                     let _ = File::open(self.directory).and_then(|directory| directory.sync_all());
                     let signature = signature.and_then(|mut named| named.0.take());
-                    return Ok(Delivered { path, bytes, signature });
+                    return Ok(Delivered { path, bytes, signature, bundle_id });
                 }
                 // Another run took the name in the same second.
                 Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -178,9 +180,9 @@ impl Delivery<'_> {
         }
     }
 
-    /// Reads the file back as `evidence verify` would: the "verified" of the output means just that. Gives the digest of
-    /// what was read, for the detached signature.
-    fn verify(&self, mut file: &File) -> Result<ArchiveDigest, Error> {
+    /// Reads the file back as `evidence verify` would: the "verified" of the output means just that. Gives its id, and the
+    /// digest of what was read for the detached signature.
+    fn verify(&self, mut file: &File) -> Result<(String, ArchiveDigest), Error> {
         file.rewind().map_err(|error| Error::SelfVerification(Failure::CannotJudge(error)))?;
         let mut trust = TrustRoot::new();
         trust.add_key("your own signing key", self.key.public_key());
@@ -188,10 +190,10 @@ impl Delivery<'_> {
         let expectations = Expectations { organization, ..Expectations::default() };
         let mut digested =
             Digested { file, digest: ArchiveDigest::default(), is_wanted: self.detached_signature };
-        UntrustedBundle::new(BufReader::with_capacity(256 * 1024, &mut digested))
+        let bundle = UntrustedBundle::new(BufReader::with_capacity(256 * 1024, &mut digested))
             .verify(&trust, &expectations, &Limits::default())
             .map_err(Error::SelfVerification)?;
-        Ok(digested.digest)
+        Ok((bundle.bundle_id, digested.digest))
     }
 
     /// The detached signature, whole and on the disk, but without its name.

@@ -13,6 +13,7 @@ mod problem;
 
 use std::sync::{Arc, Mutex};
 
+use evidence_bundle::document::is_bundle_id;
 use evidence_bundle::key::KeyId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -30,9 +31,6 @@ use evidence_http::{
     UplinkRequest,
 };
 use evidence_screen::Screen;
-
-/// The longest id of a bundle, in bytes.
-const LONGEST_ID: usize = 128;
 
 /// How much of an answer is read. The platform's own are under 1 kB.
 const ANSWER_LIMIT: usize = 64 * 1024;
@@ -71,7 +69,7 @@ impl UploadTarget {
 /// A bundle that the platform has, and has verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Uploaded {
-    /// Its id on the platform.
+    /// The id by which the platform knows it: that of its manifest, on every platform that keeps to the interface.
     pub bundle_id: String,
     /// Where a person finds it.
     pub url: String,
@@ -242,7 +240,7 @@ impl<'a> Upload<'a> {
                 self.clean(&status)
             ));
         }
-        if !is_id(&bundle_id) {
+        if !is_bundle_id(&bundle_id) {
             return strange("the platform sent an invalid bundle id".to_string());
         }
         Ok((bundle_id, meta.status == 200))
@@ -361,29 +359,4 @@ fn below(base: &Url, setting: &str, path: &[&str]) -> Result<Url, UploadError> {
         .pop_if_empty()
         .extend(path);
     Ok(url)
-}
-
-/// Whether the text can be an id: one segment of an address, whatever reads it.
-fn is_id(text: &str) -> bool {
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    (1..=LONGEST_ID).contains(&text.len())
-        && text.bytes().all(allowed)
-        && text.bytes().any(|byte| byte != b'.')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_are_one_segment() {
-        let long = "a".repeat(LONGEST_ID);
-        for id in ["0192f3a4-0000-8000-8000-000000000000", "a", "bundle_1.v2", "...a", &long] {
-            assert!(is_id(id), "{id}");
-        }
-        let longer = "a".repeat(LONGEST_ID + 1);
-        for id in ["", ".", "..", "a/b", "a?b", "a#b", "a b", "a%2fb", "é", "a\n", "\u{1b}[2J", &longer] {
-            assert!(!is_id(id), "{id:?}");
-        }
-    }
 }

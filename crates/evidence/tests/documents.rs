@@ -583,7 +583,7 @@ fn every_flag_exists_and_every_variable_is_read() {
     }
 }
 
-/// What differs from run to run is made alike: numbers, and the hexadecimal part of key ids.
+/// What differs from run to run is made alike: numbers, and the hexadecimal part of the ids of keys and bundles.
 fn blurred(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line.trim_end();
@@ -591,6 +591,9 @@ fn blurred(line: &str) -> String {
         if let Some(after) = rest.strip_prefix("sha256:") {
             text.push_str("sha256:#");
             rest = after.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        } else if let Some(after) = rest.strip_prefix("bundle id ") {
+            text.push_str("bundle id #");
+            rest = after.trim_start().trim_start_matches(|c: char| c.is_ascii_hexdigit() || c == '-');
         } else if c.is_ascii_digit() {
             text.push('#');
             rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');

@@ -30,7 +30,7 @@ pub struct Manifest<
     pub artifacts: A,
     /// The key that signed the list of checksums. A hint: trust comes from outside the bundle.
     pub signer: SignerRecord,
-    /// The identity of the bundle.
+    /// The id of the bundle; see [`is_bundle_id`].
     pub bundle_id: String,
     /// The organization that the evidence is about.
     pub organization: String,
@@ -47,6 +47,13 @@ pub struct Manifest<
     /// The bundle before this one, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previous: Option<Previous>,
+}
+
+/// Whether the text can be the id of a bundle: 1 to 128 letters, digits, dots, underscores and hyphens of ASCII, and not
+/// dots alone. Such an id is one segment of an address, whatever reads it.
+pub fn is_bundle_id(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    (1..=128).contains(&text.len()) && text.bytes().all(allowed) && text.bytes().any(|byte| byte != b'.')
 }
 
 /// One collected artifact.
@@ -175,8 +182,25 @@ pub struct ErrorRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Previous {
-    /// Its identity.
+    /// Its id.
     pub bundle_id: String,
     /// The SHA-256 of its `checksums.sha256`, 64 lower-case hex digits.
     pub checksums_sha256: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_one_segment_of_an_address() {
+        let long = "a".repeat(128);
+        for id in ["0192f3a4-0000-8000-8000-000000000000", "a", "bundle_1.v2", "...a", &long] {
+            assert!(is_bundle_id(id), "{id}");
+        }
+        let longer = "a".repeat(129);
+        for id in ["", ".", "..", "a/b", "a?b", "a#b", "a b", "a%2fb", "é", "a\n", "\u{1b}[2J", &longer] {
+            assert!(!is_bundle_id(id), "{id:?}");
+        }
+    }
 }

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub use hints::{Category, Hint, Hints, Severity};
 pub use manifest::{
     ArtifactRecord, ErrorRecord, Excluded, FileRecord, Manifest, Previous, RequestRecord, SignerRecord,
-    Warning,
+    Warning, is_bundle_id,
 };
 pub use normalized::{Check, Counts, EvidenceReference, Normalized, NormalizedControl, Summary};
 pub use observations::{AskedRecord, ObservationRecord, Observations, Outcome};

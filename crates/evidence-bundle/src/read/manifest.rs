@@ -15,7 +15,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use super::stream::{Json, Stop};
 use super::{KEPT_RECORDS, Reason, VerifyError};
 use crate::checksums::{self, ChecksumList};
-use crate::document::{ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previous, SignerRecord, Warning};
+use crate::document::{
+    ArtifactRecord, ErrorRecord, Excluded, FileRecord, Previous, SignerRecord, Warning, is_bundle_id,
+};
 use crate::json::Object;
 use crate::key::{ALGORITHM, KeyError, PublicKey};
 use crate::path::{self, MANIFEST};
@@ -65,6 +67,13 @@ pub(super) struct ManifestFacts {
 
 fn malformed(detail: impl fmt::Display) -> VerifyError {
     VerifyError::at(Reason::ManifestFormat, MANIFEST, format!("the manifest is malformed: {detail}"))
+}
+
+fn bundle_id(id: String) -> Result<String, VerifyError> {
+    if is_bundle_id(&id) {
+        return Ok(id);
+    }
+    Err(malformed("bundle_id is not 1 to 128 of the characters A-Z a-z 0-9 . _ -"))
 }
 
 fn mismatch(path: &str, detail: impl fmt::Display) -> VerifyError {
@@ -254,7 +263,7 @@ impl Head {
             framework: there(self.framework, "framework")?,
             controls,
             signer: there(self.signer, "signer")?.0,
-            bundle_id: there(self.bundle_id, "bundle_id")?,
+            bundle_id: there(self.bundle_id, "bundle_id").and_then(bundle_id)?,
             organization: there(self.organization, "organization")?,
             complete: there(self.complete, "complete")?,
             warnings: there(self.warnings, "warnings")?,

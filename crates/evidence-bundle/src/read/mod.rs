@@ -116,6 +116,8 @@ pub struct Intact {
     pub bytes: u64,
     /// When the bundle says it was made, in Unix seconds.
     pub created_at: i64,
+    /// The id that the bundle gives itself.
+    pub bundle_id: String,
     /// The organization that the bundle says it is about.
     pub organization: String,
 }
@@ -163,7 +165,7 @@ pub struct VerifiedBundle {
     pub bytes: u64,
     /// When the bundle was made, in Unix seconds, as the signer claims.
     pub created_at: i64,
-    /// The identity of the bundle.
+    /// The id of the bundle, fit to be one segment of an address.
     pub bundle_id: String,
     /// The version of the tool that wrote the bundle.
     pub tool_version: String,
@@ -301,6 +303,7 @@ impl<R: Read> UntrustedBundle<R> {
                 files,
                 bytes: read.bytes,
                 created_at: facts.created_at,
+                bundle_id: facts.bundle_id,
                 organization: facts.organization,
             }))),
         }

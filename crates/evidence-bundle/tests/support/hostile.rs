@@ -209,6 +209,9 @@ fn wrong_contents() -> Vec<Case> {
         fail("manifest-mismatch_row_fail", "manifest-mismatch", {
             manifest(|manifest| _ = manifest["files"].as_array_mut().unwrap().pop())
         }),
+        fail("manifest-format_bundle-id_fail", "manifest-format", {
+            manifest(|manifest| manifest["bundle_id"] = json!("../the one before"))
+        }),
         fail(
             "manifest-format_fail",
             "manifest-format",

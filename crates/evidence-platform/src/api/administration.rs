@@ -104,7 +104,7 @@ pub async fn remove_trusted_key(
 /// Put a bundle under legal hold, or release it.
 #[utoipa::path(
     put, path = "/api/v1/bundles/{bundle_id}/legal-hold", tag = "administration", request_body = LegalHold,
-    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    params(("bundle_id" = String, Path, description = "The id of the bundle, from its manifest")),
     responses((status = 200, body = BundleView))
 )]
 pub async fn set_legal_hold(
@@ -120,7 +120,7 @@ pub async fn set_legal_hold(
 /// Keep a bundle longer.
 #[utoipa::path(
     put, path = "/api/v1/bundles/{bundle_id}/retention", tag = "administration", request_body = Retention,
-    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    params(("bundle_id" = String, Path, description = "The id of the bundle, from its manifest")),
     responses((status = 200, body = BundleView))
 )]
 pub async fn extend_retention(
@@ -138,7 +138,7 @@ pub async fn extend_retention(
 /// Delete a bundle whose retention has ended and that is not under legal hold.
 #[utoipa::path(
     delete, path = "/api/v1/bundles/{bundle_id}", tag = "administration",
-    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    params(("bundle_id" = String, Path, description = "The id of the bundle, from its manifest")),
     responses((status = 204, description = "Deleted"))
 )]
 pub async fn delete_bundle(

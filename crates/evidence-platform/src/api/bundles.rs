@@ -94,7 +94,7 @@ fn new_upload(digest: crate::id::BlobDigest, mut parameters: Parameters) -> Resu
 /// Read the stored bytes again and verify them with the keys that are trusted now.
 #[utoipa::path(
     post, path = "/api/v1/bundles/{bundle_id}/verify", tag = "bundles",
-    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    params(("bundle_id" = String, Path, description = "The id of the bundle, from its manifest")),
     responses((status = 200, body = VerificationView))
 )]
 pub async fn verify(
@@ -134,7 +134,7 @@ pub(crate) fn page_request(mut parameters: Parameters) -> Result<PageRequest, Er
 /// One bundle.
 #[utoipa::path(
     get, path = "/api/v1/bundles/{bundle_id}", tag = "bundles",
-    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    params(("bundle_id" = String, Path, description = "The id of the bundle, from its manifest")),
     responses((status = 200, body = BundleView))
 )]
 pub async fn get(
@@ -148,7 +148,7 @@ pub async fn get(
 /// The bytes of a bundle, as they were uploaded.
 #[utoipa::path(
     get, path = "/api/v1/bundles/{bundle_id}/download", tag = "bundles",
-    params(("bundle_id" = String, Path, description = "The bundle's name on this platform")),
+    params(("bundle_id" = String, Path, description = "The id of the bundle, from its manifest")),
     responses((status = 200, body = BundleBytes, content_type = "application/gzip",
         headers(("Content-Digest" = String, description = "`sha-256=:<base64>:` of the body"))))
 )]

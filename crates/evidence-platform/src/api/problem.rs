@@ -41,6 +41,8 @@ pub enum ProblemKind {
     TooSlow,
     /// Exists already.
     Exists,
+    /// Another bundle has the id.
+    BundleIdTaken,
     /// Under legal hold.
     LegalHold,
     /// Under retention.
@@ -67,7 +69,7 @@ pub enum ProblemKind {
 
 impl ProblemKind {
     /// Every kind, in the order of the documentation.
-    pub const ALL: [ProblemKind; 21] = [
+    pub const ALL: [ProblemKind; 22] = [
         ProblemKind::InvalidRequest,
         ProblemKind::DigestMissing,
         ProblemKind::DigestMismatch,
@@ -78,6 +80,7 @@ impl ProblemKind {
         ProblemKind::MethodNotAllowed,
         ProblemKind::TooSlow,
         ProblemKind::Exists,
+        ProblemKind::BundleIdTaken,
         ProblemKind::LegalHold,
         ProblemKind::Retained,
         ProblemKind::RetentionShortened,
@@ -104,6 +107,7 @@ impl ProblemKind {
             ProblemKind::MethodNotAllowed => "method-not-allowed",
             ProblemKind::TooSlow => "too-slow",
             ProblemKind::Exists => "exists",
+            ProblemKind::BundleIdTaken => Error::BUNDLE_ID_TAKEN,
             ProblemKind::LegalHold => "legal-hold",
             ProblemKind::Retained => "retained",
             ProblemKind::RetentionShortened => "retention-shortened",
@@ -136,6 +140,7 @@ impl ProblemKind {
             ProblemKind::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ProblemKind::TooSlow => StatusCode::REQUEST_TIMEOUT,
             ProblemKind::Exists
+            | ProblemKind::BundleIdTaken
             | ProblemKind::LegalHold
             | ProblemKind::Retained
             | ProblemKind::RetentionShortened
@@ -160,6 +165,7 @@ impl ProblemKind {
             ProblemKind::MethodNotAllowed => "Method not allowed",
             ProblemKind::TooSlow => "The body arrived too slowly",
             ProblemKind::Exists => "Already exists",
+            ProblemKind::BundleIdTaken => "Another bundle has this id",
             ProblemKind::LegalHold => "The bundle is under legal hold",
             ProblemKind::Retained => "The bundle is under retention",
             ProblemKind::RetentionShortened => "Retention cannot be shortened",
@@ -190,6 +196,9 @@ impl ProblemKind {
             ProblemKind::MethodNotAllowed => "Use a method listed in the header `Allow`.",
             ProblemKind::TooSlow => "Try again over a faster connection.",
             ProblemKind::Exists => "Choose another name.",
+            ProblemKind::BundleIdTaken => {
+                "Compare the two: the stored bundle stays as it is. Collect again to get a bundle with an id of its own."
+            }
             ProblemKind::LegalHold => "Release the legal hold first.",
             ProblemKind::Retained => "Wait until the time in `detail`.",
             ProblemKind::RetentionShortened => "Send a later time.",
@@ -229,6 +238,7 @@ pub fn kind(error: &Error) -> ProblemKind {
         Error::NewerVersion(_) => ProblemKind::NewerVersion,
         Error::NoTrustedKey => ProblemKind::NoTrustedKey,
         Error::Exists(_) => ProblemKind::Exists,
+        Error::BundleIdTaken(_) => ProblemKind::BundleIdTaken,
         Error::LegalHold => ProblemKind::LegalHold,
         Error::Retained(_) => ProblemKind::Retained,
         Error::RetentionShortened(_) => ProblemKind::RetentionShortened,

@@ -62,7 +62,7 @@ impl WhoAmI {
 /// A bundle that is stored.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct StoredView {
-    /// The name of the bundle on this platform. The same bytes always have the same name.
+    /// The id of the bundle, from its manifest.
     pub bundle_id: String,
     /// The SHA-256 of the bytes, in hex.
     pub sha256: String,
@@ -103,7 +103,7 @@ impl From<Verification> for VerificationView {
 /// A stored bundle.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct BundleView {
-    /// Its name on this platform.
+    /// Its id, from its manifest.
     pub bundle_id: String,
     /// The SHA-256 of its bytes, in hex.
     pub sha256: String,

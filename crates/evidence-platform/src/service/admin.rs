@@ -217,7 +217,7 @@ impl Service {
             });
         }
         let claim = transaction.claim_delete(actor.organization, &bundle.digest, now).await?;
-        let detail = json!({ "sha256": bundle.digest.to_string(), "bundle_id": bundle.overview.bundle_id });
+        let detail = json!({ "sha256": bundle.digest.to_string() });
         transaction.audit(actor.record(now, Action::BundleDelete, id, Outcome::Done, detail)).await?;
         transaction.commit().await?;
         // The bundle is gone. If its bytes cannot be removed now, the claim is there for the next sweep.

@@ -20,11 +20,11 @@ use super::shares::Share;
 use super::{RequestId, Service};
 use crate::cancel::{self, CancelToken};
 use crate::error::Error;
-use crate::id::{BlobDigest, bundle_id};
+use crate::id::BlobDigest;
 use crate::principal::Principal;
 use crate::role::Capability;
 use crate::spool::{Patience, Spooled};
-use crate::store::{Action, BundleRow, Outcome};
+use crate::store::{Action, BundleRow, NewAudit, Outcome};
 use crate::time::Time;
 use crate::verify;
 
@@ -100,8 +100,8 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Busy`] if too many uploads are under way, [`Error::NoTrustedKey`], those of receiving, and
-    /// [`Error::Refused`] if it is not what a trusted key signed, and [`Error::NewerVersion`]. Key and trust count when it arrives
-    /// and when it is stored.
+    /// [`Error::Refused`] if it is not what a trusted key signed, [`Error::NewerVersion`], and [`Error::BundleIdTaken`]. Key and
+    /// trust count when it arrives and when it is stored.
     pub async fn upload<S, E>(
         &self,
         principal: &Principal,
@@ -147,11 +147,11 @@ impl Service {
         spooled: Spooled,
         cancel: &CancelToken,
     ) -> Result<Stored, Error> {
-        let id = bundle_id(principal.organization(), &upload.digest);
-        let known = self.inner.store.bundle(principal.organization(), &id).await?;
+        let organization = principal.organization();
+        let known = self.inner.store.bundle_of(organization, &upload.digest).await?;
         if let Some(bundle) = known {
-            let record =
-                self.record(principal, request, Action::BundleUpload, &id, Outcome::Unchanged, json!({}));
+            let (action, outcome) = (Action::BundleUpload, Outcome::Unchanged);
+            let record = self.record(principal, request, action, &bundle.id, outcome, json!({}));
             self.note(record).await?;
             return Ok(Stored { bundle, created: false });
         }
@@ -169,15 +169,23 @@ impl Service {
                     _ => None,
                 };
                 if let Some(reason) = reason {
-                    let detail = json!({ "reason": reason, "sha256": upload.digest.to_string() });
-                    let record =
-                        self.record(principal, request, Action::BundleUpload, &id, Outcome::Refused, detail);
-                    self.note(record).await?;
+                    // What does not verify has no id: its bytes name it.
+                    let target = upload.digest.to_string();
+                    let detail = json!({ "reason": reason, "sha256": target });
+                    let (action, outcome) = (Action::BundleUpload, Outcome::Refused);
+                    self.note(self.record(principal, request, action, &target, outcome, detail)).await?;
                 }
                 return Err(error);
             }
         };
-        self.store_bundle(principal, request, upload, spooled, id, overview).await
+        if let Some(other) = self.inner.store.bundle(organization, &overview.bundle_id).await?
+            && other.digest != spooled.digest
+        {
+            let record = self.conflict(principal, request, &other.id, &spooled.digest);
+            self.note(record).await?;
+            return Err(Error::BundleIdTaken(other.id));
+        }
+        self.store_bundle(principal, request, upload, spooled, overview).await
     }
 
     async fn store_bundle(
@@ -186,14 +194,13 @@ impl Service {
         request: &RequestId,
         upload: NewUpload,
         spooled: Spooled,
-        id: String,
         overview: Overview,
     ) -> Result<Stored, Error> {
         let organization = principal.organization();
         let now = self.inner.clock.now();
         let days = upload.retention_days.unwrap_or(self.inner.settings.retention_days);
         let bundle = BundleRow {
-            id,
+            id: overview.bundle_id.clone(),
             digest: spooled.digest,
             size_bytes: spooled.size,
             collected_at: Time(overview.created_at.saturating_mul(1_000)),
@@ -228,6 +235,13 @@ impl Service {
             return Err(Error::Refused { reason, detail });
         }
         if !transaction.add_bundle(organization, &bundle).await? {
+            let stored = transaction.digest_of(organization, &bundle.id).await?;
+            if stored.is_some_and(|stored| stored != bundle.digest) {
+                // The bytes are left for the sweep.
+                transaction.audit(self.conflict(principal, request, &bundle.id, &bundle.digest)).await?;
+                transaction.commit().await?;
+                return Err(Error::BundleIdTaken(bundle.id));
+            }
             // Another upload stored the same bytes a moment ago. A claim that stays would look like a leftover.
             transaction.end_claim(&claim).await?;
             let record = self.record(
@@ -257,6 +271,18 @@ impl Service {
         transaction.audit(record).await?;
         transaction.commit().await?;
         Ok(Stored { bundle, created: true })
+    }
+
+    /// The record of a bundle that was refused because other bytes have its id.
+    fn conflict<'a>(
+        &'a self,
+        principal: &'a Principal,
+        request: &'a RequestId,
+        id: &'a str,
+        digest: &BlobDigest,
+    ) -> NewAudit<'a> {
+        let detail = json!({ "reason": Error::BUNDLE_ID_TAKEN, "sha256": digest.to_string() });
+        self.record(principal, request, Action::BundleUpload, id, Outcome::Refused, detail)
     }
 
     /// Reads the stored bytes again and verifies them with the keys that the organization trusts now.

@@ -14,7 +14,7 @@ use crate::time::Time;
 /// A stored bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleRow {
-    /// Its name on this platform.
+    /// The id that its manifest gives it. Within an organization no other bundle has it.
     pub id: String,
     /// The SHA-256 of its bytes.
     pub digest: BlobDigest,
@@ -62,7 +62,7 @@ const COLUMNS: &str = "id, sha256, size_bytes, collected_at, uploaded_at, upload
                        retention_until, legal_hold";
 
 impl Store {
-    /// The bundle with this name, if the organization has it.
+    /// The bundle with this id, if the organization has it.
     pub(crate) async fn bundle(
         &self,
         organization: &OrganizationId,
@@ -70,6 +70,18 @@ impl Store {
     ) -> Result<Option<BundleRow>, Error> {
         let sql = format!("SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND id = $2");
         let query = sqlx::query(sqlx::AssertSqlSafe(sql)).bind(organization.as_str()).bind(id);
+        query.fetch_optional(&self.pool).await?.map(|row| read(&row)).transpose()
+    }
+
+    /// The bundle with these bytes, if the organization has it.
+    pub(crate) async fn bundle_of(
+        &self,
+        organization: &OrganizationId,
+        digest: &BlobDigest,
+    ) -> Result<Option<BundleRow>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND sha256 = $2");
+        let query =
+            sqlx::query(sqlx::AssertSqlSafe(sql)).bind(organization.as_str()).bind(digest.to_string());
         query.fetch_optional(&self.pool).await?.map(|row| read(&row)).transpose()
     }
 
@@ -117,7 +129,7 @@ impl Store {
 }
 
 impl Transaction {
-    /// Adds a bundle. `false` if the organization has these bytes already.
+    /// Adds a bundle. `false` if the organization has a bundle with its id already.
     pub(crate) async fn add_bundle(
         &mut self,
         organization: &OrganizationId,
@@ -127,15 +139,14 @@ impl Transaction {
             .map_err(|error| Error::internal("an overview could not be written", error))?;
         let tags = serde_json::to_string(&new.tags).map_err(|error| Error::internal("tags", error))?;
         let done = sqlx::query(
-            "INSERT INTO bundles (id, organization_id, sha256, size_bytes, manifest_bundle_id, subject, framework, \
+            "INSERT INTO bundles (id, organization_id, sha256, size_bytes, subject, framework, \
              collected_at, uploaded_at, uploaded_by, key_id, facts, tags, retention_until, legal_hold) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT DO NOTHING",
         )
         .bind(&new.id)
         .bind(organization.as_str())
         .bind(new.digest.to_string())
         .bind(i64::try_from(new.size_bytes).unwrap_or(i64::MAX))
-        .bind(&new.overview.bundle_id)
         .bind(&new.overview.organization)
         .bind(&new.overview.framework)
         .bind(new.collected_at.0)
@@ -149,6 +160,20 @@ impl Transaction {
         .execute(self.connection())
         .await?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// The bytes of the organization's bundle with this id.
+    pub(crate) async fn digest_of(
+        &mut self,
+        organization: &OrganizationId,
+        id: &str,
+    ) -> Result<Option<BlobDigest>, Error> {
+        let row = sqlx::query("SELECT sha256 FROM bundles WHERE organization_id = $1 AND id = $2")
+            .bind(organization.as_str())
+            .bind(id)
+            .fetch_optional(self.connection())
+            .await?;
+        row.map(|row| digest(&row)).transpose()
     }
 
     /// Sets or ends the legal hold. `false` if there is no such bundle or nothing changes.
@@ -209,13 +234,16 @@ impl Transaction {
     }
 }
 
+fn digest(row: &AnyRow) -> Result<BlobDigest, Error> {
+    BlobDigest::parse(&text(row, "sha256")?).ok_or_else(|| corrupt("a bundle's digest is damaged"))
+}
+
 fn read(row: &AnyRow) -> Result<BundleRow, Error> {
     let overview = serde_json::from_str(&text(row, "facts")?);
     let tags = serde_json::from_str(&text(row, "tags")?);
     Ok(BundleRow {
         id: text(row, "id")?,
-        digest: BlobDigest::parse(&text(row, "sha256")?)
-            .ok_or_else(|| corrupt("a bundle's digest is damaged"))?,
+        digest: digest(row)?,
         size_bytes: u64::try_from(integer(row, "size_bytes")?).unwrap_or_default(),
         overview: overview.map_err(|error| Error::internal("a bundle's overview is damaged", error))?,
         collected_at: Time(integer(row, "collected_at")?),

@@ -41,9 +41,15 @@ async fn newest(pool: &AnyPool) -> Option<i64> {
 }
 
 fn migrator(dialect: Dialect) -> Migrator {
-    let triggers = match dialect {
-        Dialect::Sqlite => include_str!("../../migrations/0002_append_only.sqlite.sql"),
-        Dialect::Postgres => include_str!("../../migrations/0002_append_only.postgres.sql"),
+    let (triggers, bundle_ids) = match dialect {
+        Dialect::Sqlite => (
+            include_str!("../../migrations/0002_append_only.sqlite.sql"),
+            include_str!("../../migrations/0005_bundle_ids.sqlite.sql"),
+        ),
+        Dialect::Postgres => (
+            include_str!("../../migrations/0002_append_only.postgres.sql"),
+            include_str!("../../migrations/0005_bundle_ids.postgres.sql"),
+        ),
     };
     let step = |version, description: &'static str, sql: &'static str| {
         let sql = sql.into_sql_str();
@@ -54,5 +60,6 @@ fn migrator(dialect: Dialect) -> Migrator {
         step(2, "append only", triggers),
         step(3, "sessions", include_str!("../../migrations/0003_sessions.sql")),
         step(4, "readiness", include_str!("../../migrations/0004_readiness.sql")),
+        step(5, "bundle ids", bundle_ids),
     ])
 }

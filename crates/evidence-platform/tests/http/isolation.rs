@@ -311,7 +311,7 @@ async fn every_role_can_do_what_it_is_for() {
 }
 
 #[tokio::test]
-async fn the_same_bytes_of_two_organizations_have_two_names() {
+async fn two_organizations_have_the_same_bundle_each_for_itself() {
     let running = Running::local().await;
     let (one, two) = (running.tenant("one").await, running.tenant("two").await);
     let bytes = bundles::bundle(1);
@@ -320,8 +320,26 @@ async fn the_same_bytes_of_two_organizations_have_two_names() {
     // Created, not known: whether somebody else has the bytes does not show.
     assert_eq!((first.status, second.status), (201, 201));
     assert_eq!(first.json["sha256"], second.json["sha256"]);
-    assert_ne!(first.json["bundle_id"], second.json["bundle_id"]);
+    assert_eq!(first.json["bundle_id"], second.json["bundle_id"]);
     assert_eq!(running.place.blob_files().len(), 2);
+    // What one does with it does not reach the other.
+    let path = format!("/api/v1/bundles/{}", first.json["bundle_id"].as_str().unwrap());
+    let hold = Some(json!({ "legal_hold": true }));
+    let held =
+        running.call(reqwest::Method::PUT, &format!("{path}/legal-hold"), Some(&one.admin), hold).await;
+    assert_eq!(held.status, 200, "{held:?}");
+    for (reader, held) in [(&one.read, true), (&two.read, false)] {
+        assert_eq!(running.get(&path, reader).await.json["legal_hold"], held);
+    }
+    // Nor does other bytes under this id, which anybody can choose.
+    let other = bundles::signed(1, b"{\"other\": true}\n", &bundles::key());
+    let three = running.tenant("three").await;
+    assert_eq!(running.upload(&three.upload, &other).await.status, 201);
+    assert_eq!(
+        running.get(&path, &three.read).await.json["sha256"],
+        json!(crate::support::digest(&other).to_string())
+    );
+    assert_eq!(running.get(&path, &one.read).await.json["sha256"], first.json["sha256"]);
 }
 
 #[tokio::test]

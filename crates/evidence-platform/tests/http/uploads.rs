@@ -135,6 +135,41 @@ async fn pages_stay_in_place_while_bundles_arrive() {
     }
 }
 
+/// Each number twice with other bytes: of those that race exactly one is stored, and it stays.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_belongs_to_the_bytes_that_came_first() {
+    for place in Place::all().await {
+        println!("{}", place.name);
+        let running = Arc::new(Running::at(place, Settings::default(), Limits::default()).await);
+        let tenant = running.tenant("acme").await;
+        let bytes = |number: u32, text: &str| bundles::signed(number, text.as_bytes(), &bundles::key());
+        let uploads = (0..16).map(|n| {
+            let (running, key) = (running.clone(), tenant.upload.clone());
+            let bytes = bytes(n / 2, if n % 2 == 0 { "{}\n" } else { "{\"other\": 1}\n" });
+            async move { (running.upload(&key, &bytes).await, bytes) }
+        });
+        let answers = join_all(uploads).await;
+        for pair in answers.chunks(2) {
+            let statuses: BTreeSet<_> = pair.iter().map(|(answer, _)| answer.status).collect();
+            assert_eq!(statuses, BTreeSet::from([201, 409]), "{pair:?}");
+            let (winner, _) = pair.iter().find(|(answer, _)| answer.status == 201).unwrap();
+            let (loser, lost) = pair.iter().find(|(answer, _)| answer.status == 409).unwrap();
+            assert_eq!(loser.problem(), "bundle-id-taken");
+            let id = winner.json["bundle_id"].as_str().unwrap();
+            assert!(loser.text().contains(id), "{}", loser.text());
+            // Nor later, and what is stored is still what came first.
+            assert_eq!(running.upload(&tenant.upload, lost).await.status, 409);
+            let stored = running.get(&format!("/api/v1/bundles/{id}"), &tenant.read).await;
+            assert_eq!(stored.json["sha256"], winner.json["sha256"]);
+        }
+        let log = running.get("/api/v1/audit-log?limit=100", &tenant.admin).await;
+        let refused = log.json["items"].as_array().unwrap().iter().filter(|record| {
+            record["outcome"] == "refused" && record["detail"]["reason"] == "bundle-id-taken"
+        });
+        assert_eq!(refused.count(), 16);
+    }
+}
+
 #[tokio::test]
 async fn retention_hold_and_deletion() {
     let running = Running::local().await;

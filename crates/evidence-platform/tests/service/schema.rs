@@ -3,6 +3,9 @@
 use evidence_platform::error::Error;
 use evidence_platform::service::Settings;
 use evidence_platform::store::{DatabaseUrl, Store};
+use sqlx::any::AnyRow;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::{Row as _, SqlSafeStr as _};
 
 use crate::support::{Place, bundles, principal, tenant, upload};
 
@@ -30,6 +33,62 @@ async fn a_newer_schema_is_no_obstacle_where_it_says_so() {
             assert!(said.contains("schema 99") && said.contains("knows schema 98 or later"), "{said}");
         }
     }
+}
+
+/// Bundles from before they had the id of their manifest. Where two of an organization have the same one, both keep their names.
+#[tokio::test]
+async fn stored_bundles_get_the_id_of_their_manifest() {
+    for place in Place::all().await {
+        println!("{}", place.name);
+        let pool = sqlx::AnyPool::connect(&place.database.reveal_for_tests()).await.unwrap();
+        earlier(place.name.starts_with("PostgreSQL")).run(&pool).await.unwrap();
+        let run = async |sql: String| sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&pool).await;
+        for (id, organization, manifest_id) in
+            [("p1", "a", "m1"), ("p2", "a", "twice"), ("p3", "a", "twice"), ("p4", "b", "m1")]
+        {
+            run(format!(
+                "INSERT INTO organizations VALUES ('{organization}', '{organization}', '', 0) ON CONFLICT DO NOTHING"
+            ))
+            .await
+            .unwrap();
+            run(format!(
+                "INSERT INTO bundles VALUES ('{id}', '{organization}', '{id}', 7, '{manifest_id}', 's', 'f', 1, 2, 'k', \
+                 'key', 'facts of {id}', 'tags', 3, 1)"
+            ))
+            .await
+            .unwrap();
+        }
+        Store::open(&place.database, 2).await.unwrap().close().await;
+
+        let rows = sqlx::query("SELECT id, sha256, facts, legal_hold FROM bundles ORDER BY sha256");
+        let rows = rows.fetch_all(&pool).await.unwrap();
+        let text = |row: &AnyRow, column: &str| row.get::<String, _>(column);
+        let found: Vec<_> = rows.iter().map(|row| (text(row, "sha256"), text(row, "id"))).collect();
+        let wanted = [("p1", "m1"), ("p2", "p2"), ("p3", "p3"), ("p4", "m1")];
+        assert_eq!(found, wanted.map(|(from, to)| (from.to_owned(), to.to_owned())));
+        assert!(rows.iter().all(|row| text(row, "facts") == format!("facts of {}", text(row, "sha256"))));
+        assert!(rows.iter().all(|row| row.get::<i64, _>("legal_hold") == 1));
+        // A stored bundle does not change, as before.
+        assert!(run("UPDATE bundles SET id = 'other' WHERE id = 'p2'".to_owned()).await.is_err());
+    }
+}
+
+/// The migrations up to the fourth.
+fn earlier(postgres: bool) -> Migrator {
+    let triggers = if postgres {
+        include_str!("../../migrations/0002_append_only.postgres.sql")
+    } else {
+        include_str!("../../migrations/0002_append_only.sqlite.sql")
+    };
+    let step = |version, description: &'static str, sql: &'static str| {
+        Migration::new(version, description.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    };
+    Migrator::with_migrations(vec![
+        step(1, "tables", include_str!("../../migrations/0001_tables.sql")),
+        step(2, "append only", triggers),
+        step(3, "sessions", include_str!("../../migrations/0003_sessions.sql")),
+        step(4, "readiness", include_str!("../../migrations/0004_readiness.sql")),
+    ])
 }
 
 /// Through a PgBouncer, which the script starts in each of its modes.

@@ -155,6 +155,7 @@ pub(super) fn run(args: &CollectArgs, env: &Env, arguments: &[String]) -> Result
     reporter.event(Event::Delivered {
         path: &delivered.path,
         signature: delivered.signature.as_deref(),
+        bundle_id: &delivered.bundle_id,
         bytes: delivered.bytes,
         artifacts: saturating_u64(artifacts),
         controls: &controls,

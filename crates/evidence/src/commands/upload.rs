@@ -176,12 +176,17 @@ fn deliver(
 ) -> Result<Uploaded, UploadError> {
     let upload = Upload::new(target, context.env, context.screen, context.reporter)?;
     let uploaded = block_on(context.interrupt, upload.run(&looked.parcel, looked.signer()))?;
+    let bundle_id = looked.bundle_id().unwrap_or(&uploaded.bundle_id);
     context.reporter.event(Event::Upload(Uploading::Done {
         url: &uploaded.url,
-        bundle_id: &uploaded.bundle_id,
+        bundle_id,
         organization: &uploaded.organization,
         already: uploaded.already,
     }));
+    if bundle_id != uploaded.bundle_id {
+        let text = format!("this platform uses an id of its own for the bundle: {}", uploaded.bundle_id);
+        context.reporter.event(Event::Upload(Uploading::Note(&text)));
+    }
     if target.config.delete_after_upload {
         let text = match delete(bundle, &looked.file) {
             Ok(()) => "the local bundle was deleted (upload.delete_after_upload)".to_string(),
@@ -281,8 +286,8 @@ struct CheckedBundle {
 /// What the look brought.
 #[derive(Debug)]
 enum LocalVerdict {
-    Verified { signer: KeyId, trusted_by: String, complete: bool },
-    NotAuthenticated { signer: KeyId },
+    Verified { signer: KeyId, bundle_id: String, trusted_by: String, complete: bool },
+    NotAuthenticated { signer: KeyId, bundle_id: String },
     NotLookedAt,
 }
 
@@ -290,7 +295,19 @@ impl CheckedBundle {
     /// The key that signed it, if that is known.
     fn signer(&self) -> Option<&KeyId> {
         match &self.judged {
-            LocalVerdict::Verified { signer, .. } | LocalVerdict::NotAuthenticated { signer } => Some(signer),
+            LocalVerdict::Verified { signer, .. } | LocalVerdict::NotAuthenticated { signer, .. } => {
+                Some(signer)
+            }
+            LocalVerdict::NotLookedAt => None,
+        }
+    }
+
+    /// The id that its manifest gives it, if that is known.
+    fn bundle_id(&self) -> Option<&str> {
+        match &self.judged {
+            LocalVerdict::Verified { bundle_id, .. } | LocalVerdict::NotAuthenticated { bundle_id, .. } => {
+                Some(bundle_id)
+            }
             LocalVerdict::NotLookedAt => None,
         }
     }
@@ -335,11 +352,12 @@ fn look(bundle: &Path, trust: Option<&TrustRoot>, interrupt: &Interrupt) -> Resu
             match verdict {
                 Ok(bundle) => LocalVerdict::Verified {
                     signer: bundle.key_id,
+                    bundle_id: bundle.bundle_id,
                     trusted_by: bundle.trusted_by,
                     complete: bundle.complete,
                 },
                 Err(Failure::IntactNotAuthenticated(intact)) => {
-                    LocalVerdict::NotAuthenticated { signer: intact.key_id }
+                    LocalVerdict::NotAuthenticated { signer: intact.key_id, bundle_id: intact.bundle_id }
                 }
                 Err(failure) => return Err(failure),
             }

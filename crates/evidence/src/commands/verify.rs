@@ -33,6 +33,7 @@ struct Report<'a> {
     reason: Option<&'a str>,
     detail: Option<&'a str>,
     path: Option<&'a str>,
+    bundle_id: Option<&'a str>,
     key_id: Option<String>,
     trusted_by: Option<&'a str>,
     files: Option<u64>,
@@ -56,6 +57,7 @@ impl Report<'_> {
             reason: None,
             detail: None,
             path: None,
+            bundle_id: None,
             key_id: None,
             trusted_by: None,
             files: None,
@@ -172,9 +174,10 @@ fn time(seconds: i64) -> String {
 fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
     let safe = |text: &str| Printable(text).to_string();
     let mut text = format!(
-        "{}\n  signature   {GREEN}OK{GREEN:#}   Ed25519, key {}  trusted by {}\n  contents    {GREEN}OK{GREEN:#}   {}, \
+        "{}\n  bundle id   {}\n  signature   {GREEN}OK{GREEN:#}   Ed25519, key {}  trusted by {}\n  contents    {GREEN}OK{GREEN:#}   {}, \
          {} bytes, none missing, none extra, none changed\n  collected   {} (claimed by the signer)  {}  {}  {}\n",
         file_name(&args.bundle),
+        safe(&bundle.bundle_id),
         bundle.key_id,
         safe(&bundle.trusted_by),
         counted(bundle.files, "file", "files"),
@@ -228,6 +231,7 @@ fn verified_text(args: &VerifyArgs, bundle: &VerifiedBundle) -> String {
 
 fn verified_report(bundle: &VerifiedBundle) -> Vec<u8> {
     json(&Report {
+        bundle_id: Some(&bundle.bundle_id),
         key_id: Some(bundle.key_id.to_string()),
         trusted_by: Some(&bundle.trusted_by),
         files: Some(bundle.files),
@@ -282,6 +286,7 @@ fn intact_text(bundle: &Path, command: &str, intact: &Intact) -> String {
 
 fn intact_report(intact: &Intact) -> Vec<u8> {
     json(&Report {
+        bundle_id: Some(&intact.bundle_id),
         key_id: Some(intact.key_id.to_string()),
         files: Some(intact.files),
         bytes: Some(intact.bytes),

@@ -164,6 +164,8 @@ pub enum Event<'a> {
         path: &'a Path,
         /// Where the detached signature is, if one was wanted.
         signature: Option<&'a Path>,
+        /// Its id.
+        bundle_id: &'a str,
         /// Its size in bytes.
         bytes: u64,
         /// Artifacts in it.

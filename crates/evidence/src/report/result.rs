@@ -77,8 +77,8 @@ impl Terminal {
     pub(super) fn delivered(
         &self,
         files: &str,
-        size: u64,
-        artifacts: u64,
+        bundle_id: &str,
+        (size, artifacts): (u64, u64),
         controls: &[&'static Control],
         complete: bool,
         next: (String, String),
@@ -89,7 +89,8 @@ impl Terminal {
         // A closed pipe is the reader's business.
         let _ = writeln!(
             out,
-            "{BOLD}Bundle{BOLD:#}\n  {files}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}",
+            "{BOLD}Bundle{BOLD:#}\n  {files}\n  {}, {}, {controls}, {GREEN}verified{GREEN:#}{missing}\n  \
+             bundle id {bundle_id}",
             bytes(size),
             counted(artifacts, "artifact", "artifacts"),
         );

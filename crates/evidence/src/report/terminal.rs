@@ -343,14 +343,24 @@ impl Reporter for Terminal {
             }
             Event::Stopped => self.stopped(),
             Event::Judged { results, findings, show } => self.judged(results, findings, &self.safe(show)),
-            Event::Delivered { path, signature, bytes, artifacts, controls, complete, look, upload } => {
+            Event::Delivered {
+                path,
+                signature,
+                bundle_id,
+                bytes,
+                artifacts,
+                controls,
+                complete,
+                look,
+                upload,
+            } => {
                 let mut files = self.safe(&path.display().to_string());
                 if let Some(signature) = signature {
                     let signature = self.safe(&signature.display().to_string());
                     files.push_str(&format!("\n  {signature}  {DIM}(detached signature, OpenSSH){DIM:#}"));
                 }
                 let next = (look.map(|command| self.safe(command)).join("\n  "), self.safe(upload));
-                self.delivered(&files, bytes, artifacts, controls, complete, next);
+                self.delivered(&files, bundle_id, (bytes, artifacts), controls, complete, next);
             }
             Event::Planned { framework, plans, missing, max_size_bytes, now } => {
                 let safe = |text: &str| self.safe(text);

@@ -63,7 +63,7 @@ pub enum Uploading<'a> {
     Done {
         /// Where a person finds it.
         url: &'a str,
-        /// Its id.
+        /// Its id, from its manifest if that was read.
         bundle_id: &'a str,
         /// The organization it belongs to.
         organization: &'a str,

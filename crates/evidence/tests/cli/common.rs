@@ -351,7 +351,10 @@ impl Run {
     }
 }
 
-/// Replaces paths, ports, times, sizes and keys.
+/// The form of ids: of bundles and of requests.
+pub(crate) const UUID: &str = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
+/// Replaces paths, ports, times, sizes, ids and keys.
 pub(crate) fn redact(text: &str, directory: &Path) -> String {
     static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         [
@@ -361,6 +364,7 @@ pub(crate) fn redact(text: &str, directory: &Path) -> String {
             (r"\d\d:\d\d:\d\dZ", "[TIME]"),
             (r"sha256:[0-9a-f]{64}", "sha256:[KEY]"),
             (r"\b[0-9a-f]{64}\b", "[SHA256]"),
+            (UUID, "[ID]"),
             (r"SHA256:[A-Za-z0-9+/]{43}", "SHA256:[FINGERPRINT]"),
             (r"ssh-ed25519 [A-Za-z0-9+/]{68}", "ssh-ed25519 [PUBLIC KEY]"),
             (r"\d[\d,]*(\.\d)? (B|kB|MB)\b", "[SIZE]"),

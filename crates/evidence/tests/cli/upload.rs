@@ -14,7 +14,7 @@ use sandbox::platform::{
 };
 use serde_json::json;
 
-use crate::common::{Config, Lab, Run, acme, repository, sound, strong};
+use crate::common::{Config, Lab, Run, UUID, acme, repository, sound, strong};
 
 /// The platform's key in these tests. No line of output may show it.
 const KEY: &str = "epk_CliTestsUploadKeyIsNotARealSecret42";
@@ -122,7 +122,7 @@ fn section(platform: &Server<Platform>, lines: &str) -> String {
 
 fn without_ids(text: &str) -> String {
     static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
-        [(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "[ID]"), (r"retry in \d+ s", "retry in [WAIT]")]
+        [(UUID, "[ID]"), (r"retry in \d+ s", "retry in [WAIT]")]
             .map(|(pattern, with)| (Regex::new(pattern).unwrap(), with))
             .to_vec()
     });

@@ -1,5 +1,6 @@
 //! The platform while it is served.
 
+use super::bundle;
 use super::{Key, Organization, Platform, Role, StoredBundle, Verification};
 use crate::clock::{Clock, http_date};
 use crate::lock::lock;
@@ -108,9 +109,13 @@ impl Live {
             bytes = [&call.body[..], b"!"].concat().into();
         }
         let sha256 = hex::encode(Sha256::digest(&bytes));
-        let id = uuid(&format!("{} {sha256}", owner.id));
+        let id = bundle::id(&call.body).unwrap_or_else(|| uuid(&format!("{} {sha256}", owner.id)));
         let mut bundles = lock(&self.bundles);
-        let status = if bundles.iter().any(|bundle| bundle.id == id) { 200 } else { 201 };
+        let status = if bundles.iter().any(|bundle| bundle.id == id && bundle.organization == owner.id) {
+            200
+        } else {
+            201
+        };
         if status == 201 {
             let (organization, query) = (owner.id.clone(), call.query.clone());
             let (id, sha256) = (id.clone(), sha256.clone());

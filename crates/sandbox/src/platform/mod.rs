@@ -1,9 +1,10 @@
 //! An evidence platform, as far as a client that uploads gets to see one: `whoami`, `bundles`, `verify`.
 //!
 //! Keys, organizations, the largest bundle, what verification finds: all of it state. Bundles that arrive are kept beside
-//! it, by organization and digest, and [`Server::state`] shows them. What this platform never does: look into a bundle. What
-//! its verification says is what it was told to say.
+//! it, by organization and digest, and [`Server::state`] shows them. Of a bundle, this
+//! platform reads nothing but the id. What its verification says is what it was told to say.
 
+mod bundle;
 mod live;
 
 pub use crate::server::{Identity, Request, Server};
