@@ -316,6 +316,39 @@ fn the_table_of_rules_is_in_step() {
     generated("docs/controls.md", &[("rules", table)]);
 }
 
+/// The page has reasons that the program does not know; the rest of each row is compared.
+#[test]
+fn the_page_of_criteria_is_in_step() {
+    let page = read("docs/criteria.md");
+    let table = |heading: &str| -> Vec<Vec<String>> {
+        let section = page.split(heading).nth(1).unwrap().split("\n## ").next().unwrap();
+        let rows = section.lines().filter(|line| line.starts_with('|')).skip(2);
+        rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect())
+            .collect()
+    };
+    let rows = table("\n## Rules\n");
+    let documented = rows.iter().map(|row| row[..3].join(" | ")).collect();
+    let mut real = BTreeSet::new();
+    let mut named: BTreeSet<&str> = BTreeSet::new();
+    for control in framework::controls() {
+        for Mapping { rule, criteria } in control.rules {
+            let (name, code) =
+                (KINDS.iter().find(|kind| kind.rules.contains(rule)).unwrap().name.id(), rule.code);
+            let link = format!("[`{code}`](sources/{name}.md#{code})");
+            real.insert(format!("{link} | {} | {}", control.id, criteria.join(", ")));
+            named.extend(*criteria);
+        }
+    }
+    same(documented, real, "docs/criteria.md");
+    assert!(rows.iter().all(|row| row.len() == 5 && row[3].ends_with('.')), "{rows:#?}");
+    // Every criterion that the rules name, or others file them under, is explained.
+    let is_criterion = regex::Regex::new(r"CC\d\.\d").unwrap();
+    named.extend(rows.iter().flat_map(|row| is_criterion.find_iter(&row[4]).map(|found| found.as_str())));
+    let explained =
+        table("\n## What the criteria are about\n").into_iter().map(|row| row[0].clone()).collect();
+    same(explained, named.into_iter().map(str::to_string).collect(), "the criteria of docs/criteria.md");
+}
+
 #[test]
 fn the_tables_of_calls_are_in_step() {
     for kind in KINDS {
