@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import subprocess
 import tarfile
 from pathlib import Path
@@ -11,7 +12,8 @@ from .layout import SCRATCH
 
 
 def complete(output: Path, expected: set[str], public_key: Path) -> None:
-    """The archive has every file that was due and no other, each is JSON and as the signed list says. Else `Failed`.
+    """The archive has every file that was due and no other, each as the signed list says, and artifacts are JSON. Else
+    `Failed`.
 
     The bare loop signs with a key of its own, which nobody has: of its signature only the length is looked at.
     """
@@ -28,7 +30,9 @@ def complete(output: Path, expected: set[str], public_key: Path) -> None:
         raise Failed("the list of checksums does not say what is in the archive")
     # Documents are the tool's own; what was collected has no directory, or one of these.
     collected = {path.removeprefix("files/").removeprefix("sources/codehost/") for path in listed}
-    collected = {path for path in collected if "/" not in path and path not in ("manifest.json", "run.json")}
+    collected = {path for path in collected if "/" not in path and path.endswith(".json")} - {"manifest.json", "run.json"}
+    # What only the tool asks for: the rules of rulesets, and who can bypass them.
+    collected = {path for path in collected if not re.search(r"_(branch_rules|ruleset_\d+)\.json$", path)}
     if collected != expected:
         missing, extra = len(expected - collected), len(collected - expected)
         raise Failed(f"{missing} files are missing and {extra} too many, of {len(expected)}")
@@ -50,7 +54,7 @@ def read(archive_file: Path) -> tuple[dict[str, str], dict[str, bytes]]:
             sums[path] = hashlib.sha256(content).hexdigest()
             if "checksums.sha256" in path or path == "signature.sig":
                 lists[path] = content
-            else:
+            elif path.endswith(".json"):
                 json.loads(content)
     return sums, lists
 
