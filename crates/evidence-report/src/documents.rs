@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use evidence_bundle::path::MANIFEST;
+use evidence_view::ManifestHead;
 use serde::de::DeserializeOwned;
 
 /// The documents of one bundle.
@@ -37,6 +39,16 @@ pub(crate) fn whole<T: DeserializeOwned>(documents: &dyn Documents, path: &'stat
         Ok(())
     })?;
     found.ok_or_else(|| unknown(path))
+}
+
+/// The manifest without its long lists.
+pub(crate) fn head(documents: &dyn Documents) -> io::Result<ManifestHead> {
+    let mut found = None;
+    documents.open(MANIFEST, &mut |contents| {
+        found = ManifestHead::read(contents);
+        Ok(())
+    })?;
+    found.ok_or_else(|| unknown(MANIFEST))
 }
 
 /// Every row of the list with this name in a document.

@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 
 use askama::Template;
-use evidence_bundle::path::MANIFEST;
-use evidence_view::{ManifestHead, sanitized};
+use evidence_view::sanitized;
 
-use crate::documents::{Documents, whole};
+use crate::documents::{Documents, head};
 
 /// ASCII, at most 80 columns: a file that every system shows as it is.
 #[derive(Template)]
@@ -21,7 +20,7 @@ struct Readme {
 }
 
 pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let manifest: ManifestHead = whole(documents, MANIFEST)?;
+    let manifest = head(documents)?;
     let readme = Readme {
         organization: ascii(&manifest.organization),
         bundle_id: ascii(&manifest.bundle_id),

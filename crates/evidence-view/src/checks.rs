@@ -1,18 +1,15 @@
 //! Every check of a bundle, one by one: for lists of any length that are written as they are read.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io::{self, Read};
-use std::marker::PhantomData;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Summary};
 use evidence_bundle::path::NORMALIZED;
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use evidence_bundle::read::{Json, Stop};
 
 use crate::json;
 use crate::read::FileReader;
-use crate::rows::Rows;
 
 /// A control, as the document introduces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,111 +69,49 @@ impl<S: CheckSink> FileReader for EachCheck<S> {
         if path != NORMALIZED {
             return Ok(());
         }
-        let mut failed = None;
-        let mut deserializer = serde_json::Deserializer::from_reader(json::reader(contents));
-        let walk = Walk { sink: &mut self.sink, failed: &mut failed };
-        self.known = Level::Document(walk).deserialize(&mut deserializer).is_ok();
-        failed.map_or(Ok(()), Err)
+        let (sink, mut failed) = (&mut self.sink, Ok(()));
+        let mut json = json::rows(contents);
+        let read = json.object(|json, name| match name {
+            "summary" => json.value().map(|summary| sink.summary(summary)),
+            "controls" => json.list(|json| control(json, sink, &mut failed)),
+            _ => json.skip(),
+        });
+        self.known = read.and_then(|()| json.end()).is_ok();
+        failed
     }
 }
 
-struct Walk<'a, S> {
-    sink: &'a mut S,
-    /// Why the sink could not take a check.
-    failed: &'a mut Option<io::Error>,
-}
-
-impl<S> Walk<'_, S> {
-    fn again(&mut self) -> Walk<'_, S> {
-        Walk { sink: self.sink, failed: self.failed }
-    }
-}
-
-/// Where in the document the walk is.
-enum Level<'a, S> {
-    Document(Walk<'a, S>),
-    Controls(Walk<'a, S>),
-    Control(Walk<'a, S>),
-}
-
-impl<'de, S: CheckSink> DeserializeSeed<'de> for Level<'_, S> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        match self {
-            Level::Document(_) | Level::Control(_) => deserializer.deserialize_map(self),
-            Level::Controls(_) => deserializer.deserialize_seq(self),
-        }
-    }
-}
-
-impl<'de, S: CheckSink> Visitor<'de> for Level<'_, S> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Level::Document(_) => "a judgement",
-            Level::Controls(_) => "a list of controls",
-            Level::Control(_) => "a control",
-        })
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let (Level::Document(mut walk) | Level::Controls(mut walk) | Level::Control(mut walk)) = self;
-        while list.next_element_seed(Level::Control(walk.again()))?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
-        match self {
-            Level::Document(walk) | Level::Controls(walk) => walk.document(map),
-            Level::Control(walk) => walk.control(map),
-        }
-    }
-}
-
-impl<S: CheckSink> Walk<'_, S> {
-    fn document<'de, A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "summary" => self.sink.summary(map.next_value()?),
-                "controls" => map.next_value_seed(Level::Controls(self.again()))?,
-                _ => map.next_value::<IgnoredAny>().map(|_| ())?,
-            }
-        }
-        Ok(())
-    }
-
-    /// The fields are in the order in which they are written: what a control is comes before its checks.
-    fn control<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Walk { sink, failed } = self;
-        let (mut id, mut title, mut status, mut reason, mut criteria) = (None, None, None, None, None);
-        while let Some(key) = map.next_key::<String>()? {
-            match key.as_str() {
-                "id" => id = Some(map.next_value()?),
-                "title" => title = Some(map.next_value()?),
-                "status" => status = Some(map.next_value()?),
-                "reason" => reason = Some(map.next_value()?),
-                "criteria" => criteria = Some(map.next_value()?),
-                "checks" => {
-                    let (Some(id), Some(title), Some(status), Some(reason), Some(criteria)) =
-                        (id.take(), title.take(), status.take(), reason.take(), criteria.take())
-                    else {
-                        return Err(A::Error::custom("checks before their control"));
-                    };
-                    let head = ControlHead { id, title, status, reason, criteria };
-                    sink.control(&head);
-                    let take = |check| match sink.check(&head, check) {
-                        Ok(()) => {}
-                        Err(error) => *failed = Some(error),
-                    };
-                    map.next_value_seed(Rows(take, PhantomData))?;
+/// Reads a control. The fields are in the order in which they are written: what a control is comes before its checks.
+fn control<R: Read, S: CheckSink>(
+    json: &mut Json<R>,
+    sink: &mut S,
+    failed: &mut io::Result<()>,
+) -> Result<(), Stop> {
+    let (mut id, mut title, mut status, mut reason, mut criteria) = (None, None, None, None, None);
+    json.object(|json, name| match name {
+        "id" => json.once(&mut id, name),
+        "title" => json.once(&mut title, name),
+        "status" => json.once(&mut status, name),
+        "reason" => json.once(&mut reason, name),
+        "criteria" => json.once(&mut criteria, name),
+        "checks" => {
+            let (Some(id), Some(title), Some(status), Some(reason), Some(criteria)) =
+                (id.take(), title.take(), status.take(), reason.take(), criteria.take())
+            else {
+                return Err(json.malformed("checks before their control"));
+            };
+            let head = ControlHead { id, title, status, reason, criteria };
+            sink.control(&head);
+            json.list(|json| {
+                let check: Check = json.value()?;
+                if failed.is_ok() {
+                    *failed = sink.check(&head, check);
                 }
-                _ => map.next_value::<IgnoredAny>().map(|_| ())?,
-            }
+                Ok(())
+            })
         }
-        Ok(())
-    }
+        _ => json.skip(),
+    })
 }
 
 #[cfg(test)]

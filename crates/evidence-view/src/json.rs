@@ -6,6 +6,7 @@
 
 use std::io::{self, BufReader, Read};
 
+use evidence_bundle::read::Json;
 use serde::de::DeserializeOwned;
 
 /// Bytes that a document may have. Those of 100,000 repositories have about 150 MB.
@@ -18,8 +19,13 @@ pub fn document<T: DeserializeOwned>(contents: &mut dyn Read) -> Option<T> {
     serde_json::from_reader(reader(contents)).ok()
 }
 
+/// A document that is read row by row, each as the verifier reads it. One that is larger than the bounds ends early.
+pub(crate) fn rows(contents: &mut dyn Read) -> Json<io::Take<&mut dyn Read>> {
+    Json::new(contents.take(DOCUMENT_BYTES))
+}
+
 /// The bytes of a document, which end in an error where a bound is exceeded.
-pub(crate) fn reader(contents: &mut dyn Read) -> impl Read {
+fn reader(contents: &mut dyn Read) -> impl Read {
     let bounded = Bounded { inner: contents, left: DOCUMENT_BYTES, string: None, escaped: false };
     BufReader::with_capacity(64 << 10, bounded)
 }

@@ -4,8 +4,8 @@ use std::io::{self, Read};
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{
-    Check, Counts, ErrorRecord, Excluded, Hint, Hints, Manifest, Normalized, NormalizedControl, RunRecord,
-    Severity, SourceRun, Warning,
+    Check, Counts, ErrorRecord, Excluded, Hint, Hints, Normalized, NormalizedControl, RunRecord, Severity,
+    SignerRecord, SourceRun, Warning,
 };
 use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
 use serde::de::IgnoredAny;
@@ -143,15 +143,62 @@ pub struct LeftOut {
     pub warnings: First<Warning>,
 }
 
-type Judgement = Normalized<Vec<NormalizedControl<Folded<Checks>, IgnoredAny>>>;
 /// `manifest.json` without its artifacts and files, and with the first rows of its other lists.
-pub type ManifestHead = Manifest<
-    IgnoredAny,
-    IgnoredAny,
-    Folded<First<Warning>>,
-    Folded<First<Excluded>>,
-    Folded<First<ErrorRecord>>,
->;
+#[derive(Debug)]
+pub struct ManifestHead {
+    /// The version of the tool that wrote the bundle.
+    pub tool_version: String,
+    /// When the bundle was made, RFC 3339 UTC.
+    pub created_at: String,
+    /// The compliance framework.
+    pub framework: String,
+    /// The organization that the evidence is about.
+    pub organization: String,
+    /// The identity of the bundle.
+    pub bundle_id: String,
+    /// The key that signed.
+    pub signer: SignerRecord,
+    /// Whether everything that was asked for was collected.
+    pub complete: bool,
+    /// What is missing, and the warnings.
+    pub left_out: LeftOut,
+}
+
+impl ManifestHead {
+    /// Reads it. `None` if the manifest is not of the known form.
+    pub fn read(contents: &mut dyn Read) -> Option<ManifestHead> {
+        let (mut tool_version, mut created_at, mut framework) = (None, None, None);
+        let (mut organization, mut bundle_id, mut signer, mut complete) = (None, None, None, None);
+        let (mut errors, mut excluded, mut warnings) = (First::default(), First::default(), First::default());
+        let mut json = json::rows(contents);
+        let read = json.object(|json, name| match name {
+            "tool_version" => json.once(&mut tool_version, name),
+            "created_at" => json.once(&mut created_at, name),
+            "framework" => json.once(&mut framework, name),
+            "organization" => json.once(&mut organization, name),
+            "bundle_id" => json.once(&mut bundle_id, name),
+            "signer" => json.once(&mut signer, name),
+            "complete" => json.once(&mut complete, name),
+            "errors" => json.list(|json| json.value().map(|row| errors.push(row))),
+            "excluded" => json.list(|json| json.value().map(|row| excluded.push(row))),
+            "warnings" => json.list(|json| json.value().map(|row| warnings.push(row))),
+            _ => json.skip(),
+        });
+        read.and_then(|()| json.end()).ok()?;
+        Some(ManifestHead {
+            tool_version: tool_version?,
+            created_at: created_at?,
+            framework: framework?,
+            organization: organization?,
+            bundle_id: bundle_id?,
+            signer: signer?,
+            complete: complete?,
+            left_out: LeftOut { errors, excluded, warnings },
+        })
+    }
+}
+
+type Judgement = Normalized<Vec<NormalizedControl<Folded<Checks>, IgnoredAny>>>;
 
 impl FileReader for Results {
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
@@ -180,11 +227,7 @@ impl FileReader for Results {
                 });
             }
             MANIFEST => {
-                self.left_out = json::document(contents).map(|manifest: ManifestHead| LeftOut {
-                    errors: manifest.errors.0,
-                    excluded: manifest.excluded.0,
-                    warnings: manifest.warnings.0,
-                });
+                self.left_out = ManifestHead::read(contents).map(|manifest| manifest.left_out);
             }
             _ => {}
         }

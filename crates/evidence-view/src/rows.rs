@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use evidence_bundle::document::ArtifactRecord;
 use serde::Deserialize;
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, SeqAccess, Visitor};
 
 use crate::json;
 use crate::sanitize::Sanitize;
@@ -40,7 +40,7 @@ impl<'de, F: Fold> Deserialize<'de> for Folded<F> {
 }
 
 /// Hands the rows of a list to a function.
-pub(crate) struct Rows<T, F>(pub(crate) F, pub(crate) PhantomData<T>);
+struct Rows<T, F>(F, PhantomData<T>);
 
 impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Rows<T, F> {
     type Value = ();
@@ -57,37 +57,6 @@ impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Rows<T, F> {
     }
 }
 
-impl<'de, T: DeserializeOwned, F: FnMut(T)> DeserializeSeed<'de> for Rows<T, F> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-/// An object of which only one list is read.
-struct Field<'n, T, F>(&'n str, Rows<T, F>);
-
-impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Field<'_, T, F> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object with a list called {}", self.0)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Field(name, rows) = self;
-        let mut rows = Some(rows);
-        while let Some(key) = map.next_key::<String>()? {
-            match rows.take_if(|_| key == name) {
-                Some(rows) => map.next_value_seed(rows)?,
-                None => map.next_value::<IgnoredAny>().map(|_| ())?,
-            }
-        }
-        Ok(())
-    }
-}
-
 /// Hands every artifact that a manifest lists to `take`. `None` if the manifest is not of the known form.
 pub(crate) fn each_artifact(contents: &mut dyn Read, take: impl FnMut(ArtifactRecord)) -> Option<()> {
     each_row(contents, "artifacts", take)
@@ -95,9 +64,21 @@ pub(crate) fn each_artifact(contents: &mut dyn Read, take: impl FnMut(ArtifactRe
 
 /// Hands every row of one list of a document to `take`. `None` if the document or a row is not of the known form; the rows
 /// before have been handed over then.
-pub fn each_row<T: DeserializeOwned>(contents: &mut dyn Read, list: &str, take: impl FnMut(T)) -> Option<()> {
-    let mut reader = serde_json::Deserializer::from_reader(json::reader(contents));
-    (&mut reader).deserialize_map(Field(list, Rows(take, PhantomData))).ok()
+pub fn each_row<T: DeserializeOwned>(
+    contents: &mut dyn Read,
+    list: &str,
+    mut take: impl FnMut(T),
+) -> Option<()> {
+    let mut json = json::rows(contents);
+    let mut is_found = false;
+    let read = json.object(|json, name| {
+        if name != list || is_found {
+            return json.skip();
+        }
+        is_found = true;
+        json.list(|json| json.value().map(&mut take))
+    });
+    read.ok()
 }
 
 /// The first rows of a list, made safe to show, and the number of the others.

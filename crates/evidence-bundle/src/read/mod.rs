@@ -21,6 +21,7 @@ use std::time::Duration;
 use sha2::{Digest as _, Sha256};
 
 pub use reason::{Reason, VerifyError};
+pub use stream::{Json, Stop};
 
 use crate::checksums::{ChecksumList, ListError};
 use crate::document::{ErrorRecord, Excluded, Previous, Warning};

@@ -5,7 +5,7 @@
 
 use std::io::{ErrorKind, Read};
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::VerifyError;
@@ -17,7 +17,7 @@ const VALUE_BYTES: usize = 16 << 20;
 
 /// Why reading ended before the document did.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub enum Stop {
     /// It is not the document that it should be.
     Malformed(String),
     /// What it says is wrong.
@@ -31,7 +31,7 @@ impl From<VerifyError> for Stop {
 }
 
 /// A document while it is read.
-pub(super) struct Json<R> {
+pub struct Json<R> {
     reader: R,
     window: Vec<u8>,
     /// Where in the window the next byte is, and where what was read ends.
@@ -48,7 +48,8 @@ pub(super) struct Json<R> {
 }
 
 impl<R: Read> Json<R> {
-    pub(super) fn new(reader: R) -> Json<R> {
+    /// Reads a document from here.
+    pub fn new(reader: R) -> Json<R> {
         Json {
             reader,
             window: vec![0; WINDOW],
@@ -67,7 +68,10 @@ impl<R: Read> Json<R> {
     }
 
     /// Reads an object: calls `field` with the name of each field, which must read the value.
-    pub(super) fn object(
+    ///
+    /// # Errors
+    /// [`Stop`], also that of `field`.
+    pub fn object(
         &mut self,
         mut field: impl FnMut(&mut Json<R>, &str) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
@@ -91,10 +95,10 @@ impl<R: Read> Json<R> {
     }
 
     /// Reads a list: calls `item` for each item, which must read it.
-    pub(super) fn list(
-        &mut self,
-        mut item: impl FnMut(&mut Json<R>) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+    ///
+    /// # Errors
+    /// [`Stop`], also that of `item`.
+    pub fn list(&mut self, mut item: impl FnMut(&mut Json<R>) -> Result<(), Stop>) -> Result<(), Stop> {
         self.expect(b'[', "a list")?;
         if self.peek()? == Some(b']') {
             return self.expect(b']', "a list");
@@ -108,7 +112,10 @@ impl<R: Read> Json<R> {
     }
 
     /// Reads a whole value.
-    pub(super) fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
+    ///
+    /// # Errors
+    /// [`Stop`] if it is of another type or too large.
+    pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
         self.peek()?;
         loop {
             let rest = self.window.get(self.at..self.filled).unwrap_or_default();
@@ -131,6 +138,18 @@ impl<R: Read> Json<R> {
         }
     }
 
+    /// Reads past a value of any size.
+    ///
+    /// # Errors
+    /// [`Stop`] if it is no value.
+    pub fn skip(&mut self) -> Result<(), Stop> {
+        match self.peek()? {
+            Some(b'{') => self.object(|json, _| json.skip()),
+            Some(b'[') => self.list(|json| json.value::<IgnoredAny>().map(|_| ())),
+            _ => self.value::<IgnoredAny>().map(|_| ()),
+        }
+    }
+
     /// The refused fields of the object or value that is being read, by the names that are left on the way to them.
     fn refused(&self) -> impl Iterator<Item = &'static [&'static str]> {
         self.later.iter().filter_map(|names| {
@@ -148,11 +167,10 @@ impl<R: Read> Json<R> {
     }
 
     /// Reads the field `name`, which must not have been there before.
-    pub(super) fn once<T: DeserializeOwned>(
-        &mut self,
-        field: &mut Option<T>,
-        name: &str,
-    ) -> Result<(), Stop> {
+    ///
+    /// # Errors
+    /// [`Stop`] if it was, or is of another type.
+    pub fn once<T: DeserializeOwned>(&mut self, field: &mut Option<T>, name: &str) -> Result<(), Stop> {
         let value = self.value()?;
         self.first(field, name, value)
     }
@@ -167,7 +185,10 @@ impl<R: Read> Json<R> {
     }
 
     /// Nothing may follow the document.
-    pub(super) fn end(&mut self) -> Result<(), Stop> {
+    ///
+    /// # Errors
+    /// [`Stop`] if something does.
+    pub fn end(&mut self) -> Result<(), Stop> {
         match self.peek()? {
             None => Ok(()),
             Some(_) => Err(self.malformed("something follows the document")),
@@ -175,7 +196,7 @@ impl<R: Read> Json<R> {
     }
 
     /// Says where it is malformed.
-    pub(super) fn malformed(&self, what: impl std::fmt::Display) -> Stop {
+    pub fn malformed(&self, what: impl std::fmt::Display) -> Stop {
         let at = self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX));
         Stop::Malformed(format!("{what} (the value at byte {at})"))
     }
@@ -280,6 +301,7 @@ mod tests {
         let mut values = Vec::new();
         let read = json.object(|json, name| match name {
             "list" => json.list(|json| json.value().map(|value| values.push(value))),
+            "skipped" => json.skip(),
             _ => json.value().map(|value| values.push(value)),
         });
         match read.and_then(|()| json.end()) {
@@ -306,6 +328,11 @@ mod tests {
             }
         }
         assert_eq!(read("{}", 1), Ok(Vec::new()));
+        let skipped = r#"{"skipped":[[1],{"a":2},"b"],"a":1}"#;
+        for text in [skipped, &skipped.replace("[[", "{\"x\":[[").replace("],\"a\"", "]},\"a\"")] {
+            assert_eq!(read(text, 1), Ok(vec![1.into()]), "{text}");
+        }
+        assert!(read(r#"{"skipped":[1,]}"#, 1).is_err());
         assert_eq!(read(r#"{"list":[]}"#, 1), Ok(Vec::new()));
     }
 

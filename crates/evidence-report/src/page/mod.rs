@@ -11,14 +11,14 @@ use std::io::{self, Write};
 
 use askama::Template;
 use evidence_bundle::document::{Counts, ErrorRecord, Excluded, RunRecord, ScopeRecord, SourceRun, Warning};
-use evidence_bundle::path::{MANIFEST, RUN, SCOPE};
+use evidence_bundle::path::{RUN, SCOPE};
 use evidence_view::{First, ManifestHead, sanitized, words};
 
 use self::checks::{ControlSection, Sections};
 use self::looks::Looks;
 use self::population::SourcePart;
 use self::settings::{RulePart, SettingsPart};
-use crate::documents::{Documents, whole};
+use crate::documents::{Documents, head, whole};
 
 /// The page. Texts of the bundle in it are sanitized; the template escapes them.
 #[derive(Template)]
@@ -99,7 +99,7 @@ fn framework(id: &str) -> String {
 
 /// Writes the page.
 pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
-    let manifest: ManifestHead = whole(documents, MANIFEST)?;
+    let manifest = head(documents)?;
     let run: RunRecord = whole(documents, RUN)?;
     let scope: ScopeRecord = whole(documents, SCOPE)?;
     let mut sections = Sections::read(documents)?;
@@ -113,9 +113,9 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         rules: settings::rules(&scope, &sections),
         settings: settings::sources(scope),
         sources: population::sources(documents, run.sources)?,
-        errors: manifest.errors.0,
-        excluded: manifest.excluded.0,
-        warnings: manifest.warnings.0,
+        errors: manifest.left_out.errors,
+        excluded: manifest.left_out.excluded,
+        warnings: manifest.left_out.warnings,
         controls: sections.into_controls(),
         looks,
     };
