@@ -6,6 +6,7 @@
 /// The size of a tar block in bytes.
 pub(crate) const BLOCK: usize = 512;
 /// The end of every archive: two blocks of zeros, no more.
+#[cfg(feature = "sign")]
 pub(crate) const END: [u8; 2 * BLOCK] = [0; 2 * BLOCK];
 /// The largest size or time that eleven octal digits can say; ustar has no other number.
 pub(crate) const MAX_NUMBER: u64 = crate::time::LATEST.unsigned_abs();

@@ -5,6 +5,7 @@
 //! It is synchronous and never reads a clock, a configuration or the network, and never extracts a file.
 
 pub mod checksums;
+#[cfg(feature = "sign")]
 pub mod detached;
 pub mod document;
 mod gzip;
@@ -16,17 +17,21 @@ pub mod read;
 pub mod time;
 pub mod trust;
 pub mod version;
+#[cfg(feature = "sign")]
 pub mod write;
 
 pub use checksums::ChecksumList;
 pub use document::{Manifest, Status};
 pub use evidence_text as text;
-pub use key::{KeyId, PublicKey, SigningKey};
+#[cfg(feature = "sign")]
+pub use key::SigningKey;
+pub use key::{KeyId, PublicKey};
 pub use path::{BundlePath, encode_component};
 pub use read::{
     Expectations, Failure, Intact, Limits, NewerBundle, Reason, UntrustedBundle, VerifiedBundle, VerifyError,
 };
 pub use trust::TrustRoot;
+#[cfg(feature = "sign")]
 pub use write::{Entry, SignedBundle, UnsignedBundle};
 
 /// The version of the bundle format that this crate writes (`bundle_version` in the manifest). Those that it reads are in

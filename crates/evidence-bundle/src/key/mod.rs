@@ -3,12 +3,14 @@
 //! Nothing here opens a file or asks for a passphrase, and no private key is ever printed.
 
 mod pem;
+#[cfg(feature = "sign")]
 mod private;
 mod public;
 
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(feature = "sign")]
 pub use private::{SigningKey, is_encrypted};
 pub use public::PublicKey;
 

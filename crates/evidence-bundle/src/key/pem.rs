@@ -28,6 +28,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<&str, KeyError> {
 
 impl Block<'_> {
     /// The first block of the text, whatever precedes or follows it.
+    #[cfg(feature = "sign")]
     pub(super) fn find(bytes: &[u8]) -> Result<Block<'_>, KeyError> {
         match Block::next(text(bytes)?)? {
             Some((_, block, _)) => Ok(block),

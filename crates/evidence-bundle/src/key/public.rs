@@ -28,6 +28,7 @@ impl fmt::Debug for PublicKey {
 }
 
 impl PublicKey {
+    #[cfg(feature = "sign")]
     pub(super) fn of(key: ed25519_dalek::VerifyingKey) -> PublicKey {
         PublicKey(key)
     }
