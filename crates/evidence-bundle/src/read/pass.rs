@@ -1,13 +1,12 @@
 //! The pass over the listed files, once the signature over the list holds.
 
 use std::io::{self, Read};
-use std::thread;
 
 use super::archive::{Archive, NextEntry};
 use super::derived::{self, Derived, References};
 use super::manifest::{self, ManifestFacts, ManifestVerdict};
 use super::run;
-use super::tee::tee;
+use super::tee::{Second, read_both};
 use super::{Failure, FileVisitor, Limits, Reason, VerifyError, check_digest, list_error, within};
 use crate::checksums::{ChecksumList, ListError};
 use crate::document::RunRecord;
@@ -131,8 +130,8 @@ impl<R: Read> Pass<'_, '_, R> {
         Ok(())
     }
 
-    /// Judges a document while it is read. Where a visitor reads it, it is judged on another thread: the document may be
-    /// larger than memory should be.
+    /// Judges a document while it is read. Where a visitor reads it, it is judged meanwhile, on another thread: the
+    /// document may be larger than memory should be.
     fn judge_derived(
         &mut self,
         document: &Derived<'_>,
@@ -146,18 +145,10 @@ impl<R: Read> Pass<'_, '_, R> {
             contents.check(sha256)?;
             return Ok(judged?);
         };
-        let (mut tee, chunks) = tee(&mut contents);
-        let (judged, visited) = thread::scope(|scope| {
-            let judge = thread::Builder::new().spawn_scoped(scope, || document.judge(chunks))?;
-            let visited = visitor(document.path, &mut tee);
-            // An error comes from a damaged bundle, which the check of the contents finds again.
-            let _ = io::copy(&mut tee, &mut io::sink());
-            drop(tee);
-            let judged =
-                judge.join().map_err(|_| io::Error::other("the judgement of a document ended early"))?;
-            Ok((judged, visited))
-        })
-        .map_err(Failure::CannotJudge)?;
+        let visit = |contents: &mut dyn Read| visitor(document.path, contents);
+        let (visited, judged) =
+            read_both(&mut contents, Second::HERE, visit, |chunks| document.judge(chunks))
+                .map_err(Failure::CannotJudge)?;
         contents.check(sha256)?;
         visited.map_err(Failure::CannotJudge)?;
         Ok(judged?)

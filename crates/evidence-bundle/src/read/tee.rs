@@ -1,21 +1,73 @@
-//! One pass for two readers: what a visitor reads is also judged, on a thread of its own.
+//! One pass for two readers: what a visitor reads is also judged, on a thread of its own where there are threads.
 
 use std::io::{self, Cursor, Read};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread;
 
 /// Chunks that may wait for the second reader.
 const WAITING: usize = 4;
 
-/// The first reader, and the second.
-pub(super) fn tee<R: Read>(inner: R) -> (Tee<R>, Chunks) {
-    let (sender, receiver) = sync_channel(WAITING);
-    (Tee { inner, sender }, Chunks { receiver, chunk: Cursor::default() })
+/// When the second reader reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Second {
+    /// On a thread, while the first one reads: of the document, only a few chunks are in memory.
+    Meanwhile,
+    /// After the first one, where there are no threads: the document is in memory.
+    Afterwards,
 }
 
-/// Reads, and passes on what was read. The second reader comes to its end when this is dropped.
-pub(super) struct Tee<R> {
+impl Second {
+    /// What this machine can do. WebAssembly has no threads.
+    pub(super) const HERE: Second =
+        if cfg!(target_family = "wasm") { Second::Afterwards } else { Second::Meanwhile };
+}
+
+/// Lets `first` read from `inner`, and `second` everything that `inner` has, read by the first or not.
+///
+/// # Errors
+/// No thread could be started, or it ended early.
+pub(super) fn read_both<A, B: Send>(
+    inner: impl Read,
+    when: Second,
+    first: impl FnOnce(&mut dyn Read) -> A,
+    second: impl FnOnce(Chunks) -> B + Send,
+) -> io::Result<(A, B)> {
+    match when {
+        Second::Meanwhile => {
+            let (sender, receiver) = sync_channel(WAITING);
+            thread::scope(|scope| {
+                let chunks = Chunks::new(receiver);
+                let other = thread::Builder::new().spawn_scoped(scope, || second(chunks))?;
+                let read = read_first(Tee { inner, sender: Pipe::Bounded(sender) }, first);
+                let ended_early = |_| io::Error::other("the judgement of a document ended early");
+                Ok((read, other.join().map_err(ended_early)?))
+            })
+        }
+        Second::Afterwards => {
+            let (sender, receiver) = channel();
+            let read = read_first(Tee { inner, sender: Pipe::Unbounded(sender) }, first);
+            Ok((read, second(Chunks::new(receiver))))
+        }
+    }
+}
+
+/// The second reader comes to its end when this returns.
+fn read_first<R: Read, A>(mut tee: Tee<R>, first: impl FnOnce(&mut dyn Read) -> A) -> A {
+    let read = first(&mut tee);
+    // An error comes from a damaged bundle, which the check of the contents finds again.
+    let _ = io::copy(&mut tee, &mut io::sink());
+    read
+}
+
+enum Pipe {
+    Bounded(SyncSender<Vec<u8>>),
+    Unbounded(Sender<Vec<u8>>),
+}
+
+/// Reads, and passes on what was read.
+struct Tee<R> {
     inner: R,
-    sender: SyncSender<Vec<u8>>,
+    sender: Pipe,
 }
 
 impl<R: Read> Read for Tee<R> {
@@ -23,7 +75,10 @@ impl<R: Read> Read for Tee<R> {
         let read = self.inner.read(buffer)?;
         if let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) {
             // The second reader ends early where it has seen enough to refuse.
-            let _ = self.sender.send(bytes.to_vec());
+            let _ = match &self.sender {
+                Pipe::Bounded(sender) => sender.send(bytes.to_vec()),
+                Pipe::Unbounded(sender) => sender.send(bytes.to_vec()),
+            };
         }
         Ok(read)
     }
@@ -35,6 +90,12 @@ pub(super) struct Chunks {
     chunk: Cursor<Vec<u8>>,
 }
 
+impl Chunks {
+    fn new(receiver: Receiver<Vec<u8>>) -> Chunks {
+        Chunks { receiver, chunk: Cursor::default() }
+    }
+}
+
 impl Read for Chunks {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
@@ -44,6 +105,36 @@ impl Read for Chunks {
                     Err(_) => return Ok(0),
                 },
                 read => return Ok(read),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_read_the_same_with_threads_and_without() {
+        let text: Vec<u8> = (0..1_000_000_u32).flat_map(u32::to_le_bytes).collect();
+        for when in [Second::Meanwhile, Second::Afterwards] {
+            for (first, second) in [(0, u64::MAX), (7, u64::MAX), (u64::MAX, u64::MAX), (u64::MAX, 7), (0, 0)]
+            {
+                let read = |from: &mut dyn Read, most: u64| {
+                    let mut bytes = Vec::new();
+                    from.take(most).read_to_end(&mut bytes).unwrap();
+                    bytes
+                };
+                let both = read_both(
+                    text.as_slice(),
+                    when,
+                    |from| read(from, first),
+                    |mut from| read(&mut from, second),
+                );
+                let (a, b) = both.unwrap();
+                let expected =
+                    |most: u64| &text[..usize::try_from(most).unwrap_or(usize::MAX).min(text.len())];
+                assert!(a == expected(first) && b == expected(second), "{when:?} {first} {second}");
             }
         }
     }
