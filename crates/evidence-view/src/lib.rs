@@ -18,7 +18,9 @@ mod results;
 mod rows;
 mod sample;
 mod sanitize;
+pub mod terms;
 mod timeline;
+pub mod verdict;
 pub mod words;
 
 pub use artifacts::{ArtifactSearch, FileContents, FileText};

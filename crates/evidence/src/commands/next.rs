@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use evidence_bundle::key::PublicKey;
 use evidence_os::input;
+use evidence_view::terms::KEY_FILE_BYTES;
 
 use super::keygen::public_path;
-use super::trust::KEY_FILE_LIMIT;
 use crate::config::{KeySource, SigningConfig};
 use crate::env::Env;
 use crate::report::format::shell_path;
@@ -51,7 +51,7 @@ fn public_file(private: &KeySource, key: &PublicKey) -> Option<PathBuf> {
     let mut openssh = private.clone().into_os_string();
     openssh.push(".pub");
     [public_path(private), PathBuf::from(openssh)].into_iter().find(|path| {
-        let contents = input::read(path, KEY_FILE_LIMIT);
+        let contents = input::read(path, KEY_FILE_BYTES);
         contents.is_ok_and(|(bytes, _)| PublicKey::parse_all(&bytes).is_ok_and(|keys| keys.contains(key)))
     })
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use evidence_bundle::read::Expectations;
-use evidence_bundle::text::Chain;
 use evidence_bundle::trust::{TrustError, TrustRoot};
 use evidence_os::input;
+use evidence_view::terms;
 use zeroize::Zeroizing;
 
 use crate::cli::TrustArgs;
@@ -17,9 +17,6 @@ use crate::config::Config;
 use crate::env::Env;
 use crate::error::Error;
 use crate::signing;
-
-/// Files with public keys are small; one that is not is another file.
-pub(super) const KEY_FILE_LIMIT: u64 = 1024 * 1024;
 
 /// What a bundle is held against.
 pub(super) struct Terms {
@@ -85,9 +82,9 @@ fn add_keys(trust: &mut TrustRoot, paths: &[PathBuf]) -> Result<(), Error> {
 
 fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     let shown = path.to_string_lossy();
-    input::read(path, KEY_FILE_LIMIT).map(|(bytes, _)| bytes).map_err(|error| Error::Usage {
+    input::read(path, terms::KEY_FILE_BYTES).map(|(bytes, _)| bytes).map_err(|error| Error::Usage {
         message: match error.kind() {
-            io::ErrorKind::FileTooLarge => format!("the key file {shown} is too large"),
+            io::ErrorKind::FileTooLarge => terms::too_large(&shown),
             _ => format!("cannot read the key file {shown}: {error}"),
         },
         help: "give the signer's public key, in PEM or OpenSSH form".to_string(),
@@ -95,47 +92,12 @@ fn read_key_file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
 }
 
 fn trust_error(error: TrustError) -> Error {
-    Error::Usage {
-        message: format!("cannot trust this key: {}", Chain(&error)),
-        help: "a bundle is signed with Ed25519; give the signer's public key, in PEM or OpenSSH form"
-            .to_string(),
-    }
+    Error::Usage { message: terms::cannot_trust(&error), help: terms::KEY_HELP.to_string() }
 }
 
-/// `90m`, `36h`, `7d`, `2w`; a number alone would be anybody's guess.
 fn parse_age(text: &str) -> Result<Duration, Error> {
-    let invalid = || Error::Usage {
+    terms::age(text).ok_or_else(|| Error::Usage {
         message: format!("--max-age {text} is not a duration"),
-        help: "write a number and a unit: 90m, 36h, 7d or 2w".to_string(),
-    };
-    let unit = text.chars().next_back().ok_or_else(invalid)?;
-    let seconds: u64 = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
-        'w' => 604_800,
-        _ => return Err(invalid()),
-    };
-    let number: u64 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(invalid)?;
-    Ok(Duration::from_secs(number.checked_mul(seconds).ok_or_else(invalid)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ages_have_a_unit() {
-        for (text, seconds) in
-            [("90s", 90), ("90m", 5_400), ("36h", 129_600), ("7d", 604_800), ("2w", 1_209_600)]
-        {
-            assert_eq!(parse_age(text).unwrap(), Duration::from_secs(seconds));
-        }
-        for text in
-            ["", "7", "d", "7 d", "-1d", "7days", "99999999999999999999d", "18446744073709551615w", "7é"]
-        {
-            assert!(parse_age(text).is_err(), "{text:?}");
-        }
-    }
+        help: terms::AGE_HELP.to_string(),
+    })
 }

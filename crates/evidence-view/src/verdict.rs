@@ -1,0 +1,275 @@
+//! What verifying a bundle came to, in the words that every program shows: the command line and the verifier page.
+
+use evidence_bundle::document::{ErrorRecord, Excluded, Warning};
+use evidence_bundle::read::{Intact, NewerBundle};
+use evidence_bundle::text::Printable;
+use evidence_bundle::{Failure, VerifiedBundle, VerifyError};
+use serde::Serialize;
+
+use crate::words::{counted, grouped};
+
+/// How a verdict reads at a glance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tone {
+    /// A key that the reader trusts signed the bundle.
+    Good,
+    /// Nothing is wrong, and something is not known.
+    Caution,
+    /// The bundle is not to be relied on.
+    Bad,
+}
+
+/// A verdict in words; every text of a bundle is escaped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// How it reads at a glance.
+    pub tone: Tone,
+    /// The headline, such as `VERIFIED`.
+    pub headline: &'static str,
+    /// What follows the headline in its line, with the space or colon between them; may be empty.
+    pub detail: String,
+    /// What it means, a sentence or two each. The last of an unauthenticated bundle goes on with how to name a key.
+    pub meaning: Vec<String>,
+    /// What a verified bundle says about itself.
+    pub facts: Vec<Fact>,
+}
+
+/// Something about a verified bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// What it is about, in one word.
+    pub label: &'static str,
+    /// Whether the verifier itself has checked it.
+    pub checked: bool,
+    /// What there is to say.
+    pub text: String,
+}
+
+impl Verdict {
+    /// The verdict on a bundle.
+    pub fn of(outcome: Result<&VerifiedBundle, &Failure>) -> Verdict {
+        match outcome {
+            Ok(bundle) => verified(bundle),
+            Err(Failure::NotWhatWasSigned(error)) => failed(error),
+            Err(Failure::IntactNotAuthenticated(intact)) => not_authenticated(intact),
+            Err(Failure::NewerVersion(newer)) => not_judged(newer),
+            Err(Failure::CannotJudge(error)) => Verdict {
+                tone: Tone::Caution,
+                headline: "error",
+                detail: format!(": cannot read the bundle: {}", Printable(&error.to_string())),
+                meaning: Vec::new(),
+                facts: Vec::new(),
+            },
+        }
+    }
+}
+
+fn safe(text: &str) -> String {
+    Printable(text).to_string()
+}
+
+fn time(seconds: i64) -> String {
+    evidence_bundle::time::format(seconds).unwrap_or_else(|| seconds.to_string())
+}
+
+fn verified(bundle: &VerifiedBundle) -> Verdict {
+    let checked = |label, text| Fact { label, checked: true, text };
+    let said = |label, text| Fact { label, checked: false, text };
+    let mut facts = vec![
+        said("bundle id", safe(&bundle.bundle_id)),
+        checked(
+            "signature",
+            format!("Ed25519, key {}  trusted by {}", bundle.key_id, safe(&bundle.trusted_by)),
+        ),
+        checked(
+            "contents",
+            format!(
+                "{}, {} bytes, none missing, none extra, none changed",
+                counted(bundle.files, "file"),
+                grouped(bundle.bytes)
+            ),
+        ),
+        said(
+            "collected",
+            format!(
+                "{} (claimed by the signer)  {}  {}  {}",
+                time(bundle.created_at),
+                safe(&bundle.organization),
+                safe(&bundle.framework),
+                safe(&bundle.controls.join(" "))
+            ),
+        ),
+    ];
+    if bundle.source_date_epoch.is_some() {
+        let text = "fixed with --reproducible: when it was collected is not recorded";
+        facts.push(said("time", text.to_owned()));
+    }
+    if bundle.warnings_total > 0 {
+        facts.push(said("warnings", grouped(bundle.warnings_total)));
+    }
+    if bundle.excluded_total > 0 {
+        let artifacts = counted(bundle.excluded_total, "artifact");
+        facts.push(said("excluded", format!("{artifacts} left out: forbidden data")));
+    }
+    if bundle.errors_total > 0 {
+        let errors = counted(bundle.errors_total, "error");
+        facts.push(said("missing", format!("{errors} during collection")));
+    }
+    if bundle.lacking > 0 {
+        let checks = counted(bundle.lacking, "check");
+        facts.push(said("missing", format!("{checks} of settings that the credentials could not read")));
+    }
+    if !bundle.complete {
+        let text = "no: `evidence show --status not_verifiable` names what is missing";
+        facts.push(said("complete", text.to_owned()));
+    }
+    let (detail, meaning) = (String::new(), Vec::new());
+    Verdict { tone: Tone::Good, headline: "VERIFIED", detail, meaning, facts }
+}
+
+fn failed(error: &VerifyError) -> Verdict {
+    // The detail of most reasons names the place already.
+    let place = error.path.as_deref().filter(|path| !error.detail.contains(path));
+    let place = place.map(|path| format!(" ({})", Printable(path))).unwrap_or_default();
+    Verdict {
+        tone: Tone::Bad,
+        headline: "FAILED",
+        detail: format!(" {}: {}{place}", error.reason, error.detail),
+        meaning: vec![format!("{} Do not rely on this bundle.", error.reason.meaning())],
+        facts: Vec::new(),
+    }
+}
+
+fn not_authenticated(intact: &Intact) -> Verdict {
+    let advice = "Anyone can make such a bundle. Get the signer's public key through a separate channel";
+    Verdict {
+        tone: Tone::Caution,
+        headline: "INTACT, NOT AUTHENTICATED",
+        detail: format!(": signed by {}; no trusted key was given", intact.key_id),
+        meaning: vec![advice.to_owned()],
+        facts: Vec::new(),
+    }
+}
+
+fn not_judged(newer: &NewerBundle) -> Verdict {
+    let trust = match &newer.trusted_by {
+        Some(label) => format!("trusted by {}", Printable(label)),
+        None => "no trusted key was given".to_owned(),
+    };
+    Verdict {
+        tone: Tone::Caution,
+        headline: "NOT JUDGED",
+        detail: format!(": {newer}"),
+        meaning: vec![
+            format!("The signature and every checksum are right: key {}, {trust}.", newer.key_id),
+            "The contents of the documents were not checked.".to_owned(),
+        ],
+        facts: Vec::new(),
+    }
+}
+
+/// A verdict for programs: what `evidence verify --json` prints, version 1. A field is never renamed.
+#[derive(Debug, Serialize)]
+pub struct Report<'a> {
+    verdict: &'static str,
+    reason: Option<&'a str>,
+    detail: Option<String>,
+    path: Option<&'a str>,
+    bundle_id: Option<&'a str>,
+    key_id: Option<String>,
+    trusted_by: Option<&'a str>,
+    files: Option<u64>,
+    bytes: Option<u64>,
+    created_at: Option<String>,
+    organization: Option<&'a str>,
+    framework: Option<&'a str>,
+    controls: &'a [String],
+    complete: Option<bool>,
+    unreadable_checks: Option<u64>,
+    warnings: &'a [Warning],
+    excluded: &'a [Excluded],
+    errors: &'a [ErrorRecord],
+    source_date_epoch: Option<i64>,
+}
+
+impl Report<'_> {
+    fn new(verdict: &'static str) -> Report<'static> {
+        Report {
+            verdict,
+            reason: None,
+            detail: None,
+            path: None,
+            bundle_id: None,
+            key_id: None,
+            trusted_by: None,
+            files: None,
+            unreadable_checks: None,
+            bytes: None,
+            created_at: None,
+            organization: None,
+            framework: None,
+            controls: &[],
+            complete: None,
+            warnings: &[],
+            excluded: &[],
+            errors: &[],
+            source_date_epoch: None,
+        }
+    }
+
+    /// The report of a question that could not be answered.
+    pub fn not_judged(detail: String) -> Report<'static> {
+        Report { detail: Some(detail), ..Report::new("not_judged") }
+    }
+}
+
+impl<'a> Report<'a> {
+    /// The report on a bundle.
+    pub fn of(outcome: Result<&'a VerifiedBundle, &'a Failure>) -> Report<'a> {
+        match outcome {
+            Ok(bundle) => Report {
+                bundle_id: Some(&bundle.bundle_id),
+                key_id: Some(bundle.key_id.to_string()),
+                trusted_by: Some(&bundle.trusted_by),
+                files: Some(bundle.files),
+                bytes: Some(bundle.bytes),
+                created_at: Some(time(bundle.created_at)),
+                organization: Some(&bundle.organization),
+                framework: Some(&bundle.framework),
+                controls: &bundle.controls,
+                complete: Some(bundle.complete),
+                unreadable_checks: Some(bundle.lacking),
+                warnings: &bundle.warnings,
+                excluded: &bundle.excluded,
+                errors: &bundle.errors,
+                source_date_epoch: bundle.source_date_epoch,
+                ..Report::new("verified")
+            },
+            Err(Failure::NotWhatWasSigned(error)) => Report {
+                reason: Some(error.reason.code()),
+                detail: Some(error.detail.clone()),
+                path: error.path.as_deref(),
+                ..Report::new("failed")
+            },
+            Err(Failure::IntactNotAuthenticated(intact)) => Report {
+                bundle_id: Some(&intact.bundle_id),
+                key_id: Some(intact.key_id.to_string()),
+                files: Some(intact.files),
+                bytes: Some(intact.bytes),
+                created_at: Some(time(intact.created_at)),
+                organization: Some(&intact.organization),
+                ..Report::new("not_authenticated")
+            },
+            Err(Failure::NewerVersion(newer)) => Report {
+                reason: Some(NewerBundle::CODE),
+                detail: Some(newer.to_string()),
+                key_id: Some(newer.key_id.to_string()),
+                trusted_by: newer.trusted_by.as_deref(),
+                files: Some(newer.files),
+                ..Report::new("not_judged")
+            },
+            Err(Failure::CannotJudge(error)) => Report::not_judged(error.to_string()),
+        }
+    }
+}
