@@ -44,6 +44,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Verify a bundle, then draw a sample that anyone can draw again from the same seed.
     Sample(SampleArgs),
+    /// Write the verifier page: one HTML file that verifies bundles offline in a browser.
+    Verifier(VerifierArgs),
     /// Upload a bundle to an evidence platform, which verifies it.
     Upload(UploadArgs),
     /// Write a commented evidence.yaml, and a key pair with --generate-keys; never overwrites.
@@ -276,6 +278,18 @@ pub enum ShowFormat {
     Csv,
     /// Tables for a ticket or a wiki
     Markdown,
+}
+
+/// `evidence verifier`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The page contains the verifier of this release and sends nothing anywhere. Auditors should take it from \
+                  the project's release and compare its SHA-256: a page from the audited organization proves nothing."
+)]
+pub struct VerifierArgs {
+    /// The file to write; standard output by default.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `evidence upload`

@@ -16,7 +16,7 @@ use utoipa::openapi::path::Operation;
 use super::access::{Access, check};
 use super::problem::ProblemKind;
 use super::{App, administration, bundles, system};
-use crate::pages::{artifacts, bundle, compare, sign_in, style, timeline};
+use crate::pages::{artifacts, bundle, compare, sign_in, style, timeline, verifier};
 use crate::role::Capability;
 
 /// A row of the table.
@@ -172,6 +172,7 @@ pub fn table() -> Vec<Route> {
         Route::plain("/assets/style.css", Open, &[], style::style),
         Route::plain("/assets/icon.svg", Open, &[], style::icon),
         Route::plain("/", OpenPage, &[], sign_in::home),
+        Route::plain("/verify", OpenPage, ONE, verifier::verifier),
         Route::plain("/sign-in", OpenPage, LIST, sign_in::form),
         Route::form("/sign-in", SIGN_IN, sign_in::sign_in),
         Route::form("/sign-out", SIGN_OUT, sign_in::sign_out),

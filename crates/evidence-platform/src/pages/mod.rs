@@ -1,6 +1,7 @@
 //! The pages: the service for people with a browser, rendered here, usable without JavaScript.
 //!
-//! There is no script on any page, and the policy forbids every one, so that nothing that a bundle says can run.
+//! No page has a script, and the policy forbids every one, so that nothing that a bundle says can run. The verifier page is
+//! the exception: it is served as it is, and knows no bundle of the platform.
 //! Templates escape whatever they print. A page shows what the service gives to its principal and decides nothing.
 
 pub mod artifacts;
@@ -13,4 +14,5 @@ pub mod problem;
 pub mod sign_in;
 pub mod style;
 pub mod timeline;
+pub mod verifier;
 mod words;

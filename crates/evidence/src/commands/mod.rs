@@ -10,6 +10,7 @@ mod sample;
 mod show;
 mod trust;
 mod upload;
+mod verifier;
 mod verify;
 
 use std::io::Write as _;
@@ -27,6 +28,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
         Command::Show(args) => show::run(&args, env),
         Command::Report(args) => report::run(&args, env),
         Command::Sample(args) => sample::run(&args, env),
+        Command::Verifier(args) => verifier::run(&args),
         Command::Upload(args) => upload::run(&args, env),
         Command::Init(args) => init::run(&args, env),
         Command::Keygen(args) => keygen::run(&args),

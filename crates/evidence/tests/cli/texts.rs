@@ -10,12 +10,13 @@ fn lab() -> Lab {
     Lab::new(acme().repository(sound("web")))
 }
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "collect",
     "verify",
     "show",
     "report",
     "sample",
+    "verifier",
     "upload",
     "init",
     "keygen",
@@ -56,6 +57,16 @@ fn the_specifications_flags_are_all_there() {
     ] {
         assert!(help.contains(flag), "{flag} is not in\n{help}");
     }
+}
+
+#[test]
+fn the_verifier_page_is_written() {
+    let lab = lab();
+    lab.run(&["verifier", "-o", "verify.html"]).exits(0);
+    let page = fs::read_to_string(lab.path("verify.html")).unwrap();
+    assert!(page.starts_with("<!doctype html>") && page.len() < 1_000_000, "{} bytes", page.len());
+    assert_eq!(lab.run(&["verifier"]).exits(0).stdout, page);
+    lab.run(&["verifier", "-o", "absent/verify.html"]).exits(1);
 }
 
 #[test]

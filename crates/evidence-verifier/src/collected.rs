@@ -1,0 +1,129 @@
+//! What is kept of a bundle while it is verified, and handed out once it is.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+
+use evidence_bundle::document::{Check, Counts, Member};
+use evidence_bundle::path::{NORMALIZED, POPULATION, REPORT};
+use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader, each_row, sanitized, words};
+
+use crate::answer::{ControlCounts, FileShown};
+
+/// Bytes of a report that is shown.
+const REPORT_BYTES: u64 = 64 << 20;
+
+/// What is kept of a bundle.
+#[derive(Debug)]
+pub(crate) struct Collected {
+    pub(crate) checks: EachCheck<Checks>,
+    /// The population; `None` where it is of an unknown form.
+    pub(crate) members: Option<Vec<Member>>,
+    pub(crate) files: Vec<FileShown>,
+    pub(crate) report: Option<Vec<u8>>,
+}
+
+/// The checks with their controls.
+#[derive(Debug, Default)]
+pub(crate) struct Checks {
+    pub(crate) controls: Vec<(ControlHead, Counts)>,
+    /// Each with the place of its control.
+    pub(crate) rows: Vec<(usize, Check)>,
+}
+
+impl Collected {
+    pub(crate) fn new() -> Collected {
+        Collected {
+            checks: EachCheck::new(Checks::default()),
+            members: None,
+            files: Vec::new(),
+            report: None,
+        }
+    }
+
+    /// Each control with its checks counted; `None` where the results are of an unknown form.
+    pub(crate) fn controls(&self) -> Option<Vec<ControlCounts>> {
+        let control = |(head, counts): &(ControlHead, Counts)| {
+            let criteria: BTreeSet<&String> = head.criteria.values().flatten().collect();
+            let criteria: Vec<&str> = criteria.into_iter().map(String::as_str).collect();
+            ControlCounts {
+                id: sanitized(&head.id),
+                title: sanitized(&head.title),
+                criteria: sanitized(&criteria.join(" ")),
+                status: head.status.as_str(),
+                reason: sanitized(&words::reason(&head.reason)),
+                counts: words::checks(*counts).into_owned(),
+            }
+        };
+        self.checks.known.then(|| self.checks.sink.controls.iter().map(control).collect())
+    }
+}
+
+impl CheckSink for Checks {
+    fn control(&mut self, control: &ControlHead) {
+        self.controls.push((control.clone(), Counts::default()));
+    }
+
+    fn check(&mut self, _: &ControlHead, check: Check) -> io::Result<()> {
+        if let Some((_, counts)) = self.controls.last_mut() {
+            counts.add(check.status);
+        }
+        self.rows.push((self.controls.len().saturating_sub(1), check));
+        Ok(())
+    }
+}
+
+impl FileReader for Collected {
+    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        let mut counted = Counted { inner: contents, bytes: 0 };
+        match path {
+            NORMALIZED => self.checks.file(path, &mut counted)?,
+            POPULATION => {
+                let mut members = Vec::new();
+                let known = each_row(&mut counted, "members", |member| members.push(member)).is_some();
+                self.members = known.then_some(members);
+            }
+            REPORT => {
+                let mut report = Vec::new();
+                (&mut counted).take(REPORT_BYTES + 1).read_to_end(&mut report)?;
+                self.report = Some(report)
+                    .filter(|report| u64::try_from(report.len()).is_ok_and(|len| len <= REPORT_BYTES));
+            }
+            _ => {}
+        }
+        io::copy(&mut counted, &mut io::sink())?;
+        self.files.push(FileShown { path: path.to_owned(), size: counted.bytes });
+        Ok(())
+    }
+}
+
+/// Counts what is read.
+struct Counted<'a> {
+    inner: &'a mut dyn Read,
+    bytes: u64,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.bytes = self.bytes.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        Ok(read)
+    }
+}
+
+/// One file of a bundle, whole.
+#[derive(Debug)]
+pub(crate) struct Wanted {
+    pub(crate) path: String,
+    pub(crate) contents: Option<Vec<u8>>,
+}
+
+impl FileReader for Wanted {
+    fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()> {
+        if path == self.path {
+            let mut bytes = Vec::new();
+            contents.read_to_end(&mut bytes)?;
+            self.contents = Some(bytes);
+        }
+        Ok(())
+    }
+}

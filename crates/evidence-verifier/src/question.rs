@@ -1,0 +1,177 @@
+//! What the page can ask.
+
+use evidence_bundle::{Expectations, Status, TrustRoot};
+use evidence_view::{CheckFilter, MemberFilter, terms};
+use serde::Deserialize;
+
+/// A question.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Question {
+    /// Is this page the file that it was when it was written?
+    Page {
+        /// The page, as the browser read it.
+        html: String,
+    },
+    /// Is the bundle what a trusted key signed?
+    Verify(Terms),
+    /// One file of the verified bundle: its text, or with `download` its bytes.
+    File { path: String, download: bool },
+    /// The report of the verified bundle, to be shown.
+    Report,
+    /// The names of files.
+    Files { search: String, skip: usize },
+    /// Checks that match.
+    Checks {
+        filter: Filter,
+        /// How many matches are passed over.
+        skip: usize,
+        sample: Option<SampleOf>,
+        /// Whether all of them are asked for, as a table.
+        table: bool,
+    },
+    /// Members of the population that match.
+    Population { filter: Members, skip: usize, sample: Option<SampleOf>, table: bool },
+}
+
+/// Whom the reader trusts, and what the bundle must be.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Terms {
+    /// Files with public keys, and pasted ones.
+    public_keys: Vec<KeyFile>,
+    allowed_signers: Option<KeyFile>,
+    /// Fingerprints, separated by white space.
+    fingerprints: String,
+    organization: String,
+    max_age: String,
+    /// The present in Unix seconds.
+    now: i64,
+}
+
+/// A file with keys.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KeyFile {
+    name: String,
+    /// What is in it; absent if it is not UTF-8.
+    text: Option<String>,
+}
+
+impl KeyFile {
+    fn contents(&self) -> Result<&[u8], Refused> {
+        match &self.text {
+            Some(text) if u64::try_from(text.len()).is_ok_and(|length| length > terms::KEY_FILE_BYTES) => {
+                Err(Refused { message: terms::too_large(&self.name), help: terms::KEY_HELP })
+            }
+            Some(text) => Ok(text.as_bytes()),
+            // No UTF-8 either, so that it is refused as the file would be.
+            None => Ok(&[0xff]),
+        }
+    }
+}
+
+/// Why a question has no answer, and what to do about it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) message: String,
+    pub(crate) help: &'static str,
+}
+
+impl Terms {
+    /// The trust root and the expectations. As on the command line, kinds of keys are not combined.
+    pub(crate) fn read(&self) -> Result<(TrustRoot, Expectations), Refused> {
+        let kinds = [
+            !self.public_keys.is_empty(),
+            self.allowed_signers.is_some(),
+            !self.fingerprints.trim().is_empty(),
+        ];
+        if kinds.into_iter().filter(|given| *given).count() > 1 {
+            return Err(Refused {
+                message: "public keys, allowed signers and fingerprints are not combined".to_owned(),
+                help: "leave only one of them",
+            });
+        }
+        let mut trust = TrustRoot::new();
+        let untrusted = |error| Refused { message: terms::cannot_trust(&error), help: terms::KEY_HELP };
+        for file in &self.public_keys {
+            trust.add_public_keys(file.name.clone(), file.contents()?).map_err(untrusted)?;
+        }
+        if let Some(file) = &self.allowed_signers {
+            trust.add_allowed_signers(file.name.clone(), file.contents()?).map_err(untrusted)?;
+        }
+        for fingerprint in self.fingerprints.split_whitespace() {
+            trust.add_fingerprint(fingerprint).map_err(untrusted)?;
+        }
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let max_age = given(&self.max_age).map(|text| {
+            terms::age(&text).ok_or_else(|| Refused {
+                message: format!("the maximum age {text} is not a duration"),
+                help: terms::AGE_HELP,
+            })
+        });
+        let expectations = Expectations {
+            organization: given(&self.organization),
+            max_age: max_age.transpose()?,
+            now: Some(self.now),
+        };
+        Ok((trust, expectations))
+    }
+}
+
+/// Which checks; an empty text means all.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Filter {
+    status: Option<Status>,
+    control: String,
+    rule: String,
+    source: String,
+    subject: String,
+}
+
+impl Filter {
+    pub(crate) fn checks(self) -> CheckFilter {
+        CheckFilter {
+            statuses: self.status.into_iter().collect(),
+            controls: list(&self.control),
+            rules: list(&self.rule),
+            sources: list(&self.source),
+            subjects: list(&self.subject),
+        }
+    }
+}
+
+/// Which members of the population; an empty text means all.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Members {
+    source: String,
+    kind: String,
+    name: String,
+    in_scope: bool,
+}
+
+impl Members {
+    pub(crate) fn members(self) -> MemberFilter {
+        MemberFilter {
+            sources: list(&self.source),
+            kinds: list(&self.kind),
+            names: list(&self.name),
+            in_scope: self.in_scope,
+        }
+    }
+}
+
+/// One entry, or none.
+fn list(text: &str) -> Vec<String> {
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect()
+}
+
+/// A sample of what matches.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SampleOf {
+    pub(crate) seed: String,
+    pub(crate) count: usize,
+}

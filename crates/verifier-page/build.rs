@@ -1,0 +1,129 @@
+//! Compiles the verifier to WebAssembly with a Cargo of its own and puts everything into one HTML file.
+#![allow(clippy::expect_used, clippy::panic, reason = "a build fails by panicking")]
+#![allow(clippy::print_stdout, reason = "Cargo reads what a build script prints")]
+
+use std::env;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use sha2::{Digest as _, Sha256};
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// What the nested Cargo may know of the environment: where its downloads are and how it gets them, and how many jobs may
+/// run. Everything else of the outer Cargo is about another package, profile, target or wrapper.
+const KEPT: [&str; 6] =
+    ["CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "CARGO_MAKEFLAGS", "CARGO_TERM_"];
+
+fn main() {
+    let own = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    let crates = own.parent().expect("the crates are in one directory");
+    let workspace = crates.parent().expect("the crates are in a workspace");
+    let out = PathBuf::from(variable("OUT_DIR"));
+    for name in ["evidence-text", "evidence-bundle", "evidence-view", "evidence-verifier"] {
+        changed(&crates.join(name).join("src"));
+        changed(&crates.join(name).join("Cargo.toml"));
+    }
+    for path in
+        [workspace.join("Cargo.toml"), workspace.join("Cargo.lock"), own.join("page"), own.join("build.rs")]
+    {
+        changed(&path);
+    }
+    println!("cargo::rerun-if-env-changed=EVIDENCE_COMMIT");
+    let html = match target_library() {
+        Some(library) if library.is_dir() => page(&own.join("page"), &compile(crates, workspace, &out)),
+        library => {
+            // A directory that appears later makes the page.
+            library.iter().for_each(|path| changed(path));
+            println!(
+                "cargo::warning=the verifier page is left out: `rustup target add {TARGET}`, then build again"
+            );
+            String::new()
+        }
+    };
+    fs::write(out.join("verify.html"), html).expect("the page can be written");
+}
+
+fn changed(path: &Path) {
+    println!("cargo::rerun-if-changed={}", path.display());
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("Cargo sets {name}"))
+}
+
+/// Where the standard library for WebAssembly is, installed or not.
+fn target_library() -> Option<PathBuf> {
+    let output = Command::new(variable("RUSTC"))
+        .args(["--print", "target-libdir", "--target", TARGET])
+        .output()
+        .ok()?;
+    let path = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| PathBuf::from(path.trim()))
+}
+
+/// The verifier as WebAssembly.
+fn compile(crates: &Path, workspace: &Path, out: &Path) -> Vec<u8> {
+    let target = out.join("wasm");
+    let mut cargo = Command::new(variable("CARGO"));
+    cargo.current_dir(workspace).args(["rustc", "--quiet", "--locked", "--lib", "--crate-type", "cdylib"]);
+    cargo.args(["--profile", "verifier", "--target", TARGET, "--manifest-path"]);
+    cargo.arg(crates.join("evidence-verifier/Cargo.toml")).arg("--target-dir").arg(&target);
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let is_outer = text.starts_with("CARGO") || text.starts_with("RUST") && !text.starts_with("RUSTUP_");
+        if is_outer && !KEPT.iter().any(|kept| text.starts_with(kept)) {
+            cargo.env_remove(&name);
+        }
+    }
+    // The same bytes on every machine: no path of this one is in them.
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let mut flags = vec![format!("--remap-path-prefix={}=/evidence", workspace.display())];
+    flags.extend(home.map(|home| format!("--remap-path-prefix={}=/cargo", home.display())));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+    let status = cargo.status().expect("Cargo starts");
+    assert!(status.success(), "the verifier page's WebAssembly does not build: see above");
+    fs::read(target.join(TARGET).join("verifier/evidence_verifier.wasm"))
+        .expect("Cargo has made the WebAssembly")
+}
+
+/// Everything in one file.
+fn page(parts: &Path, wasm: &[u8]) -> String {
+    let part = |name: &str| {
+        // A browser reads every line end as one character.
+        fs::read_to_string(parts.join(name)).expect("the parts of the page are there").replace("\r\n", "\n")
+    };
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(wasm).expect("memory can be written");
+    let packed = packed.finish().expect("memory can be written");
+    let script = part("page.js");
+    let commit = env::var("EVIDENCE_COMMIT").unwrap_or_default();
+    assert!(commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "EVIDENCE_COMMIT is the hash of a commit");
+    let commit = if commit.is_empty() { String::new() } else { format!(", commit {commit}") };
+    let mut html = part("verify.html").trim_end().to_owned();
+    for (place, text) in [
+        ("{{style}}", part("style.css")),
+        ("{{script-hash}}", STANDARD.encode(Sha256::digest(&script))),
+        ("{{worker}}", part("worker.js")),
+        ("{{release}}", format!("evidence {}{commit}", variable("CARGO_PKG_VERSION"))),
+        ("{{self}}", "0".repeat(64)),
+        ("{{wasm}}", STANDARD.encode(packed)),
+        ("{{script}}", script),
+    ] {
+        assert!(html.matches(place).count() == 1, "{place} is in the page once");
+        html = html.replace(place, &text);
+    }
+    seal(&html)
+}
+
+/// Puts the hash of the page into it, made while there were zeros in its place: see `evidence-verifier`, `page.rs`.
+fn seal(html: &str) -> String {
+    let (before, after) = html.split_once(&"0".repeat(64)).expect("there is a place for the hash");
+    format!("{before}{}{after}", hex::encode(Sha256::digest(html)))
+}
