@@ -9,7 +9,9 @@ use evidence_bundle::path::NORMALIZED;
 use evidence_view::words::{self, StatusLabel};
 use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader as _, sanitized};
 
+use super::bar::Bar;
 use super::evidence::Evidence;
+use super::text;
 use crate::documents::{Documents, unknown};
 
 /// Up to this many checks in all, every one is listed.
@@ -24,21 +26,32 @@ pub(super) struct ControlSection {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) label: StatusLabel,
-    /// The criteria of all its rules, each once.
-    pub(super) criteria: Vec<String>,
     /// The criteria of each rule.
     by_rule: BTreeMap<String, String>,
     pub(super) counts: Counts,
+    pub(super) bar: Bar,
+    /// Each of its rules that has a check.
+    pub(super) rules: Vec<RuleResult>,
     /// The most urgent first.
     pub(super) groups: Vec<Group>,
 }
 
+/// A rule of a control, with its checks in numbers.
+pub(super) struct RuleResult {
+    pub(super) title: String,
+    pub(super) criteria: String,
+    pub(super) counts: Counts,
+    pub(super) bar: Bar,
+}
+
 /// The checks of one control with one status, reason and rule.
 pub(super) struct Group {
+    status: Status,
     pub(super) label: StatusLabel,
     pub(super) reason: String,
     pub(super) reason_title: String,
     pub(super) rule: String,
+    pub(super) rule_title: String,
     pub(super) criteria: String,
     pub(super) expected: String,
     /// What to do, if a hint says so.
@@ -49,8 +62,11 @@ pub(super) struct Group {
 
 /// One check that is listed.
 pub(super) struct CheckRow {
+    pub(super) source: String,
     pub(super) subject: String,
     pub(super) actual: String,
+    /// What could be better although the check passed.
+    pub(super) improvement: Option<String>,
     pub(super) evidence: Vec<Evidence>,
 }
 
@@ -58,6 +74,11 @@ impl Group {
     /// How many checks of the group are listed.
     pub(super) fn listed(&self) -> u64 {
         u64::try_from(self.rows.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Whether somebody has to do something about it.
+    pub(super) fn is_urgent(&self) -> bool {
+        matches!(self.status, Status::Fail | Status::NotVerifiable)
     }
 
     /// How many checks of the group are not listed.
@@ -117,6 +138,8 @@ impl Sections {
     pub(super) fn into_controls(self) -> Vec<ControlSection> {
         let finished = |(mut control, groups): (ControlSection, Groups)| {
             control.groups = groups.into_values().collect();
+            control.bar = Bar::new(control.counts);
+            control.rules = rules(&control);
             control
         };
         self.controls.into_iter().map(finished).collect()
@@ -138,21 +161,18 @@ impl CheckSink for Sections {
     }
 
     fn control(&mut self, control: &ControlHead) {
-        let mut criteria: Vec<String> =
-            control.criteria.values().flatten().map(|criterion| sanitized(criterion)).collect();
-        criteria.sort_unstable();
-        criteria.dedup();
         let section = ControlSection {
             id: sanitized(&control.id),
             title: sanitized(&control.title),
             label: words::label(control.status),
-            criteria,
             by_rule: control
                 .criteria
                 .iter()
                 .map(|(rule, criteria)| (rule.clone(), sanitized(&criteria.join(", "))))
                 .collect(),
             counts: Counts::default(),
+            bar: Bar::new(Counts::default()),
+            rules: Vec::new(),
             groups: Vec::new(),
         };
         self.controls.push((section, BTreeMap::new()));
@@ -164,10 +184,12 @@ impl CheckSink for Sections {
         section.counts.add(check.status);
         let key = (urgency(check.status), check.reason.clone(), check.rule.clone());
         let group = groups.entry(key).or_insert_with(|| Group {
+            status: check.status,
             label: words::label(check.status),
             reason: sanitized(&check.reason),
             reason_title: sanitized(&words::reason(&check.reason)),
             rule: sanitized(&check.rule),
+            rule_title: text::rule(&check.rule),
             criteria: sanitized(&control.criteria(&check.rule).join(", ")),
             expected: sanitized(check.expected.as_deref().unwrap_or_default()),
             remediation: None,
@@ -177,13 +199,38 @@ impl CheckSink for Sections {
         group.count += 1;
         if group.rows.len() < limit {
             group.rows.push(CheckRow {
+                source: sanitized(&check.source),
                 subject: sanitized(&check.subject),
                 actual: sanitized(check.actual.as_deref().unwrap_or_default()),
+                improvement: None,
                 evidence: check.evidence.iter().map(Evidence::new).collect(),
             });
         }
         Ok(())
     }
+}
+
+/// The rules of a control that have checks, by code.
+fn rules(control: &ControlSection) -> Vec<RuleResult> {
+    let mut rules: BTreeMap<&str, RuleResult> = BTreeMap::new();
+    for group in &control.groups {
+        let rule = rules.entry(&group.rule).or_insert_with(|| RuleResult {
+            title: group.rule_title.clone(),
+            criteria: group.criteria.clone(),
+            counts: Counts::default(),
+            bar: Bar::new(Counts::default()),
+        });
+        let counts = &mut rule.counts;
+        let count = match group.status {
+            Status::Pass => &mut counts.pass,
+            Status::Fail => &mut counts.fail,
+            Status::NotVerifiable => &mut counts.not_verifiable,
+            Status::NotApplicable => &mut counts.not_applicable,
+        };
+        *count = count.saturating_add(group.count);
+    }
+    let with_bar = |rule: RuleResult| RuleResult { bar: Bar::new(rule.counts), ..rule };
+    rules.into_values().map(with_bar).collect()
 }
 
 /// The order of the groups: what needs somebody first.

@@ -1,29 +1,60 @@
-//! What to do about a group of checks.
+//! What to do about checks.
 
 use std::collections::BTreeMap;
 use std::io;
 
-use evidence_bundle::document::Hint;
+use evidence_bundle::document::{Category, Hint};
 use evidence_bundle::path::HINTS;
 use evidence_view::sanitized;
 
-use super::checks::Sections;
+use super::checks::{CheckRow, Group, Sections};
+use super::evidence::Key;
 use crate::documents::{Documents, rows};
 
-/// Adds to each group the remediation of its hints: those of one control and reason give the same advice.
+/// A check as its hint names it: control, reason, source, subject, and what both rest on. Two rules of a control can have the
+/// same reason about the same subject; what they rest on differs.
+type Name = (String, String, String, String, Vec<Key>);
+
+/// Adds the hints of the listed checks. Advice about a group that needs action is the same for each of its checks; what could be
+/// better about a check that passed is about that check alone.
 pub(super) fn add(documents: &dyn Documents, sections: &mut Sections) -> io::Result<()> {
-    let mut remediations: BTreeMap<(String, String), String> = BTreeMap::new();
+    let mut wanted: BTreeMap<Name, Option<Hint>> = BTreeMap::new();
+    for (control, group) in sections.groups_mut() {
+        wanted.extend(group.rows.iter().map(|row| (name(control, group, row), None)));
+    }
     rows(documents, HINTS, "hints", |hint: Hint| {
         // The form of an id is `control:reason:subject`.
-        if let Some(reason) = hint.id.split(':').nth(1) {
-            let key = (sanitized(&hint.control), sanitized(reason));
-            remediations.entry(key).or_insert_with(|| sanitized(&hint.remediation));
+        let reason = hint.id.split(':').nth(1).unwrap_or_default();
+        let evidence = hint.evidence.iter().map(Key::new).collect();
+        let name = (
+            sanitized(&hint.control),
+            sanitized(reason),
+            sanitized(&hint.source),
+            sanitized(&hint.subject),
+            evidence,
+        );
+        if let Some(place) = wanted.get_mut(&name) {
+            *place = Some(hint);
         }
         Ok(())
     })?;
     for (control, group) in sections.groups_mut() {
-        let key = (control.to_owned(), group.reason.clone());
-        group.remediation = remediations.get(&key).cloned();
+        let names: Vec<Name> = group.rows.iter().map(|row| name(control, group, row)).collect();
+        for (row, name) in group.rows.iter_mut().zip(names) {
+            let Some(hint) = wanted.get(&name).and_then(Option::as_ref) else { continue };
+            let advice = sanitized(&hint.remediation);
+            match hint.category {
+                Category::Improvement => row.improvement = Some(advice),
+                Category::Missing | Category::Misconfigured | Category::Partial => {
+                    group.remediation.get_or_insert(advice);
+                }
+            }
+        }
     }
     Ok(())
+}
+
+fn name(control: &str, group: &Group, row: &CheckRow) -> Name {
+    let evidence = row.evidence.iter().map(|evidence| evidence.key.clone()).collect();
+    (control.to_owned(), group.reason.clone(), row.source.clone(), row.subject.clone(), evidence)
 }

@@ -9,7 +9,11 @@ use evidence_view::sanitized;
 
 use super::checks::Sections;
 use super::evidence::Key;
+use super::text;
 use crate::documents::{Documents, rows};
+
+/// Requests of one look that are listed.
+const REQUESTS: usize = 20;
 
 /// The section about requests.
 pub(super) struct Looks {
@@ -30,6 +34,8 @@ pub(super) struct Look {
     /// The artifact and its checksum.
     pub(super) artifact: Option<(String, String)>,
     pub(super) requests: Vec<Request>,
+    /// How many of its requests are not listed.
+    pub(super) more: u64,
 }
 
 /// One request of a look.
@@ -49,7 +55,7 @@ impl Looks {
 
     /// Reads the looks, and points the evidence of every listed check to its row.
     pub(super) fn read(documents: &dyn Documents, sections: &mut Sections) -> io::Result<Looks> {
-        let mut wanted: BTreeMap<Key, Option<usize>> = BTreeMap::new();
+        let mut wanted: BTreeMap<Key, Option<(usize, String)>> = BTreeMap::new();
         for (_, group) in sections.groups_mut() {
             let evidence = group.rows.iter().flat_map(|row| &row.evidence);
             wanted.extend(evidence.map(|evidence| (evidence.key.clone(), None)));
@@ -63,7 +69,7 @@ impl Looks {
             let mut is_wanted = false;
             for key in keys.iter().flatten() {
                 if let Some(place) = wanted.get_mut(key) {
-                    *place = Some(looks.listed.len());
+                    *place = Some((looks.listed.len(), sanitized(&observation.id)));
                     is_wanted = true;
                 }
             }
@@ -74,7 +80,7 @@ impl Looks {
         })?;
         for (_, group) in sections.groups_mut() {
             for evidence in group.rows.iter_mut().flat_map(|row| &mut row.evidence) {
-                evidence.look = wanted.get(&evidence.key).copied().flatten();
+                evidence.look = wanted.get(&evidence.key).cloned().flatten();
             }
         }
         Ok(looks)
@@ -82,36 +88,47 @@ impl Looks {
 }
 
 impl Look {
+    /// The artifact's name in the pieces between which a line may break.
+    pub(super) fn pieces(&self) -> Vec<&str> {
+        self.artifact.as_ref().map(|(file, _)| text::pieces(file)).unwrap_or_default()
+    }
+
     fn new(observation: ObservationRecord) -> Look {
         let outcome = match observation.outcome {
-            Outcome::Artifact => "collected",
-            Outcome::Nothing => "not found",
-            Outcome::Denied => "denied",
-            Outcome::Failed => "failed",
-            Outcome::Excluded => "left out",
-            Outcome::NotAsked => "not asked",
-            Outcome::Listed => "listed",
+            Outcome::Artifact => "Collected",
+            Outcome::Nothing => "Not found",
+            Outcome::Denied => "Denied",
+            Outcome::Failed => "Failed",
+            Outcome::Excluded => "Left out",
+            Outcome::NotAsked => "Not asked",
+            Outcome::Listed => "Listed",
         };
         Look {
             id: sanitized(&observation.id),
             subject: sanitized(&observation.subject),
-            kind: sanitized(&observation.kind.replace('_', " ")),
+            kind: text::words_of(&observation.kind),
             outcome,
             detail: sanitized(observation.detail.as_deref().unwrap_or_default()),
             artifact: observation.artifact.map(|file| (sanitized(&file.filename), sanitized(&file.checksum))),
-            requests: observation.requests.iter().map(Request::new).collect(),
+            more: u64::try_from(observation.requests.len().saturating_sub(REQUESTS)).unwrap_or(u64::MAX),
+            requests: observation.requests.iter().take(REQUESTS).map(Request::new).collect(),
         }
     }
 }
 
 impl Request {
+    /// The call in the pieces between which a line may break.
+    pub(super) fn pieces(&self) -> Vec<&str> {
+        text::pieces(&self.call)
+    }
+
     fn new(asked: &AskedRecord) -> Request {
         let text = |text: &Option<String>| sanitized(text.as_deref().unwrap_or_default());
         Request {
             call: sanitized(&format!("{} {}", asked.method, asked.path)),
             status: asked.status.map_or_else(|| "no answer".to_owned(), |status| status.to_string()),
             message: text(&asked.message),
-            at: sanitized(&asked.at),
+            at: text::time(&asked.at),
             request_id: text(&asked.request_id),
         }
     }

@@ -1,11 +1,13 @@
 //! `derived/report.html`: one file without script, links to the outside, or anything else that could change.
 
+mod bar;
 mod checks;
 mod evidence;
 mod hints;
 mod looks;
 mod population;
 mod settings;
+mod text;
 
 use std::io::{self, Write};
 
@@ -16,7 +18,7 @@ use evidence_view::{First, ManifestHead, sanitized, words};
 
 use self::checks::{ControlSection, Sections};
 use self::looks::Looks;
-use self::population::SourcePart;
+use self::population::Population;
 use self::settings::{RulePart, SettingsPart};
 use crate::documents::{Documents, head, whole};
 
@@ -29,7 +31,7 @@ struct Page {
     counts: Counts,
     /// How many checks there are.
     total: u64,
-    sources: Vec<SourcePart>,
+    population: Population,
     errors: First<ErrorRecord>,
     excluded: First<Excluded>,
     warnings: First<Warning>,
@@ -45,47 +47,75 @@ struct Title {
     organization: String,
     framework: String,
     created_at: String,
-    started_at: String,
-    completed_at: String,
+    /// When it was collected, as in "on this day, from then to then".
+    collected: String,
     fixed_time: bool,
     tool: String,
     hostname: String,
+    platform: String,
     command: String,
     configuration: String,
     configuration_sha256: String,
     key_id: String,
     bundle_id: String,
     complete: bool,
-    sources: Vec<String>,
+    sources: Vec<SourceTitle>,
     exit_code: u8,
+    /// The artifacts that were asked for, and those of them that exist and are not in the bundle.
+    requested: u64,
+    lacking: u64,
+}
+
+/// What was read, and as whom.
+struct SourceTitle {
+    name: String,
+    address: String,
+    login: Option<String>,
+    scopes: String,
+}
+
+impl SourceTitle {
+    fn new(source: &SourceRun) -> SourceTitle {
+        SourceTitle {
+            name: sanitized(&source.name),
+            address: sanitized(&source.api_url),
+            login: source.identity.login.as_deref().map(sanitized),
+            scopes: sanitized(&source.identity.scopes),
+        }
+    }
 }
 
 impl Title {
     fn new(manifest: &ManifestHead, run: &RunRecord) -> Title {
         let tool = &run.tool;
         let commit = tool.commit.as_deref().map(|commit| format!(" ({commit})")).unwrap_or_default();
-        let scopes = |source: &SourceRun| {
-            let login = source.identity.login.as_deref().unwrap_or("not reported");
-            format!("{} at {}, as {login}", source.name, source.api_url)
-        };
+        let sum = |count: fn(&SourceRun) -> u64| run.sources.iter().map(count).fold(0, u64::saturating_add);
         Title {
             organization: sanitized(&manifest.organization),
             framework: framework(&manifest.framework),
-            created_at: sanitized(&manifest.created_at),
-            started_at: sanitized(&run.started_at),
-            completed_at: sanitized(&run.completed_at),
+            created_at: text::time(&manifest.created_at),
+            collected: text::span(&run.started_at, &run.completed_at),
             fixed_time: run.source_date_epoch.is_some(),
             tool: sanitized(&format!("{} {}{commit}", tool.name, tool.version)),
             hostname: sanitized(&run.hostname),
+            platform: sanitized(&run.platform),
             command: sanitized(&run.command.join(" ")),
             configuration: sanitized(&run.config.path),
             configuration_sha256: sanitized(&run.config.sha256),
             key_id: sanitized(&manifest.signer.key_id),
             bundle_id: sanitized(&manifest.bundle_id),
             complete: manifest.complete,
-            sources: run.sources.iter().map(|source| sanitized(&scopes(source))).collect(),
+            sources: run.sources.iter().map(SourceTitle::new).collect(),
             exit_code: run.exit_code,
+            requested: sum(|source| source.requested),
+            lacking: sum(|source| source.denied.saturating_add(source.failed).saturating_add(source.excluded)),
         }
+    }
+
+    /// The bundle's id as a text of the style sheet, if it needs no escape there.
+    fn footer_id(&self) -> Option<&str> {
+        let plain = |id: &&str| id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        Some(self.bundle_id.as_str()).filter(plain)
     }
 }
 
@@ -111,8 +141,8 @@ pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Resul
         total: sections.total(),
         shortened: sections.shortened(),
         rules: settings::rules(&scope, &sections),
+        population: Population::read(documents, &scope, run.sources)?,
         settings: settings::sources(scope),
-        sources: population::sources(documents, run.sources)?,
         errors: manifest.left_out.errors,
         excluded: manifest.left_out.excluded,
         warnings: manifest.left_out.warnings,

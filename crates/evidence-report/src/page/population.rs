@@ -3,41 +3,68 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use evidence_bundle::document::{Member, SourcePopulation, SourceRun};
+use evidence_bundle::document::{Member, ScopeRecord, SourceRun};
 use evidence_bundle::path::POPULATION;
 use evidence_view::{Fold, Folded, Sanitize as _, sanitized, words};
+use serde_json::Value;
 
+use super::text;
 use crate::documents::{Documents, whole};
 
 /// Names of a group of members that were left out of scope.
 const NAMED: usize = 20;
+/// What the code host calls its own counts of repositories; together they are all of them.
+const PUBLIC: &str = "public_repos";
+const PRIVATE: &str = "total_private_repos";
+const REPOSITORY: &str = "repository";
 
-/// A source, its population and its counts.
-pub(super) struct SourcePart {
-    pub(super) run: SourceRun,
-    /// What the host itself counts, with its name for the number.
-    pub(super) host_totals: Vec<HostTotal>,
-    /// What was found, by kind.
+/// What there was to look at.
+pub(super) struct Population {
+    /// What was found, by source and kind.
     pub(super) kinds: Vec<Kind>,
+    /// What the hosts themselves count.
+    pub(super) totals: Vec<HostTotal>,
+    /// Whether the counts of a source and of its host agree.
+    pub(super) comparisons: Vec<Comparison>,
     /// What was not in scope, by reason.
     pub(super) out: Vec<OutOfScope>,
-}
-
-/// What the host itself counts.
-pub(super) struct HostTotal {
-    pub(super) name: String,
-    pub(super) count: u64,
+    /// Each source, with its counts.
+    pub(super) runs: Vec<SourceRun>,
 }
 
 /// The members of one kind.
 pub(super) struct Kind {
+    pub(super) source: String,
     pub(super) name: String,
     pub(super) found: u64,
     pub(super) in_scope: u64,
 }
 
+impl Kind {
+    pub(super) fn out_of_scope(&self) -> u64 {
+        self.found.saturating_sub(self.in_scope)
+    }
+}
+
+/// What a host itself counts.
+pub(super) struct HostTotal {
+    pub(super) source: String,
+    /// In words.
+    pub(super) name: String,
+    /// The host's name for it.
+    pub(super) code: String,
+    pub(super) count: u64,
+}
+
+/// The host's count of repositories beside ours.
+pub(super) struct Comparison {
+    pub(super) agrees: bool,
+    pub(super) text: String,
+}
+
 /// Members of one kind that one reason kept out of scope.
 pub(super) struct OutOfScope {
+    pub(super) source: String,
     pub(super) kind: String,
     pub(super) reason: String,
     pub(super) count: u64,
@@ -76,49 +103,113 @@ impl Fold for Members {
     }
 }
 
-/// Each source of the run.
-pub(super) fn sources(documents: &dyn Documents, runs: Vec<SourceRun>) -> io::Result<Vec<SourcePart>> {
-    let population: evidence_bundle::document::Population<Folded<Members>> = whole(documents, POPULATION)?;
-    let Folded(members) = population.members;
-    let part = |mut run: SourceRun| {
-        let of_source = |source: &SourcePopulation| source.source == run.name;
-        let totals = population.sources.iter().find(|source| of_source(source));
-        let totals = totals.map(|source| source.host_totals.iter()).into_iter().flatten();
-        let kinds = members.kinds.iter().filter(|((source, _), _)| *source == run.name);
-        let out = members.out.iter().filter(|((source, ..), _)| *source == run.name);
-        SourcePart {
-            host_totals: totals
-                .map(|(name, count)| HostTotal { name: sanitized(name), count: *count })
-                .collect(),
-            kinds: kinds
-                .map(|((_, kind), (found, in_scope))| Kind {
-                    name: plural(kind),
-                    found: *found,
-                    in_scope: *in_scope,
-                })
-                .collect(),
-            out: out
-                .map(|((_, kind, reason), (count, names))| OutOfScope {
-                    kind: plural(kind),
-                    reason: sanitized(&words::reason(reason)),
-                    count: *count,
-                    names: names.clone(),
-                })
-                .collect(),
-            run: {
-                run.sanitize();
-                run
-            },
+impl Population {
+    pub(super) fn read(
+        documents: &dyn Documents,
+        scope: &ScopeRecord,
+        mut runs: Vec<SourceRun>,
+    ) -> io::Result<Population> {
+        let population: evidence_bundle::document::Population<Folded<Members>> = whole(documents, POPULATION)?;
+        let Folded(members) = population.members;
+        let mut part = Population {
+            kinds: Vec::new(),
+            totals: Vec::new(),
+            comparisons: Vec::new(),
+            out: Vec::new(),
+            runs: Vec::new(),
+        };
+        // In the order of the run.
+        for run in &runs {
+            let source = sanitized(&run.name);
+            let kinds = members.kinds.iter().filter(|((of, _), _)| *of == run.name);
+            part.kinds.extend(kinds.map(|((_, kind), (found, in_scope))| Kind {
+                source: source.clone(),
+                name: text::plural(kind),
+                found: *found,
+                in_scope: *in_scope,
+            }));
+            let out = members.out.iter().filter(|((of, ..), _)| *of == run.name);
+            part.out.extend(out.map(|((_, kind, reason), (count, names))| OutOfScope {
+                source: source.clone(),
+                kind: text::plural(kind),
+                reason: sanitized(&words::reason(reason)),
+                count: *count,
+                names: names.clone(),
+            }));
+            let totals = population.sources.iter().find(|totals| totals.source == run.name);
+            let Some(totals) = totals.map(|source| &source.host_totals) else { continue };
+            part.totals.extend(totals.iter().map(|(name, count)| HostTotal {
+                source: source.clone(),
+                name: total_name(name),
+                code: sanitized(name),
+                count: *count,
+            }));
+            let found = members.kinds.get(&(run.name.clone(), REPOSITORY.to_owned())).map(|(found, _)| *found);
+            part.comparisons.extend(compared(totals, found, lists_everything(scope, &run.name)));
         }
-    };
-    Ok(runs.into_iter().map(part).collect())
+        runs.iter_mut().for_each(SourceRun::sanitize);
+        part.runs = runs;
+        Ok(part)
+    }
 }
 
-/// A kind of member, as in "log groups".
-fn plural(kind: &str) -> String {
-    let kind = sanitized(&kind.replace('_', " "));
-    match kind.strip_suffix('y') {
-        Some(stem) => format!("{stem}ies"),
-        None => format!("{kind}s"),
+/// A host's name for a count, in words.
+fn total_name(code: &str) -> String {
+    match code {
+        PUBLIC => "Public repositories".to_owned(),
+        PRIVATE => "Private and internal repositories".to_owned(),
+        _ => text::words_of(code),
+    }
+}
+
+/// Whether the settings of this source ask for every repository, and do not name them.
+fn lists_everything(scope: &ScopeRecord, source: &str) -> bool {
+    let settings = scope.sources.iter().find(|settings| settings.source == source);
+    settings.is_some_and(|settings| settings.settings.get("repos") == Some(&Value::String("*".to_owned())))
+}
+
+/// The host's count and ours in a sentence, if both are known and mean the same.
+fn compared(totals: &BTreeMap<String, u64>, found: Option<u64>, everything: bool) -> Option<Comparison> {
+    let total = totals.get(PUBLIC)?.saturating_add(*totals.get(PRIVATE)?);
+    let found = found?;
+    let counts = format!(
+        "The host counts {} repositories, and the run found {}",
+        words::grouped(total),
+        words::grouped(found)
+    );
+    let agrees = found == total;
+    let text = match () {
+        () if agrees => format!("{counts}: the counts agree."),
+        () if !everything => format!("{counts}: the settings name the repositories to look at."),
+        () => format!("{counts}: a difference of {}.", words::grouped(found.abs_diff(total))),
+    };
+    Some(Comparison { agrees: agrees || !everything, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_compared_only_if_both_are_known() {
+        let totals = |pairs: &[(&str, u64)]| pairs.iter().map(|(name, count)| ((*name).into(), *count)).collect();
+        let both = totals(&[(PUBLIC, 6), (PRIVATE, 8)]);
+        let text = |totals: &BTreeMap<String, u64>, found, everything| {
+            compared(totals, found, everything).map(|comparison| (comparison.agrees, comparison.text))
+        };
+        let said = |agrees, text: &str| Some((agrees, text.to_owned()));
+        assert_eq!(
+            text(&both, Some(14), true),
+            said(true, "The host counts 14 repositories, and the run found 14: the counts agree.")
+        );
+        assert_eq!(
+            text(&both, Some(12), true),
+            said(false, "The host counts 14 repositories, and the run found 12: a difference of 2.")
+        );
+        let named = "The host counts 14 repositories, and the run found 2: the settings name the repositories to look at.";
+        assert_eq!(text(&both, Some(2), false), said(true, named));
+        assert_eq!(text(&both, None, true), None);
+        assert_eq!(text(&totals(&[(PUBLIC, 6)]), Some(6), true), None);
+        assert_eq!(text(&totals(&[]), Some(6), true), None);
     }
 }
