@@ -18,7 +18,10 @@ impl Documents for Extracted {
 
 fn main() -> io::Result<()> {
     let mut arguments = std::env::args_os().skip(1);
-    let directory = arguments.next().ok_or_else(|| io::Error::other("name the directory of an extracted bundle"))?;
-    let path = arguments.next().map_or_else(|| "derived/report.html".into(), |path| path.to_string_lossy().into_owned());
+    let directory =
+        arguments.next().ok_or_else(|| io::Error::other("name the directory of an extracted bundle"))?;
+    let path = arguments
+        .next()
+        .map_or_else(|| "derived/report.html".into(), |path| path.to_string_lossy().into_owned());
     evidence_report::write(&path, &Extracted(directory.into()), &mut io::stdout().lock())
 }

@@ -7,6 +7,13 @@ use evidence_view::sanitized;
 
 use crate::documents::{Documents, head};
 
+/// The column of the values.
+const VALUE: usize = 15;
+/// The column of the key, which is longer than other values.
+const KEY: usize = 2;
+/// The columns of a line.
+const COLUMNS: usize = 80;
+
 /// ASCII, at most 80 columns: a file that every system shows as it is.
 #[derive(Template)]
 #[template(path = "README.txt", escape = "none")]
@@ -14,7 +21,7 @@ struct Readme {
     organization: String,
     bundle_id: String,
     created_at: String,
-    tool_version: String,
+    tool: String,
     key_id: String,
     complete: bool,
 }
@@ -22,19 +29,30 @@ struct Readme {
 pub(crate) fn write(documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
     let manifest = head(documents)?;
     let readme = Readme {
-        organization: ascii(&manifest.organization),
-        bundle_id: ascii(&manifest.bundle_id),
-        created_at: ascii(&manifest.created_at),
-        tool_version: ascii(&manifest.tool_version),
-        key_id: ascii(&manifest.signer.key_id),
+        organization: folded(&manifest.organization, VALUE),
+        bundle_id: folded(&manifest.bundle_id, VALUE),
+        created_at: folded(&format!("{} (claimed by the signer)", manifest.created_at), VALUE),
+        tool: folded(&format!("evidence {}", manifest.tool_version), VALUE),
+        key_id: folded(&manifest.signer.key_id, KEY),
         complete: manifest.complete,
     };
     readme.write_into(&mut io::BufWriter::new(out))
 }
 
-fn ascii(text: &str) -> String {
-    let one = |character: char| {
-        if character.is_ascii() { character.to_string() } else { character.escape_unicode().to_string() }
-    };
-    sanitized(text).chars().map(one).collect()
+/// The text in ASCII, in lines that begin at this column and end before the last one.
+fn folded(text: &str, column: usize) -> String {
+    let mut folded = String::new();
+    let mut used = column;
+    for character in sanitized(text).chars() {
+        let shown =
+            if character.is_ascii() { character.to_string() } else { character.escape_unicode().to_string() };
+        if used + shown.len() > COLUMNS {
+            folded.push('\n');
+            folded.push_str(&" ".repeat(column));
+            used = column;
+        }
+        used += shown.len();
+        folded.push_str(&shown);
+    }
+    folded
 }

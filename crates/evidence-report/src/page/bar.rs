@@ -66,7 +66,12 @@ fn percent(tenths: u64) -> String {
 mod tests {
     use super::*;
 
-    fn bar(fail: u64, not_verifiable: u64, pass: u64, not_applicable: u64) -> Vec<(&'static str, String, String)> {
+    fn bar(
+        fail: u64,
+        not_verifiable: u64,
+        pass: u64,
+        not_applicable: u64,
+    ) -> Vec<(&'static str, String, String)> {
         let bar = Bar::new(Counts { pass, fail, not_verifiable, not_applicable });
         bar.parts.into_iter().map(|part| (part.code, part.start, part.width)).collect()
     }

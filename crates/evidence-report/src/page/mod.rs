@@ -108,7 +108,9 @@ impl Title {
             sources: run.sources.iter().map(SourceTitle::new).collect(),
             exit_code: run.exit_code,
             requested: sum(|source| source.requested),
-            lacking: sum(|source| source.denied.saturating_add(source.failed).saturating_add(source.excluded)),
+            lacking: sum(|source| {
+                source.denied.saturating_add(source.failed).saturating_add(source.excluded)
+            }),
         }
     }
 

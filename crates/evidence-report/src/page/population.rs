@@ -109,7 +109,8 @@ impl Population {
         scope: &ScopeRecord,
         mut runs: Vec<SourceRun>,
     ) -> io::Result<Population> {
-        let population: evidence_bundle::document::Population<Folded<Members>> = whole(documents, POPULATION)?;
+        let population: evidence_bundle::document::Population<Folded<Members>> =
+            whole(documents, POPULATION)?;
         let Folded(members) = population.members;
         let mut part = Population {
             kinds: Vec::new(),
@@ -144,7 +145,8 @@ impl Population {
                 code: sanitized(name),
                 count: *count,
             }));
-            let found = members.kinds.get(&(run.name.clone(), REPOSITORY.to_owned())).map(|(found, _)| *found);
+            let found =
+                members.kinds.get(&(run.name.clone(), REPOSITORY.to_owned())).map(|(found, _)| *found);
             part.comparisons.extend(compared(totals, found, lists_everything(scope, &run.name)));
         }
         runs.iter_mut().for_each(SourceRun::sanitize);
@@ -192,7 +194,8 @@ mod tests {
 
     #[test]
     fn counts_are_compared_only_if_both_are_known() {
-        let totals = |pairs: &[(&str, u64)]| pairs.iter().map(|(name, count)| ((*name).into(), *count)).collect();
+        let totals =
+            |pairs: &[(&str, u64)]| pairs.iter().map(|(name, count)| ((*name).into(), *count)).collect();
         let both = totals(&[(PUBLIC, 6), (PRIVATE, 8)]);
         let text = |totals: &BTreeMap<String, u64>, found, everything| {
             compared(totals, found, everything).map(|comparison| (comparison.agrees, comparison.text))

@@ -86,7 +86,10 @@ mod tests {
         }
         let day = "2026-11-23T01:37:42Z";
         assert_eq!(span(day, "2026-11-23T01:37:47Z"), "on 2026-11-23, 01:37:42 to 01:37:47 UTC");
-        assert_eq!(span(day, "2026-11-24T00:00:00Z"), "from 2026-11-23 01:37:42 UTC to 2026-11-24 00:00:00 UTC");
+        assert_eq!(
+            span(day, "2026-11-24T00:00:00Z"),
+            "from 2026-11-23 01:37:42 UTC to 2026-11-24 00:00:00 UTC"
+        );
     }
 
     #[test]
@@ -94,7 +97,10 @@ mod tests {
         assert_eq!(words_of("branch-protection"), "Branch protection");
         assert_eq!((plural("repository"), plural("log_group")), ("Repositories".into(), "Log groups".into()));
         assert_eq!(words_of(""), "");
-        assert_eq!((rule("audit-trail"), rule("two-factor-required")), ("Audit trail".into(), "Two-factor authentication".into()));
+        assert_eq!(
+            (rule("audit-trail"), rule("two-factor-required")),
+            ("Audit trail".into(), "Two-factor authentication".into())
+        );
         assert_eq!(marked("Set `a: b` now"), [(false, "Set "), (true, "a: b"), (false, " now")]);
         assert_eq!(marked("a ` b"), [(false, "a ` b")]);
         assert_eq!(pieces("sources/a_b.json"), ["sources/", "a_", "b.json"]);

@@ -1,0 +1,434 @@
+//! The report as a browser reads it: a page without script or outside links, whose every text is data and every link leads
+//! somewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read};
+
+use evidence_report::Documents;
+use html5ever::tendril::TendrilSink as _;
+use markup5ever_rcdom::{Handle, NodeData, RcDom};
+use serde_json::{Value, json};
+
+/// Names as hosts and attackers choose them.
+const HOSTILE: [&str; 8] = [
+    "<script>alert(1)</script>",
+    "=cmd|'/c calc'!A1",
+    "safe\u{202e}gpj.exe\u{2066}",
+    "two\nlines\u{0}\u{1b}[2J",
+    "100% of %3Cb%3E %",
+    "\"quoted\" 'and' `marked` & &lt;b&gt;",
+    "</style></table><img src=x onerror=alert(1)>",
+    "acme.example/with spaces",
+];
+
+/// The documents of a made-up bundle, by path.
+#[derive(Default)]
+struct Made(BTreeMap<String, String>);
+
+impl Documents for Made {
+    fn open(&self, path: &str, read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>) -> io::Result<()> {
+        let text = self.0.get(path).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        read(&mut text.as_bytes())
+    }
+}
+
+/// A check of a made-up bundle.
+#[derive(Clone)]
+struct Row {
+    status: &'static str,
+    reason: String,
+    subject: String,
+    actual: String,
+}
+
+fn check(status: &'static str, subject: impl Into<String>) -> Row {
+    let reason = if status == "pass" { "ok" } else { "branch_unprotected" };
+    Row { status, reason: reason.to_owned(), subject: subject.into(), actual: "as found".to_owned() }
+}
+
+/// A bundle with these checks of one control, in which `text` stands wherever a text can be anything.
+fn bundle(checks: &[Row], text: &str) -> Made {
+    let digest = "ab".repeat(32);
+    let count = |status: &str| checks.iter().filter(|check| check.status == status).count();
+    let counts = json!({
+        "pass": count("pass"), "fail": count("fail"),
+        "not_verifiable": count("not_verifiable"), "not_applicable": count("not_applicable"),
+    });
+    let file = |index: usize| format!("sources/codehost/repo_{index}%20_x.json");
+    // Failures rest on a look without an artifact.
+    let evidence = |index: usize, check: &Row| match check.status {
+        "fail" => {
+            json!([{"filename": "derived/observations.json", "checksum": digest, "id": format!("codehost:{index}")}])
+        }
+        _ => json!([{"filename": file(index), "checksum": digest}]),
+    };
+    let rows: Vec<String> = checks.iter().enumerate().map(|(index, check)| {
+        json!({
+            "rule": "branch-protection", "source": "codehost", "subject": check.subject, "status": check.status,
+            "reason": check.reason, "expected": text, "actual": check.actual, "evidence": evidence(index, check),
+        }).to_string()
+    }).collect();
+    let worst = if count("fail") > 0 { "fail" } else { "pass" };
+    // The order of the members matters here: what is about the whole comes before its parts.
+    let normalized = format!(
+        r#"{{"schema_version":"1.0","framework":"soc2_type1","summary":{{"controls":{{"pass":0,"fail":1,"not_verifiable":0,"not_applicable":0}},"checks":{counts}}},"controls":[{{"id":"CC7.2","title":{title},"status":"{worst}","reason":"ok","criteria":{{"branch-protection":["CC8.1"]}},"evidence":[],"checks":[{rows}]}}]}}"#,
+        title = json!(text),
+        rows = rows.join(",\n"),
+    );
+    let request = json!({
+        "method": "GET", "path": format!("/repos/{text}"), "status": 404, "message": text, "request_id": text,
+        "at": "2026-11-23T01:37:43Z",
+    });
+    let observations: Vec<Value> = checks.iter().enumerate().map(|(index, check)| match check.status {
+        "fail" => json!({
+            "id": format!("codehost:{index}"), "source": "codehost", "subject": check.subject, "kind": "branch_protection",
+            "outcome": "nothing", "reason": "not_found", "detail": text, "requests": vec![request.clone(); 25],
+        }),
+        _ => json!({
+            "id": format!("codehost:{index}"), "source": "codehost", "subject": check.subject, "kind": "branch_protection",
+            "outcome": "artifact", "artifact": {"filename": file(index), "checksum": digest}, "requests": [request.clone()],
+        }),
+    }).collect();
+    let hints: Vec<Value> = checks.iter().enumerate().filter(|(_, check)| check.status == "fail").map(|(index, check)| json!({
+        "id": format!("CC7.2:{}:{}", check.reason, check.subject), "control": "CC7.2", "severity": "high",
+        "category": "missing", "source": "codehost", "subject": check.subject, "title": text, "detail": text,
+        "remediation": format!("Protect it: {text}"), "evidence": evidence(index, check),
+    })).collect();
+    let member = |name: &str, in_scope: bool| {
+        let mut member =
+            json!({"source": "codehost", "kind": "repository", "name": name, "in_scope": in_scope});
+        if !in_scope {
+            member["reason"] = json!("excluded");
+        }
+        member
+    };
+    let mut members: Vec<Value> = checks.iter().map(|check| member(&check.subject, true)).collect();
+    members.push(member(text, false));
+    let tool = json!({"name": "evidence", "version": "0.1.0"});
+    let documents = [
+        ("derived/normalized.json", normalized),
+        ("derived/observations.json", json!({"schema_version": "1.0", "observations": observations}).to_string()),
+        ("derived/hints.json", json!({"schema_version": "1.0", "hints": hints}).to_string()),
+        ("derived/population.json", json!({
+            "schema_version": "1.0",
+            "sources": [{"source": "codehost", "members": members.len(), "in_scope": checks.len(),
+                "host_totals": {"public_repos": 1, "total_private_repos": checks.len()}}],
+            "members": members,
+        }).to_string()),
+        ("derived/scope.json", json!({
+            "schema_version": "1.0", "framework": "soc2_type1", "organization": text, "tool": tool,
+            "sources": [{"source": "codehost", "controls": ["CC7.2"], "settings": {"repos": "*", "branch": text}}],
+            "rules": [{"code": "branch-protection", "version": 1, "control": "CC7.2", "expected": text}],
+        }).to_string()),
+        ("manifest.json", json!({
+            "bundle_version": "1.0", "tool_version": "0.1.0", "created_at": "2026-11-23T01:37:47Z",
+            "framework": "soc2_type1", "controls": ["CC7.2"], "sources": ["codehost"], "artifacts": [], "files": [],
+            "signer": {"algorithm": "Ed25519", "public_key": "", "key_id": format!("sha256:{digest}")},
+            "bundle_id": "f5d9e117-307a-85ba-abbd-58a724380110", "organization": text, "complete": false,
+            "warnings": [{"code": "blocked", "message": text, "source": "codehost", "subject": text}],
+            "excluded": [{"filename": text, "rule": text}],
+            "errors": [{"code": "host_error", "message": text, "source": "codehost", "subject": text}],
+        }).to_string()),
+        ("run.json", json!({
+            "started_at": "2026-11-23T01:37:42Z", "completed_at": "2026-11-23T01:37:47Z", "duration_seconds": 5,
+            "hostname": text, "platform": "linux-x86_64", "tool": tool, "command": ["evidence", text],
+            "config": {"path": text, "sha256": digest}, "exit_code": 3,
+            "sources": [{
+                "name": "codehost", "api_url": "https://host.example/", "identity": {"login": text, "scopes": text},
+                "discovered": 1, "in_scope": 1, "requested": 5, "collected": 2, "not_found": 1, "denied": 1, "failed": 1,
+                "excluded": 0, "requests": 9, "retries": 0, "revalidated": 0, "paused_seconds": 0,
+            }],
+        }).to_string()),
+        ("derived/checks.csv", String::new()),
+        ("derived/artifacts.csv", String::new()),
+        ("derived/population.csv", String::new()),
+        ("derived/README.txt", String::new()),
+    ];
+    let mut made: BTreeMap<String, String> =
+        documents.into_iter().map(|(path, text)| (path.to_owned(), text)).collect();
+    made.extend((0..checks.len()).map(|index| (file(index), String::new())));
+    Made(made)
+}
+
+fn made(documents: &Made, path: &str) -> String {
+    let mut out = Vec::new();
+    evidence_report::write(path, documents, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// An element: its name, its attributes and all text below it.
+struct Element {
+    name: String,
+    attributes: BTreeMap<String, String>,
+    text: String,
+}
+
+/// The page, as an HTML5 parser understands it.
+struct Page {
+    source: String,
+    elements: Vec<Element>,
+}
+
+impl Page {
+    fn of(documents: &Made) -> Page {
+        Page::parse(made(documents, "derived/report.html"))
+    }
+
+    fn parse(source: String) -> Page {
+        let dom = html5ever::parse_document(RcDom::default(), Default::default()).one(source.as_str());
+        assert_eq!(dom.errors.borrow().as_slice(), [] as [&str; 0], "no parse error");
+        let mut elements = Vec::new();
+        collect(&dom.document, &mut elements);
+        Page { source, elements }
+    }
+
+    fn all(&self, name: &str) -> impl Iterator<Item = &Element> {
+        self.elements.iter().filter(move |element| element.name == name)
+    }
+
+    fn values(&self, attribute: &str) -> impl Iterator<Item = &str> {
+        self.elements.iter().filter_map(move |element| element.attributes.get(attribute).map(String::as_str))
+    }
+
+    fn text(&self) -> &str {
+        self.all("body").next().map_or("", |body| &body.text)
+    }
+}
+
+fn collect(node: &Handle, elements: &mut Vec<Element>) -> String {
+    let place = match &node.data {
+        NodeData::Element { name, attrs, .. } => {
+            let attrs = attrs.borrow();
+            let attributes = attrs.iter().map(|a| (a.name.local.to_string(), a.value.to_string()));
+            let name = name.local.to_string();
+            elements.push(Element { name, attributes: attributes.collect(), text: String::new() });
+            Some(elements.len() - 1)
+        }
+        _ => None,
+    };
+    let mut text = match &node.data {
+        NodeData::Text { contents } => contents.borrow().to_string(),
+        _ => String::new(),
+    };
+    for child in node.children.borrow().iter() {
+        text.push_str(&collect(child, elements));
+    }
+    if let Some(place) = place {
+        elements[place].text.clone_from(&text);
+    }
+    text
+}
+
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = path.as_bytes();
+    while let [first, tail @ ..] = rest {
+        match (first, tail) {
+            (b'%', [high, low, after @ ..]) => {
+                let hex = format!("{}{}", char::from(*high), char::from(*low));
+                bytes.push(u8::from_str_radix(&hex, 16).unwrap());
+                rest = after;
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// What holds of every report.
+fn is_sound(page: &Page, documents: &Made) {
+    let forbidden =
+        ["script", "img", "link", "iframe", "object", "embed", "form", "input", "base", "foreignobject"];
+    for name in forbidden {
+        assert_eq!(page.all(name).count(), 0, "no {name}");
+    }
+    assert!(page.source.contains("default-src 'none'"));
+    for element in &page.elements {
+        for attribute in element.attributes.keys() {
+            assert!(!attribute.starts_with("on"), "{attribute} of {}", element.name);
+            assert!(
+                !["src", "srcset", "style", "action", "background"].contains(&attribute.as_str()),
+                "{attribute}"
+            );
+        }
+    }
+    let style = &page.all("style").next().unwrap().text;
+    assert!(!style.contains("http") && !style.contains("@import"));
+    assert_eq!(style.matches("url(").count(), style.matches("url(#hatch)").count());
+
+    let ids: Vec<&str> = page.values("id").collect();
+    let unique: BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), unique.len(), "no id twice");
+    let mut links = 0;
+    for href in page.values("href") {
+        links += 1;
+        let inside = href.strip_prefix('#').map(|anchor| unique.contains(anchor));
+        let file = match href.strip_prefix("../") {
+            Some(path) => decoded(path),
+            None => format!("derived/{}", decoded(href)),
+        };
+        assert!(inside.unwrap_or_else(|| documents.0.contains_key(&file)), "{href} leads nowhere");
+    }
+    assert!(links > 10);
+
+    assert_eq!(page.all("h1").count(), 1);
+    let levels = page.elements.iter().filter_map(|element| match element.name.as_str() {
+        "h1" => Some(1),
+        "h2" => Some(2),
+        "h3" => Some(3),
+        "h4" => Some(4),
+        _ => None,
+    });
+    levels.fold(0, |before: i32, level| {
+        assert!(level <= before + 1, "h{before} before h{level}");
+        level
+    });
+    let tables = page.all("table").count();
+    assert_eq!((page.all("caption").count(), page.all("thead").count()), (tables, tables));
+    for header in page.all("th") {
+        assert!(header.attributes.contains_key("scope"), "a scope for {}", header.text);
+    }
+}
+
+#[test]
+fn a_report_says_what_the_documents_say() {
+    let checks = [
+        check("pass", "acme/a"),
+        check("pass", "acme/b"),
+        check("fail", "acme/c"),
+        check("not_verifiable", "acme/d"),
+        check("not_applicable", "acme/e"),
+    ];
+    let documents = bundle(&checks, "acme");
+    let page = Page::of(&documents);
+    is_sound(&page, &documents);
+    assert_eq!(page.all("h1").next().unwrap().text, "acme");
+    let text = page.text();
+    assert!(text.contains("1 failed, 1 not verifiable, 2 passed, 1 not applicable"));
+    assert!(text.contains("on 2026-11-23, 01:37:42 to 01:37:47 UTC"));
+    assert!(text.contains("Incomplete. 2 of 5 requested settings could not be read or were left out."));
+    assert!(text.contains("The host counts 6 repositories, and the run found 6: the counts agree."));
+    assert!(text.contains("What to do: Protect it: acme"));
+    assert!(text.contains("and 5 more requests in observations.json"));
+    assert!(!text.contains("Long groups"));
+    let totals: Vec<&str> = page.all("dd").take(4).map(|total| total.text.as_str()).collect();
+    assert_eq!(totals, ["1", "1", "2", "1"]);
+    for check in &checks {
+        assert!(page.all("th").any(|header| header.text == check.subject), "{}", check.subject);
+    }
+    assert_eq!(page.source, made(&documents, "derived/report.html"), "the same documents, the same bytes");
+}
+
+#[test]
+fn advice_belongs_to_the_checks_it_was_given_for() {
+    let mut documents =
+        bundle(&[check("pass", "acme/a"), check("pass", "acme/b"), check("fail", "acme/c")], "acme");
+    let hint = json!({
+        "id": "CC7.2:ok:acme/b", "control": "CC7.2", "severity": "info", "category": "improvement", "source": "codehost",
+        "subject": "acme/b", "title": "", "detail": "", "remediation": "Require `2` reviews.",
+        "evidence": [{"filename": "sources/codehost/repo_1%20_x.json", "checksum": "ab".repeat(32)}],
+    });
+    let hints = json!({"schema_version": "1.0", "hints": [hint]}).to_string();
+    documents.0.insert("derived/hints.json".to_owned(), hints);
+    let page = Page::of(&documents);
+    let rows: Vec<&str> = page
+        .all("tr")
+        .map(|row| row.text.as_str())
+        .filter(|row| row.contains("Possible improvement"))
+        .collect();
+    assert_eq!(rows.len(), 1);
+    assert!(rows[0].starts_with("acme/b") && rows[0].contains("Possible improvement: Require 2 reviews."));
+    assert!(!page.text().contains("What to do"));
+    assert!(page.all("code").any(|code| code.text == "2"));
+}
+
+#[test]
+fn hostile_texts_stay_texts() {
+    let long = "x".repeat(4_000);
+    for text in HOSTILE.into_iter().chain([long.as_str()]) {
+        let hostile = Row { reason: text.to_owned(), actual: text.to_owned(), ..check("fail", text) };
+        let documents = bundle(&[hostile, check("pass", "acme/a")], text);
+        let page = Page::of(&documents);
+        is_sound(&page, &documents);
+        let deceives = |c: char| {
+            (c.is_control() && c != '\n')
+                || ('\u{202a}'..='\u{202e}').contains(&c)
+                || ('\u{2066}'..='\u{2069}').contains(&c)
+        };
+        assert!(!page.source.contains(deceives), "{text}");
+        let shown = evidence_view::sanitized(text);
+        assert_eq!(page.all("h1").next().unwrap().text, shown);
+        let isolated = page.all("bdi").filter(|bdi| bdi.text == shown).count();
+        assert!(isolated >= 8, "{isolated} times {shown}");
+        assert!(page.source.len() < 500_000);
+    }
+}
+
+#[test]
+fn an_id_that_could_end_the_style_sheet_is_left_out_of_it() {
+    let mut documents = bundle(&[check("pass", "acme/a")], "acme");
+    let manifest = documents.0.get_mut("manifest.json").unwrap();
+    *manifest =
+        manifest.replace("f5d9e117-307a-85ba-abbd-58a724380110", "1\\\"}body{display:none}</style><b>");
+    let page = Page::of(&documents);
+    is_sound(&page, &documents);
+    assert!(!page.all("style").next().unwrap().text.contains("body{display:none}"));
+    assert_eq!(page.all("b").count(), 0);
+}
+
+#[test]
+fn up_to_2000_checks_every_one_is_listed() {
+    let checks: Vec<Row> = (0..2_000).map(|index| check("pass", format!("acme/r{index}"))).collect();
+    let documents = bundle(&checks, "acme");
+    let page = Page::of(&documents);
+    assert_eq!(page.all("a").filter(|a| a.attributes["href"].starts_with("#look-")).count(), 2_000);
+    assert!(!page.source.contains("are listed."));
+}
+
+#[test]
+fn a_long_group_says_how_many_it_leaves_out_and_where_they_are() {
+    let status = |index: usize| match index % 3 {
+        0 => "fail",
+        1 => "pass",
+        _ => "not_verifiable",
+    };
+    let checks: Vec<Row> = (0..3_000).map(|index| check(status(index), format!("acme/r{index}"))).collect();
+    let documents = bundle(&checks, "acme");
+    let page = Page::of(&documents);
+    is_sound(&page, &documents);
+    let more: Vec<&str> =
+        page.all("td").map(|cell| cell.text.as_str()).filter(|text| text.starts_with("The first ")).collect();
+    let urgent = "The first 200 of 1,000 checks are listed. All of them are in checks.csv: control CC7.2, rule \
+                  branch-protection, reason branch_unprotected.";
+    let passed = "The first 50 of 1,000 checks are listed. All of them are in checks.csv: control CC7.2, rule \
+                  branch-protection, reason ok.";
+    assert_eq!(more, [urgent, urgent, passed]);
+    assert!(page.text().contains("Long groups list only their first checks"));
+    assert!(page.text().contains("1,000 failed, 1,000 not verifiable, 1,000 passed"));
+    assert_eq!(
+        page.elements
+            .iter()
+            .filter(|e| e.attributes.get("id").is_some_and(|id| id.starts_with("look-")))
+            .count(),
+        450
+    );
+}
+
+#[test]
+fn the_readme_is_ascii_and_fits_a_terminal() {
+    let long = "ä".repeat(4_000);
+    for text in HOSTILE.into_iter().chain(["acme", long.as_str()]) {
+        let mut documents = bundle(&[check("pass", "acme/a")], text);
+        let manifest = documents.0.get_mut("manifest.json").unwrap();
+        *manifest =
+            manifest.replace("\"tool_version\":\"0.1.0\"", &format!("\"tool_version\":{}", json!(text)));
+        let readme = made(&documents, "derived/README.txt");
+        assert!(readme.is_ascii());
+        for line in readme.lines() {
+            assert!(line.len() <= 80, "{line}");
+        }
+    }
+}
