@@ -310,6 +310,11 @@ fn a_report_says_what_the_documents_say() {
     let text = page.text();
     assert!(text.contains("1 failed, 1 not verifiable, 2 passed, 1 not applicable"));
     assert!(text.contains("on 2026-11-23, 01:37:42 to 01:37:47 UTC"));
+    let created = page.all("time").next().unwrap();
+    assert_eq!(
+        (created.text.as_str(), created.attributes["datetime"].as_str()),
+        ("2026-11-23 01:37:47 UTC", "2026-11-23T01:37:47Z")
+    );
     assert!(text.contains("Incomplete. 2 of 5 requested settings could not be read or were left out."));
     assert!(text.contains("The host counts 6 repositories, and the run found 6: the counts agree."));
     assert!(text.contains("What to do: Protect it: acme"));

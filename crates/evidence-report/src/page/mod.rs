@@ -47,6 +47,8 @@ struct Title {
     organization: String,
     framework: String,
     created_at: String,
+    /// The same as the manifest writes it.
+    created_exactly: String,
     /// When it was collected, as in "on this day, from then to then".
     collected: String,
     fixed_time: bool,
@@ -94,6 +96,7 @@ impl Title {
             organization: sanitized(&manifest.organization),
             framework: framework(&manifest.framework),
             created_at: text::time(&manifest.created_at),
+            created_exactly: sanitized(&manifest.created_at),
             collected: text::span(&run.started_at, &run.completed_at),
             fixed_time: run.source_date_epoch.is_some(),
             tool: sanitized(&format!("{} {}{commit}", tool.name, tool.version)),
