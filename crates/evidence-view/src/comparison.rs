@@ -1,14 +1,17 @@
 //! Two bundles side by side: which controls and checks changed, and which artifacts were added, removed or changed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Normalized, NormalizedControl};
 use evidence_bundle::path::{MANIFEST, NORMALIZED};
 use serde::de::IgnoredAny;
 
+use crate::findings::urgency;
 use crate::json;
 use crate::overview::Overview;
 use crate::read::FileReader;
@@ -26,12 +29,33 @@ pub struct Comparable {
 
 type Control = NormalizedControl<Folded<Statuses>, IgnoredAny>;
 
-/// What a check says: its status, and a hash of its reason and of what was found.
-type Finding = (Status, u64);
+/// Characters of what was found that are kept of a check.
+const FOUND_CHARACTERS: usize = 300;
+
+/// What a check says.
+#[derive(Debug, Clone)]
+struct Finding {
+    status: Status,
+    /// A hash of the reason and of what was found, whole.
+    hash: u64,
+    reason: Arc<str>,
+    /// The beginning of what was found.
+    actual: Option<Box<str>>,
+}
+
+impl PartialEq for Finding {
+    fn eq(&self, other: &Finding) -> bool {
+        (self.status, self.hash) == (other.status, other.hash)
+    }
+}
 
 /// What every check of a control says, by source, rule and subject. Of two checks with one name the worse counts.
 #[derive(Debug, Default)]
-struct Statuses(BTreeMap<[String; 3], Finding>);
+struct Statuses {
+    findings: BTreeMap<[String; 3], Finding>,
+    /// The reasons, each kept once.
+    reasons: BTreeSet<Arc<str>>,
+}
 
 impl Fold for Statuses {
     type Row = Check;
@@ -39,21 +63,23 @@ impl Fold for Statuses {
     fn take(&mut self, check: Check) {
         let mut hasher = DefaultHasher::new();
         (&check.reason, &check.actual).hash(&mut hasher);
-        let finding = (check.status, hasher.finish());
-        let known = self.0.entry([check.source, check.rule, check.subject]).or_insert(finding);
-        if urgency(check.status) < urgency(known.0) {
-            *known = finding;
+        let reason = match self.reasons.get(check.reason.as_str()) {
+            Some(known) => Arc::clone(known),
+            None => {
+                let reason: Arc<str> = check.reason.into();
+                self.reasons.insert(Arc::clone(&reason));
+                reason
+            }
+        };
+        let actual = check.actual.map(|text| text.chars().take(FOUND_CHARACTERS).collect());
+        let finding = Finding { status: check.status, hash: hasher.finish(), reason, actual };
+        match self.findings.entry([check.source, check.rule, check.subject]) {
+            Entry::Vacant(place) => _ = place.insert(finding),
+            Entry::Occupied(mut known) if urgency(finding.status) < urgency(known.get().status) => {
+                known.insert(finding);
+            }
+            Entry::Occupied(_) => {}
         }
-    }
-}
-
-/// The most urgent status has the lowest number.
-fn urgency(status: Status) -> u8 {
-    match status {
-        Status::Fail => 0,
-        Status::NotVerifiable => 1,
-        Status::Pass => 2,
-        Status::NotApplicable => 3,
     }
 }
 
@@ -121,7 +147,18 @@ pub struct CheckChanges {
     pub unchanged: u64,
 }
 
-/// A check that changed; a status is `None` where the check is absent.
+/// What a check says in one of the bundles, made safe to show.
+#[derive(Debug)]
+pub struct CheckSide {
+    /// What was found.
+    pub status: Status,
+    /// Why, as a stable code.
+    pub reason: String,
+    /// The beginning of what the evidence says, if it could be read.
+    pub actual: Option<String>,
+}
+
+/// A check that changed; a side is `None` where the check is absent.
 #[derive(Debug)]
 pub struct CheckChange {
     /// Its control.
@@ -133,13 +170,17 @@ pub struct CheckChange {
     /// What the rule was applied to.
     pub subject: String,
     /// In the first bundle.
-    pub from: Option<Status>,
+    pub from: Option<CheckSide>,
     /// In the second bundle.
-    pub to: Option<Status>,
+    pub to: Option<CheckSide>,
 }
 
 impl Sanitize for CheckChange {
     fn sanitize(&mut self) {
+        for side in [&mut self.from, &mut self.to].into_iter().flatten() {
+            side.reason.sanitize();
+            side.actual.sanitize();
+        }
         for text in [&mut self.control, &mut self.source, &mut self.rule, &mut self.subject] {
             text.sanitize();
         }
@@ -151,11 +192,13 @@ impl Sanitize for CheckChange {
 pub enum Change {
     /// It fails and did not, or was absent.
     NewlyFailing,
+    /// It cannot be verified and could be, or was absent.
+    NewlyUnreadable,
     /// It failed and now passes or does not apply.
     Fixed,
-    /// Another change of status. A check that can no longer be verified is not fixed.
+    /// Another change of status.
     OtherStatus,
-    /// It was absent and does not fail.
+    /// It was absent, and passes or does not apply.
     Added,
     /// It is absent now.
     Removed,
@@ -164,8 +207,9 @@ pub enum Change {
 }
 
 impl Change {
-    const ALL: [Change; 6] = [
+    const ALL: [Change; 7] = [
         Change::NewlyFailing,
+        Change::NewlyUnreadable,
         Change::Fixed,
         Change::OtherStatus,
         Change::Added,
@@ -177,6 +221,7 @@ impl Change {
     pub fn title(&self) -> &'static str {
         match self {
             Change::NewlyFailing => "Newly failing",
+            Change::NewlyUnreadable => "Newly unreadable",
             Change::Fixed => "Fixed",
             Change::OtherStatus => "Other changes",
             Change::Added => "Added",
@@ -185,12 +230,13 @@ impl Change {
         }
     }
 
-    fn of(from: Option<Finding>, to: Option<Finding>) -> Option<Change> {
-        let status = |finding: Option<Finding>| finding.map(|(status, _)| status);
+    fn of(from: Option<&Finding>, to: Option<&Finding>) -> Option<Change> {
+        let status = |finding: Option<&Finding>| finding.map(|finding| finding.status);
         match (status(from), status(to)) {
             _ if from == to => None,
             (old, new) if old == new => Some(Change::Details),
             (_, Some(Status::Fail)) => Some(Change::NewlyFailing),
+            (_, Some(Status::NotVerifiable)) => Some(Change::NewlyUnreadable),
             (Some(Status::Fail), Some(Status::Pass | Status::NotApplicable)) => Some(Change::Fixed),
             (Some(_), Some(_)) => Some(Change::OtherStatus),
             (None, _) => Some(Change::Added),
@@ -303,7 +349,7 @@ fn judgements(before: Vec<Control>, after: Vec<Control>) -> (Vec<ControlChange>,
             } else {
                 known.from = status
             }
-            for ([source, rule, subject], finding) in control.checks.0.0 {
+            for ([source, rule, subject], finding) in control.checks.0.findings {
                 let change = checks.entry([control.id.clone(), source, rule, subject]).or_default();
                 if is_new { change.1 = Some(finding) } else { change.0 = Some(finding) }
             }
@@ -313,10 +359,15 @@ fn judgements(before: Vec<Control>, after: Vec<Control>) -> (Vec<ControlChange>,
     let mut groups = Change::ALL.map(|change| (change, First::default()));
     let mut unchanged = 0_u64;
     for ([control, source, rule, subject], (from, to)) in checks {
-        let change = Change::of(from, to);
+        let change = Change::of(from.as_ref(), to.as_ref());
         match groups.iter_mut().find(|(kind, _)| Some(*kind) == change) {
             Some((_, group)) => {
-                let (from, to) = (from.map(|(status, _)| status), to.map(|(status, _)| status));
+                let side = |Finding { status, reason, actual, .. }| CheckSide {
+                    status,
+                    reason: String::from(&*reason),
+                    actual: actual.map(String::from),
+                };
+                let (from, to) = (from.map(side), to.map(side));
                 group.push(CheckChange { control, source, rule, subject, from, to });
             }
             None => unchanged = unchanged.saturating_add(1),
@@ -358,23 +409,26 @@ mod tests {
 
     #[test]
     fn every_change_has_its_kind() {
-        use Change::{Added, Fixed, NewlyFailing, OtherStatus, Removed};
+        use Change::{Added, Fixed, NewlyFailing, NewlyUnreadable, OtherStatus, Removed};
         use Status::{Fail, NotApplicable, NotVerifiable, Pass};
         let all = [None, Some(Pass), Some(Fail), Some(NotVerifiable), Some(NotApplicable)];
         let expected = [
             // none, pass, fail, not verifiable, not applicable
-            [None, Some(Added), Some(NewlyFailing), Some(Added), Some(Added)],
-            [Some(Removed), None, Some(NewlyFailing), Some(OtherStatus), Some(OtherStatus)],
-            [Some(Removed), Some(Fixed), None, Some(OtherStatus), Some(Fixed)],
+            [None, Some(Added), Some(NewlyFailing), Some(NewlyUnreadable), Some(Added)],
+            [Some(Removed), None, Some(NewlyFailing), Some(NewlyUnreadable), Some(OtherStatus)],
+            [Some(Removed), Some(Fixed), None, Some(NewlyUnreadable), Some(Fixed)],
             [Some(Removed), Some(OtherStatus), Some(NewlyFailing), None, Some(OtherStatus)],
-            [Some(Removed), Some(OtherStatus), Some(NewlyFailing), Some(OtherStatus), None],
+            [Some(Removed), Some(OtherStatus), Some(NewlyFailing), Some(NewlyUnreadable), None],
         ];
         for (from, row) in all.iter().zip(expected) {
             for (to, expected) in all.iter().zip(row) {
-                let finding = |status: &Option<Status>, details| status.map(|status| (status, details));
-                assert_eq!(Change::of(finding(from, 1), finding(to, 1)), expected, "{from:?} {to:?}");
+                let finding = |status: &Option<Status>, hash| {
+                    status.map(|status| Finding { status, hash, reason: "ok".into(), actual: None })
+                };
+                let of = |hash| Change::of(finding(from, 1).as_ref(), finding(to, hash).as_ref());
+                assert_eq!(of(1), expected, "{from:?} {to:?}");
                 let otherwise = if from == to { from.map(|_| Change::Details) } else { expected };
-                assert_eq!(Change::of(finding(from, 1), finding(to, 2)), otherwise, "{from:?} {to:?}");
+                assert_eq!(of(2), otherwise, "{from:?} {to:?}");
             }
         }
     }

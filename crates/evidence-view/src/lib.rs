@@ -5,10 +5,14 @@
 //! The crate knows no network, clock, database or HTML, opens no file and starts no thread.
 
 mod artifacts;
+mod check_page;
+mod check_query;
+mod check_table;
 mod checks;
 mod comparison;
 pub mod csv;
 mod filter;
+mod findings;
 mod glob;
 mod json;
 mod overview;
@@ -24,17 +28,21 @@ pub mod verdict;
 pub mod words;
 
 pub use artifacts::{ArtifactSearch, FileContents, FileText};
+pub use check_page::{BY_URGENCY, CheckPage, Choices, ShownCheck};
+pub use check_query::{CheckQuery, Position, Sort, SortBy};
+pub use check_table::CheckTable;
 pub use checks::{CheckSink, ControlHead, EachCheck};
 pub use comparison::{
-    ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, Comparable, Comparison, ControlChange,
-    CountChange, compare,
+    ArtifactChange, ArtifactPath, Change, CheckChange, CheckChanges, CheckSide, Comparable, Comparison,
+    ControlChange, CountChange, compare,
 };
 pub use filter::{CheckFilter, MemberFilter};
+pub use findings::{CheckGroup, Checks, HintGroup, HintGroups, Subjects};
 pub use glob::matches as glob_matches;
 pub use json::document;
 pub use overview::{ControlOverview, HintCounts, Judgement, Overview, OverviewReader};
 pub use read::{FileReader, read};
-pub use results::{Checks, ControlResult, HintsBySeverity, LeftOut, ManifestHead, Results};
+pub use results::{ControlResult, LeftOut, ManifestHead, Results};
 pub use rows::{FIRST_ROWS, First, Fold, Folded, each_row};
 pub use sample::{
     CheckDraw, Draw, Drawn, MemberDraw, Sample, SampledCheck, Seed, SeedError, check_identity,

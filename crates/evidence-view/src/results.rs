@@ -1,19 +1,20 @@
 //! One bundle: its results by control, what to do about them, and what is missing.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{
-    Check, Counts, ErrorRecord, Excluded, Hint, Hints, Normalized, NormalizedControl, RunRecord, Severity,
-    SignerRecord, SourceRun, Warning,
+    ErrorRecord, Excluded, Hints, Normalized, NormalizedControl, RunRecord, SignerRecord, SourceRun, Warning,
 };
 use evidence_bundle::path::{HINTS, MANIFEST, NORMALIZED, RUN};
 use serde::de::IgnoredAny;
 
+use crate::findings::{Checks, HintGroups};
 use crate::json;
 use crate::overview::Overview;
 use crate::read::FileReader;
-use crate::rows::{First, Fold, Folded};
+use crate::rows::{First, Folded};
 use crate::sanitize::sanitized;
 
 /// What one bundle says. `None` is a document of an unknown form.
@@ -22,7 +23,7 @@ pub struct Results {
     /// Each control with its checks.
     pub controls: Option<Vec<ControlResult>>,
     /// What to do.
-    pub hints: Option<HintsBySeverity>,
+    pub hints: Option<HintGroups>,
     /// What each source discovered, and what was collected of it.
     pub sources: Option<First<SourceRun>>,
     /// What is not in the bundle, and the warnings.
@@ -40,96 +41,10 @@ pub struct ControlResult {
     pub status: Status,
     /// Why, as a stable code.
     pub reason: String,
+    /// The framework's own criteria under which its evidence is commonly filed.
+    pub criteria: BTreeSet<String>,
     /// Its checks.
     pub checks: Checks,
-}
-
-/// The checks of a control.
-#[derive(Debug, Default)]
-pub struct Checks {
-    fail: First<Check>,
-    not_verifiable: First<Check>,
-    pass: First<Check>,
-    not_applicable: First<Check>,
-}
-
-impl Checks {
-    /// How many of each status there are.
-    pub fn counts(&self) -> Counts {
-        Counts {
-            pass: self.pass.count(),
-            fail: self.fail.count(),
-            not_verifiable: self.not_verifiable.count(),
-            not_applicable: self.not_applicable.count(),
-        }
-    }
-
-    /// The checks by status, the most urgent first, without empty groups.
-    pub fn groups(&self) -> Vec<(Status, &First<Check>)> {
-        let groups = [
-            (Status::Fail, &self.fail),
-            (Status::NotVerifiable, &self.not_verifiable),
-            (Status::Pass, &self.pass),
-            (Status::NotApplicable, &self.not_applicable),
-        ];
-        groups.into_iter().filter(|(_, checks)| !checks.is_empty()).collect()
-    }
-}
-
-impl Fold for Checks {
-    type Row = Check;
-
-    fn take(&mut self, check: Check) {
-        match check.status {
-            Status::Fail => self.fail.push(check),
-            Status::NotVerifiable => self.not_verifiable.push(check),
-            Status::Pass => self.pass.push(check),
-            Status::NotApplicable => self.not_applicable.push(check),
-        }
-    }
-}
-
-/// The hints of a bundle.
-#[derive(Debug, Default)]
-pub struct HintsBySeverity {
-    critical: First<Hint>,
-    high: First<Hint>,
-    medium: First<Hint>,
-    low: First<Hint>,
-    info: First<Hint>,
-}
-
-impl HintsBySeverity {
-    /// How many there are.
-    pub fn count(&self) -> u64 {
-        self.groups().into_iter().map(|(_, hints)| hints.count()).fold(0, u64::saturating_add)
-    }
-
-    /// The hints by severity, the most severe first, without empty groups.
-    pub fn groups(&self) -> Vec<(Severity, &First<Hint>)> {
-        let groups = [
-            (Severity::Critical, &self.critical),
-            (Severity::High, &self.high),
-            (Severity::Medium, &self.medium),
-            (Severity::Low, &self.low),
-            (Severity::Info, &self.info),
-        ];
-        groups.into_iter().filter(|(_, hints)| !hints.is_empty()).collect()
-    }
-}
-
-impl Fold for HintsBySeverity {
-    type Row = Hint;
-
-    fn take(&mut self, hint: Hint) {
-        match hint.severity {
-            Severity::Critical => self.critical.push(hint),
-            Severity::High => self.high.push(hint),
-            Severity::Medium => self.medium.push(hint),
-            Severity::Low => self.low.push(hint),
-            Severity::Info => self.info.push(hint),
-        }
-    }
 }
 
 /// What is not in the bundle, and the warnings.
@@ -209,6 +124,7 @@ impl FileReader for Results {
                     title: sanitized(&control.title),
                     status: control.status,
                     reason: sanitized(&control.reason),
+                    criteria: control.criteria.values().flatten().map(|text| sanitized(text)).collect(),
                     checks: control.checks.0,
                 };
                 let judgement: Option<Judgement> = json::document(contents);
@@ -216,7 +132,7 @@ impl FileReader for Results {
                     judgement.map(|judgement| judgement.controls.into_iter().map(control).collect());
             }
             HINTS => {
-                let hints: Option<Hints<Folded<HintsBySeverity>>> = json::document(contents);
+                let hints: Option<Hints<Folded<HintGroups>>> = json::document(contents);
                 self.hints = hints.map(|hints| hints.hints.0);
             }
             RUN => {

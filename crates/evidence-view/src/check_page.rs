@@ -1,0 +1,248 @@
+//! One page of the checks of a bundle: filtered, searched and sorted, without keeping more than the rows that are shown.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::io;
+
+use evidence_bundle::Status;
+use evidence_bundle::document::{Check, Counts};
+
+use crate::check_query::{CheckQuery, Position, Sort};
+use crate::checks::{CheckSink, ControlHead};
+use crate::sanitize::{Sanitize as _, sanitized};
+
+/// Values of one filter that are offered.
+const CHOICES: usize = 200;
+
+/// A check that is shown, made safe to print.
+#[derive(Debug)]
+pub struct ShownCheck {
+    position: Position,
+    /// The identifier of its control.
+    pub control: String,
+    /// The framework's own criteria under which its evidence is commonly filed.
+    pub criteria: Vec<String>,
+    /// The check.
+    pub check: Check,
+}
+
+/// What a filter can be set to: what occurs in the bundle.
+#[derive(Debug, Default)]
+pub struct Choices {
+    /// The identifiers and titles of the controls.
+    pub controls: Vec<(String, String)>,
+    /// The codes of rules.
+    pub rules: BTreeSet<String>,
+    /// The names of sources.
+    pub sources: BTreeSet<String>,
+    /// The codes of reasons.
+    pub reasons: BTreeSet<String>,
+}
+
+/// Collects one page.
+#[derive(Debug)]
+pub struct CheckPage {
+    query: CheckQuery,
+    sort: Sort,
+    after: Option<Position>,
+    rows_per_page: usize,
+    ordinal: u64,
+    /// The rows of the page, in order.
+    pub rows: Vec<ShownCheck>,
+    /// The last positions before the page, in order: where the page before it begins.
+    before: Vec<Position>,
+    /// How many checks the bundle has.
+    pub total: u64,
+    /// How many of each status match.
+    pub found: Counts,
+    /// How many match and come before this page.
+    pub skipped: u64,
+    /// What the filters can be set to.
+    pub choices: Choices,
+}
+
+impl CheckPage {
+    /// The page of at most so many rows behind this position.
+    pub fn new(query: CheckQuery, sort: Sort, after: Option<Position>, rows_per_page: usize) -> CheckPage {
+        CheckPage {
+            query,
+            sort,
+            after,
+            rows_per_page,
+            ordinal: 0,
+            rows: Vec::new(),
+            before: Vec::new(),
+            total: 0,
+            found: Counts::default(),
+            skipped: 0,
+            choices: Choices::default(),
+        }
+    }
+
+    /// How many checks match.
+    pub fn matching(&self) -> u64 {
+        let Counts { pass, fail, not_verifiable, not_applicable } = self.found;
+        [pass, fail, not_verifiable, not_applicable].into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Where the next page begins, if there is one.
+    pub fn next(&self) -> Option<String> {
+        let shown = self.skipped.saturating_add(u64::try_from(self.rows.len()).unwrap_or(u64::MAX));
+        let last = self.rows.last()?;
+        (shown < self.matching()).then(|| last.position.to_string())
+    }
+
+    /// Where the page before this one begins: `None` if there is none, an empty text for the first page.
+    pub fn previous(&self) -> Option<String> {
+        let full = self.before.len() > self.rows_per_page;
+        let start = || self.before.first().filter(|_| full).map(Position::to_string).unwrap_or_default();
+        (self.skipped > 0).then(start)
+    }
+
+    fn offer(&mut self, check: &Check) {
+        let choices = &mut self.choices;
+        for (known, value) in [
+            (&mut choices.rules, &check.rule),
+            (&mut choices.sources, &check.source),
+            (&mut choices.reasons, &check.reason),
+        ] {
+            if known.len() < CHOICES && !known.contains(value) {
+                known.insert(sanitized(value));
+            }
+        }
+    }
+
+    fn keep(&mut self, control: &ControlHead, mut check: Check) {
+        let position = self.sort.key(&check, self.ordinal);
+        let is_before = |after: &Position| self.sort.compare(&position, after) != Ordering::Greater;
+        if self.after.as_ref().is_some_and(is_before) {
+            self.skipped = self.skipped.saturating_add(1);
+            let sort = self.sort;
+            let place = self.before.partition_point(|known| sort.compare(known, &position).is_lt());
+            self.before.insert(place, position);
+            // One more than a page: the first of them is the row before that page.
+            if self.before.len() > self.rows_per_page.saturating_add(1) {
+                self.before.remove(0);
+            }
+            return;
+        }
+        let sort = self.sort;
+        let place = self.rows.partition_point(|known| sort.compare(&known.position, &position).is_lt());
+        if place >= self.rows_per_page {
+            return;
+        }
+        let criteria = control.criteria(&check.rule).iter().map(|text| sanitized(text)).collect();
+        check.sanitize();
+        self.rows.insert(place, ShownCheck { position, control: sanitized(&control.id), criteria, check });
+        self.rows.truncate(self.rows_per_page);
+    }
+}
+
+impl CheckSink for CheckPage {
+    fn control(&mut self, control: &ControlHead) {
+        if self.choices.controls.len() < CHOICES {
+            self.choices.controls.push((sanitized(&control.id), sanitized(&control.title)));
+        }
+    }
+
+    fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()> {
+        self.ordinal = self.ordinal.saturating_add(1);
+        self.total = self.total.saturating_add(1);
+        self.offer(&check);
+        if self.query.matches(&control.id, &check) {
+            self.found.add(check.status);
+            self.keep(control, check);
+        }
+        Ok(())
+    }
+}
+
+/// The statuses in the order of their urgency.
+pub const BY_URGENCY: [Status; 4] =
+    [Status::Fail, Status::NotVerifiable, Status::Pass, Status::NotApplicable];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::filter::CheckFilter;
+
+    const SUBJECTS: [&str; 7] = ["d", "B", "a", "c", "b", "E", "b"];
+
+    fn read(query: CheckQuery, sort: &str, after: Option<&str>) -> CheckPage {
+        let after = after.map(|text| text.parse().unwrap());
+        let mut page = CheckPage::new(query, sort.parse().unwrap(), after, 3);
+        let control = ControlHead {
+            id: "C1".to_owned(),
+            title: "Title".to_owned(),
+            status: Status::Fail,
+            reason: "r".to_owned(),
+            criteria: BTreeMap::from([("rule".to_owned(), vec!["CC9".to_owned()])]),
+        };
+        page.control(&control);
+        for (index, subject) in SUBJECTS.into_iter().enumerate() {
+            let status = if index % 2 == 0 { Status::Pass } else { Status::Fail };
+            let check = Check {
+                rule: "rule".to_owned(),
+                source: "source".to_owned(),
+                subject: subject.to_owned(),
+                status,
+                reason: "ok".to_owned(),
+                expected: None,
+                actual: Some(format!("Found {subject}")),
+                evidence: Vec::new(),
+            };
+            page.check(&control, check).unwrap();
+        }
+        page
+    }
+
+    fn subjects(page: &CheckPage) -> String {
+        page.rows.iter().map(|row| row.check.subject.as_str()).collect()
+    }
+
+    /// Forward to the end and back to the beginning.
+    #[test]
+    fn pages_show_every_check_once_in_each_order() {
+        for (sort, expected) in [
+            ("subject", ["aBb", "bcd", "E"]),
+            ("-subject", ["Edc", "Bbb", "a"]),
+            ("status", ["BcE", "dab", "b"]),
+            ("control", ["dBa", "cbE", "b"]),
+            ("-control", ["bEb", "caB", "d"]),
+            ("reason", ["dBa", "cbE", "b"]),
+        ] {
+            let (mut after, mut starts) = (None::<String>, vec![String::new()]);
+            for (number, expected) in expected.iter().enumerate() {
+                let page = read(CheckQuery::default(), sort, after.as_deref());
+                assert_eq!(subjects(&page), *expected, "{sort} page {number}");
+                assert_eq!((page.skipped, page.matching()), (number as u64 * 3, 7));
+                let previous = number.checked_sub(1).map(|index| starts[index].clone());
+                assert_eq!(page.previous(), previous, "{sort} page {number}");
+                assert_eq!(page.next().is_some(), number < 2);
+                after = page.next();
+                starts.extend(after.clone());
+            }
+        }
+    }
+
+    #[test]
+    fn what_matches_is_shown_and_counted() {
+        let query = |change: &dyn Fn(&mut CheckQuery)| {
+            let mut query = CheckQuery::default();
+            change(&mut query);
+            let page = read(query, "subject", None);
+            assert_eq!((page.total, page.rows.iter().all(|row| row.criteria == ["CC9"])), (7, true));
+            (subjects(&page), page.matching())
+        };
+        assert_eq!(query(&|query| query.text = "FOUND b".to_owned()), ("Bbb".to_owned(), 3));
+        assert_eq!(query(&|query| query.text = "criteria met".to_owned()), ("aBb".to_owned(), 7));
+        assert_eq!(query(&|query| query.text = "nothing".to_owned()), (String::new(), 0));
+        assert_eq!(query(&|query| query.reasons = vec!["other".to_owned()]), (String::new(), 0));
+        let failing = CheckFilter { statuses: vec![Status::Fail], ..CheckFilter::default() };
+        assert_eq!(query(&|query| query.filter = failing.clone()), ("BcE".to_owned(), 3));
+        let other = CheckFilter { controls: vec!["C2".to_owned()], ..CheckFilter::default() };
+        assert_eq!(query(&|query| query.filter = other.clone()), (String::new(), 0));
+    }
+}

@@ -1,0 +1,213 @@
+//! Checks and hints in groups: how many have one status for one reason, and a few of their subjects.
+
+use std::collections::BTreeSet;
+
+use evidence_bundle::Status;
+use evidence_bundle::document::{Category, Check, Counts, Hint, Severity};
+
+use crate::rows::Fold;
+use crate::sanitize::sanitized;
+
+/// Subjects of a group that are named.
+const NAMED: usize = 5;
+/// Groups of one control, or of the hints. A framework has some dozens of reasons.
+const GROUPS: usize = 200;
+/// Rules of one group that are named.
+const RULES: usize = 20;
+
+/// The first subjects of a group.
+#[derive(Debug, Default)]
+pub struct Subjects {
+    /// The first of them, made safe to show.
+    pub named: Vec<String>,
+    /// How many there are, named or not.
+    pub count: u64,
+}
+
+impl Subjects {
+    fn add(&mut self, subject: &str) {
+        self.count = self.count.saturating_add(1);
+        if self.named.len() < NAMED {
+            self.named.push(sanitized(subject));
+        }
+    }
+
+    /// How many are not named.
+    pub fn unnamed(&self) -> u64 {
+        self.count.saturating_sub(u64::try_from(self.named.len()).unwrap_or(u64::MAX))
+    }
+}
+
+/// The checks of a control that have one status for one reason.
+#[derive(Debug)]
+pub struct CheckGroup {
+    /// What was found.
+    pub status: Status,
+    /// Why, as a stable code.
+    pub reason: String,
+    /// The codes of the rules that were applied.
+    pub rules: BTreeSet<String>,
+    /// What the checks are about.
+    pub subjects: Subjects,
+}
+
+/// The checks of a control.
+#[derive(Debug, Default)]
+pub struct Checks {
+    counts: Counts,
+    groups: Vec<CheckGroup>,
+}
+
+impl Checks {
+    /// How many of each status there are.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The groups, the most urgent status first, in a status the largest first.
+    pub fn groups(&self) -> Vec<&CheckGroup> {
+        let mut groups: Vec<&CheckGroup> = self.groups.iter().collect();
+        groups.sort_by_key(|group| (urgency(group.status), std::cmp::Reverse(group.subjects.count)));
+        groups
+    }
+}
+
+/// The most urgent status has the lowest number.
+pub(crate) fn urgency(status: Status) -> u8 {
+    match status {
+        Status::Fail => 0,
+        Status::NotVerifiable => 1,
+        Status::Pass => 2,
+        Status::NotApplicable => 3,
+    }
+}
+
+impl Fold for Checks {
+    type Row = Check;
+
+    fn take(&mut self, check: Check) {
+        self.counts.add(check.status);
+        let reason = sanitized(&check.reason);
+        let known = |group: &&mut CheckGroup| group.status == check.status && group.reason == reason;
+        if let Some(group) = self.groups.iter_mut().find(known) {
+            group.add(&check);
+        } else if self.groups.len() < GROUPS {
+            let (rules, subjects) = (BTreeSet::new(), Subjects::default());
+            let mut group = CheckGroup { status: check.status, reason, rules, subjects };
+            group.add(&check);
+            self.groups.push(group);
+        }
+    }
+}
+
+impl CheckGroup {
+    fn add(&mut self, check: &Check) {
+        self.subjects.add(&check.subject);
+        if self.rules.len() < RULES {
+            self.rules.insert(sanitized(&check.rule));
+        }
+    }
+}
+
+/// The hints that give the same advice about the same finding.
+#[derive(Debug)]
+pub struct HintGroup {
+    /// The control.
+    pub control: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// What kind of gap it is.
+    pub category: Category,
+    /// The finding in one line.
+    pub title: String,
+    /// The finding in full, of the first subject.
+    pub detail: String,
+    /// What to do.
+    pub remediation: String,
+    /// What the hints are about.
+    pub subjects: Subjects,
+}
+
+/// The hints of a bundle, in the order of the document: the most severe first.
+#[derive(Debug, Default)]
+pub struct HintGroups {
+    /// The groups.
+    pub groups: Vec<HintGroup>,
+    /// How many hints there are.
+    pub count: u64,
+}
+
+impl Fold for HintGroups {
+    type Row = Hint;
+
+    fn take(&mut self, hint: Hint) {
+        self.count = self.count.saturating_add(1);
+        let title = sanitized(&hint.title);
+        let remediation = sanitized(&hint.remediation);
+        let known = |group: &&mut HintGroup| {
+            (group.severity, &group.title, &group.remediation) == (hint.severity, &title, &remediation)
+                && group.control == hint.control
+        };
+        if let Some(group) = self.groups.iter_mut().find(known) {
+            group.subjects.add(&hint.subject);
+        } else if self.groups.len() < GROUPS {
+            let mut subjects = Subjects::default();
+            subjects.add(&hint.subject);
+            let Hint { control, severity, category, detail, .. } = hint;
+            let (control, detail) = (sanitized(&control), sanitized(&detail));
+            self.groups.push(HintGroup { control, severity, category, title, detail, remediation, subjects });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(subject: &str, status: Status, reason: &str) -> Check {
+        Check {
+            rule: "a-rule".to_owned(),
+            source: "codehost".to_owned(),
+            subject: subject.to_owned(),
+            status,
+            reason: reason.to_owned(),
+            expected: None,
+            actual: None,
+            evidence: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn groups_count_all_and_name_a_few() {
+        let mut checks = Checks::default();
+        for number in 0..3 {
+            checks.take(check(&format!("p{number}"), Status::Pass, "ok"));
+        }
+        checks.take(check("a\u{202e}", Status::Fail, "rare"));
+        for number in 0..7 {
+            checks.take(check(&format!("f{number}"), Status::Fail, "common"));
+        }
+        let found: Vec<_> = checks
+            .groups()
+            .iter()
+            .map(|group| {
+                (group.status, group.reason.clone(), group.subjects.named.len(), group.subjects.unnamed())
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (Status::Fail, "common".to_owned(), 5, 2),
+                (Status::Fail, "rare".to_owned(), 1, 0),
+                (Status::Pass, "ok".to_owned(), 3, 0)
+            ]
+        );
+        assert_eq!(checks.groups()[1].subjects.named, ["a\\u{202e}"]);
+        assert_eq!((checks.counts().pass, checks.counts().fail), (3, 8));
+        // Reasons without end are counted and not kept.
+        for number in 0..1_000 {
+            checks.take(check("x", Status::Fail, &format!("reason {number}")));
+        }
+        assert_eq!((checks.groups().len(), checks.counts().fail), (GROUPS, 1_008));
+    }
+}
