@@ -5,10 +5,13 @@ page wider than its window; a serious finding of axe-core, light or dark; bytes 
 """
 
 import base64
+import csv
 import hashlib
+import io
 import json
 import os
 import pathlib
+import sqlite3
 import sys
 import time
 import urllib.error
@@ -25,17 +28,54 @@ PAPER = {"width": 794, "height": 1123}
 DESK = {"width": 1200, "height": 900}
 
 
-def upload(path):
+DAY = 86_400_000
+
+
+def upload(path, key):
     contents = pathlib.Path(path).read_bytes()
     digest = base64.b64encode(hashlib.sha256(contents).digest()).decode()
     headers = {
-        "Authorization": f"Bearer {os.environ['UPLOAD_KEY']}",
+        "Authorization": f"Bearer {key}",
         "Content-Digest": f"sha-256=:{digest}:",
         "Content-Type": "application/gzip",
     }
     request = urllib.request.Request(f"{BASE}/api/v1/bundles", contents, headers)
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)["bundle_id"]
+
+
+def make_a_year(bundle):
+    """365 nights of one bundle, as the database lists them: with a gap of a month, failures, and times in doubt."""
+    upload(bundle, os.environ["YEAR_UPLOAD_KEY"])
+    with sqlite3.connect(os.environ["DATABASE"]) as database:
+        database.row_factory = sqlite3.Row
+        rows = "SELECT * FROM bundles WHERE organization_id = (SELECT id FROM organizations WHERE slug = 'year')"
+        row = dict(database.execute(rows).fetchone())
+        newest = row["collected_at"]
+        for night in range(1, 365):
+            if 120 <= night < 150:
+                continue
+            facts = json.loads(row["facts"])
+            facts["complete"] = night % 30 != 7
+            for control in facts["judgement"]["controls"]:
+                if 200 <= night < 240:
+                    control["status"] = "fail"
+                elif 60 <= night < 70:
+                    control["status"] = "not_verifiable"
+                else:
+                    control["status"] = "pass"
+            time = newest - night * DAY
+            late = 3 * DAY if night in (30, 31, 32) else 60_000
+            new = row | {
+                "id": f"night-{night}",
+                "sha256": hashlib.sha256(str(night).encode()).hexdigest(),
+                "collected_at": time,
+                "uploaded_at": time + late,
+                "facts": json.dumps(facts),
+            }
+            names = ", ".join(new)
+            places = ", ".join("?" * len(new))
+            database.execute(f"INSERT INTO bundles ({names}) VALUES ({places})", list(new.values()))
 
 
 def wait_until_ready():
@@ -63,7 +103,7 @@ class Visit:
 
     def said(self, message):
         # The form to sign in is the answer 401 or 403 itself, and the console says so.
-        refused = any(f"status of {code}" in message.text for code in (401, 403))
+        refused = any(f"status of {code}" in message.text for code in (401, 403, 404))
         if message.type in ("error", "warning") and not refused:
             self.troubles.append(f"console: {message.text}")
 
@@ -113,11 +153,54 @@ def tour(visit, ids, checked=True):
     expect(page).to_have_url(f"{BASE}/bundles/{ids[-1]}")
     expect(page.get_by_text("verified to the last byte")).to_be_visible()
     expect(page.get_by_role("heading", name="Completeness")).to_be_visible()
+    # Who signed it comes before every table.
+    signed, table = (page.locator(selector).first.bounding_box()["y"] for selector in (".provenance", "table"))
+    if signed > table:
+        visit.troubles.append("a table comes before the provenance")
     look("bundle")
+
+    page.get_by_role("link", name="All checks").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Checks")
+    total = page.locator("table.checks tbody tr").count()
+    look("checks")
+    page.get_by_role("navigation", name="Status").get_by_role("link", name="fail").click()
+    failed = page.locator("table.checks tbody tr")
+    failures = failed.count()
+    expect(failed.first).to_contain_text("fail")
+    if not 0 < failures < total:
+        visit.troubles.append(f"{failures} failed of {total} checks")
+    page.get_by_role("link", name="Subject").click()
+    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("Subject")
+    subjects = page.locator("table.checks tbody th bdi").all_inner_texts()
+    if subjects != sorted(subjects, key=str.lower):
+        visit.troubles.append(f"not sorted: {subjects}")
+    # The form keeps the status and the order.
+    page.get_by_role("searchbox").fill(subjects[0])
+    page.get_by_role("button", name="Apply").click()
+    expect(failed.first).to_contain_text(subjects[0])
+    shown = failed.count()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download CSV").click()
+    text = pathlib.Path(download.value.path()).read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    if len(rows) != shown or {row["status"] for row in rows} != {"fail"}:
+        visit.troubles.append(f"the table has {len(rows)} rows, the page {shown}")
+    page.get_by_role("searchbox").fill("nothing is called so")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.get_by_role("heading", name="No checks match")).to_be_visible()
+    look("checks-none")
+
+    page.goto(f"{BASE}/bundles/{ids[-1]}x")
+    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    look("not-found")
 
     page.get_by_role("link", name="Evidence platform").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Bundles of Acme & Söhne")
-    expect(page.locator("svg.timeline > a")).to_have_count(len(ids))
+    # Bundles of one slot of time share a column.
+    if not 1 <= page.locator("svg.timeline > a").count() <= len(ids):
+        visit.troubles.append("the chart has more columns than bundles")
+    expect(page.locator(".latest table.state")).to_be_visible()
     expect(page.locator("table.bundles tbody tr")).to_have_count(len(ids))
     look("timeline")
 
@@ -153,10 +236,30 @@ def tour(visit, ids, checked=True):
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+def year(visit):
+    """The chart of a year."""
+    page = visit.page
+    expect(page.locator("svg.timeline > a")).to_have_count(335)
+    lanes = page.locator("svg.timeline .lane").all_inner_texts()
+    if lanes[-2:] != ["incomplete", "time in doubt"]:
+        visit.troubles.append(f"lanes: {lanes}")
+    cut = page.evaluate(
+        """() => { const svg = document.querySelector("svg.timeline"), all = svg.getBoundingClientRect();
+        return [...svg.querySelectorAll("text")].filter(text => { const box = text.getBoundingClientRect();
+          return box.right > all.right + 1 || box.left < all.left - 1; }).map(text => text.textContent); }"""
+    )
+    if cut:
+        visit.troubles.append(f"labels are cut: {cut}")
+    wide = page.locator("svg.timeline").bounding_box()["width"]
+    if page.viewport_size["width"] >= DESK["width"] and wide > DESK["width"]:
+        visit.troubles.append(f"a year is {wide} wide")
+
+
 def main():
     PICTURES.mkdir(parents=True, exist_ok=True)
     wait_until_ready()
-    ids = [upload(path) for path in sorted(BUNDLES)]
+    ids = [upload(path, os.environ["UPLOAD_KEY"]) for path in sorted(BUNDLES)]
+    make_a_year(sorted(BUNDLES)[-1])
     with sync_playwright() as playwright:
         options = {"executable_path": os.environ["BROWSER"], "args": ["--no-sandbox"]}
         browser = playwright.chromium.launch(**options)
@@ -173,13 +276,22 @@ def main():
         tour(visit, ids, checked=False)
         visit.end()
 
+        # A year on one screen: no label is cut, no mark is missing, and the gap is a gap.
+        for name, settings in (("light", {}), ("phone", {"viewport": PHONE})):
+            visit = Visit(browser, f"a year, {name}", **settings)
+            visit.page.goto(f"{BASE}/bundles")
+            sign_in(visit, os.environ["YEAR_READ_KEY"])
+            visit.check("year")
+            year(visit)
+            visit.end()
+
         # On paper nothing is folded.
         visit = Visit(browser, "paper")
         visit.page.goto(f"{BASE}/bundles/{ids[-1]}")
         sign_in(visit, os.environ["READ_KEY"])
         visit.page.emulate_media(media="print")
-        folded = visit.page.locator("details:not([open]) table").first
-        if folded.bounding_box()["height"] < 20:
+        folded = visit.page.locator("details:not([open]) p").first
+        if folded.bounding_box()["height"] < 10:
             visit.troubles.append("what is folded on the screen is missing on paper")
         visit.page.pdf(path=PICTURES / "bundle.pdf", format="A4")
         visit.picture("bundle")

@@ -42,8 +42,14 @@ fi
 upload=$("$platform" key create --organization acme --role upload --data data)
 read=$("$platform" key create --organization acme --role read --data data)
 "$platform" trust add --organization acme "$public_key" --data data >trusted
+# A second organization, for a year of bundles.
+"$platform" organization create "Year" --slug year --data data >>created
+year_upload=$("$platform" key create --organization year --role upload --data data)
+year_read=$("$platform" key create --organization year --role read --data data)
+"$platform" trust add --organization year "$public_key" --data data >>trusted
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "$platform" serve --data data --listen "127.0.0.1:$port" >log 2>&1 &
 server=$!
-BROWSER=$browser AXE=$axe UPLOAD_KEY=$upload READ_KEY=$read SCREENSHOTS=${SCREENSHOTS:-$work/screenshots} \
+BROWSER=$browser AXE=$axe UPLOAD_KEY=$upload READ_KEY=$read YEAR_UPLOAD_KEY=$year_upload YEAR_READ_KEY=$year_read \
+  DATABASE=$work/data/platform.sqlite SCREENSHOTS=${SCREENSHOTS:-$work/screenshots} \
   venv/bin/python "$here/pages.py" "http://127.0.0.1:$port" "${bundles[@]}"

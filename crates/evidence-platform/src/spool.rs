@@ -75,6 +75,14 @@ impl Spool {
         }
     }
 
+    /// A new file without a name, gone once it is closed.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn scratch(&self) -> io::Result<File> {
+        tempfile::tempfile_in(&self.directory)
+    }
+
     /// Removes files that were not written to since this time; returns their number.
     ///
     /// # Errors

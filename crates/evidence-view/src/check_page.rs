@@ -53,8 +53,10 @@ pub struct CheckPage {
     before: Vec<Position>,
     /// How many checks the bundle has.
     pub total: u64,
-    /// How many of each status match.
+    /// How many of each status match, whatever statuses are shown.
     pub found: Counts,
+    /// How many match.
+    pub matching: u64,
     /// How many match and come before this page.
     pub skipped: u64,
     /// What the filters can be set to.
@@ -74,22 +76,17 @@ impl CheckPage {
             before: Vec::new(),
             total: 0,
             found: Counts::default(),
+            matching: 0,
             skipped: 0,
             choices: Choices::default(),
         }
-    }
-
-    /// How many checks match.
-    pub fn matching(&self) -> u64 {
-        let Counts { pass, fail, not_verifiable, not_applicable } = self.found;
-        [pass, fail, not_verifiable, not_applicable].into_iter().fold(0, u64::saturating_add)
     }
 
     /// Where the next page begins, if there is one.
     pub fn next(&self) -> Option<String> {
         let shown = self.skipped.saturating_add(u64::try_from(self.rows.len()).unwrap_or(u64::MAX));
         let last = self.rows.last()?;
-        (shown < self.matching()).then(|| last.position.to_string())
+        (shown < self.matching).then(|| last.position.to_string())
     }
 
     /// Where the page before this one begins: `None` if there is none, an empty text for the first page.
@@ -149,9 +146,12 @@ impl CheckSink for CheckPage {
         self.ordinal = self.ordinal.saturating_add(1);
         self.total = self.total.saturating_add(1);
         self.offer(&check);
-        if self.query.matches(&control.id, &check) {
+        if self.query.matches_but_status(&control.id, &check) {
             self.found.add(check.status);
-            self.keep(control, check);
+            if self.query.has_status(check.status) {
+                self.matching = self.matching.saturating_add(1);
+                self.keep(control, check);
+            }
         }
         Ok(())
     }
@@ -217,7 +217,7 @@ mod tests {
             for (number, expected) in expected.iter().enumerate() {
                 let page = read(CheckQuery::default(), sort, after.as_deref());
                 assert_eq!(subjects(&page), *expected, "{sort} page {number}");
-                assert_eq!((page.skipped, page.matching()), (number as u64 * 3, 7));
+                assert_eq!((page.skipped, page.matching), (number as u64 * 3, 7));
                 let previous = number.checked_sub(1).map(|index| starts[index].clone());
                 assert_eq!(page.previous(), previous, "{sort} page {number}");
                 assert_eq!(page.next().is_some(), number < 2);
@@ -234,7 +234,7 @@ mod tests {
             change(&mut query);
             let page = read(query, "subject", None);
             assert_eq!((page.total, page.rows.iter().all(|row| row.criteria == ["CC9"])), (7, true));
-            (subjects(&page), page.matching())
+            (subjects(&page), page.matching)
         };
         assert_eq!(query(&|query| query.text = "FOUND b".to_owned()), ("Bbb".to_owned(), 3));
         assert_eq!(query(&|query| query.text = "criteria met".to_owned()), ("aBb".to_owned(), 7));
@@ -242,6 +242,8 @@ mod tests {
         assert_eq!(query(&|query| query.reasons = vec!["other".to_owned()]), (String::new(), 0));
         let failing = CheckFilter { statuses: vec![Status::Fail], ..CheckFilter::default() };
         assert_eq!(query(&|query| query.filter = failing.clone()), ("BcE".to_owned(), 3));
+        let page = read(CheckQuery { filter: failing.clone(), ..CheckQuery::default() }, "status", None);
+        assert_eq!((page.found.pass, page.found.fail), (4, 3), "of each status, whatever is shown");
         let other = CheckFilter { controls: vec!["C2".to_owned()], ..CheckFilter::default() };
         assert_eq!(query(&|query| query.filter = other.clone()), (String::new(), 0));
     }

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
+use evidence_bundle::Status;
 use evidence_bundle::document::Check;
 
 use crate::filter::CheckFilter;
@@ -29,8 +30,16 @@ pub struct CheckQuery {
 impl CheckQuery {
     /// Whether this check of this control is shown.
     pub fn matches(&self, control: &str, check: &Check) -> bool {
+        self.has_status(check.status) && self.matches_but_status(control, check)
+    }
+
+    pub(crate) fn has_status(&self, status: Status) -> bool {
+        self.filter.statuses.is_empty() || self.filter.statuses.contains(&status)
+    }
+
+    pub(crate) fn matches_but_status(&self, control: &str, check: &Check) -> bool {
         self.filter.has_control(control)
-            && self.filter.matches(check)
+            && self.filter.matches_but_status(check)
             && (self.reasons.is_empty() || self.reasons.contains(&check.reason))
             && (self.text.is_empty() || self.finds(check))
     }

@@ -65,6 +65,23 @@ pub fn reason(code: &str) -> Cow<'static, str> {
     }
 }
 
+/// The rules whose code is not their title.
+const RULES: &[(&str, &str)] = &[
+    ("two-factor-required", "Two-factor authentication"),
+    ("two-step-verification", "Two-step verification"),
+    ("codeowners-default-rule", "Default rule in CODEOWNERS"),
+];
+
+/// The title of a rule: the words of its code, beginning with a capital.
+pub fn rule(code: &str) -> Cow<'static, str> {
+    if let Some((_, title)) = RULES.iter().find(|(known, _)| *known == code) {
+        return Cow::Borrowed(title);
+    }
+    let words = code.replace(['-', '_'], " ");
+    let mut rest = words.chars();
+    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -88,5 +105,12 @@ mod tests {
         assert_eq!(titled, published);
         assert_eq!(titled.len(), TITLES.len(), "no code twice");
         assert_eq!(reason("made_up"), "made up");
+    }
+
+    #[test]
+    fn rules_have_titles() {
+        assert_eq!(rule("branch-protection"), "Branch protection");
+        assert_eq!(rule("two-factor-required"), "Two-factor authentication");
+        assert_eq!(rule(""), "");
     }
 }

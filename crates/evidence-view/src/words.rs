@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use evidence_bundle::Status;
 use evidence_bundle::document::{Category, Counts, Severity};
 
-pub use crate::reasons::reason;
+pub use crate::reasons::{reason, rule};
 
 /// A status for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -42,7 +42,7 @@ pub(super) async fn check(
 ) -> Response {
     match access {
         Access::Open => next.run(request).await,
-        Access::OpenPage => for_people(next.run(request).await),
+        Access::OpenPage => for_people(next.run(request).await, None),
         Access::Needs(capability) => {
             let key = bearer(request.headers());
             let who = match key {
@@ -70,7 +70,8 @@ pub(super) async fn check(
                 Ok(Err(error)) => (Err(error), None),
                 Err(_) => (who, None),
             };
-            let mut response = for_people(admit(who, capability, request, next).await);
+            let signed_in = who.as_ref().ok().cloned();
+            let mut response = for_people(admit(who, capability, request, next).await, signed_in);
             if let Some(share) = share {
                 response.extensions_mut().insert(Arc::new(share));
             }

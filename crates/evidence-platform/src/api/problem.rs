@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::Error;
+use crate::principal::Principal;
 
 /// The media type of a problem.
 pub const MEDIA_TYPE: &str = "application/problem+json";
@@ -275,12 +276,15 @@ pub(crate) struct PendingProblem {
     pub(crate) error: Option<Arc<Error>>,
     /// Whether a person reads it, in a browser.
     pub(crate) person: bool,
+    /// Who is signed in there.
+    pub(crate) who: Option<Box<Principal>>,
 }
 
-/// Marks a problem, if the answer is one, as one that a person reads.
-pub(super) fn for_people(mut response: Response) -> Response {
+/// Marks a problem, if the answer is one, as one that a person reads, who may be signed in.
+pub(super) fn for_people(mut response: Response, who: Option<Principal>) -> Response {
     if let Some(problem) = response.extensions_mut().get_mut::<PendingProblem>() {
         problem.person = true;
+        problem.who = who.map(Box::new);
     }
     response
 }
@@ -315,13 +319,13 @@ impl PendingProblem {
 
 impl IntoResponse for ProblemKind {
     fn into_response(self) -> Response {
-        respond(PendingProblem { kind: self, error: None, person: false })
+        respond(PendingProblem { kind: self, error: None, person: false, who: None })
     }
 }
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        respond(PendingProblem { kind: kind(&self), error: Some(Arc::new(self)), person: false })
+        respond(PendingProblem { kind: kind(&self), error: Some(Arc::new(self)), person: false, who: None })
     }
 }
 

@@ -8,15 +8,17 @@ use std::fmt;
 use axum::Router;
 use axum::handler::Handler;
 use axum::middleware::from_fn_with_state;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on, post};
-use http::Method;
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderValue, Method, Uri};
 use utoipa::openapi::HttpMethod;
 use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
-use super::problem::ProblemKind;
+use super::problem::{ProblemKind, for_people};
 use super::{App, administration, bundles, system};
-use crate::pages::{artifacts, bundle, compare, sign_in, style, timeline, verifier};
+use crate::pages::{artifacts, bundle, checks, compare, sign_in, style, timeline, verifier};
 use crate::role::Capability;
 
 /// A row of the table.
@@ -179,10 +181,20 @@ pub fn table() -> Vec<Route> {
         Route::plain("/bundles", Page(Read), LIST, timeline::timeline),
         Route::plain("/bundles/{bundle_id}", Page(Read), ONE, bundle::bundle),
         Route::plain("/bundles/{bundle_id}/download", Page(Read), ONE, bundles::download),
+        Route::plain("/bundles/{bundle_id}/checks", Page(Read), INSIDE, checks::checks),
+        Route::plain("/bundles/{bundle_id}/checks.csv", Page(Read), INSIDE, checks::table),
         Route::plain("/bundles/{bundle_id}/artifacts", Page(Read), INSIDE, artifacts::artifacts),
         Route::plain("/bundles/{bundle_id}/files/{*path}", Page(Read), INSIDE, artifacts::file),
         Route::plain("/compare", Page(Read), INSIDE, compare::compare),
     ]
+}
+
+/// What no route serves, in the words of whoever asks: a browser says that it takes HTML.
+async fn not_found(uri: Uri, headers: HeaderMap) -> Response {
+    let html = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("text/html"));
+    let person = headers.get_all(ACCEPT).iter().any(html) && !uri.path().starts_with("/api/");
+    let answer = ProblemKind::NotFound.into_response();
+    if person { for_people(answer, None) } else { answer }
 }
 
 /// The router of the table. What it does not name is not found.
@@ -194,6 +206,6 @@ pub fn router(app: &App) -> Router {
     }
     router
         .method_not_allowed_fallback(|| async { ProblemKind::MethodNotAllowed })
-        .fallback(|| async { ProblemKind::NotFound })
+        .fallback(not_found)
         .with_state(app.clone())
 }

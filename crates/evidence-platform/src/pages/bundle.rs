@@ -1,4 +1,5 @@
-//! One bundle: its results, what to do about them, what is missing, its provenance, and how to check it by hand.
+//! One bundle: its provenance, its results and what changed since the one before, what to do about them, what is missing,
+//! and how to check it by hand. The checks themselves are on pages of their own.
 //!
 //! The stored bytes are verified to the last one each time the page is made, so what it says about them is true now.
 
@@ -11,6 +12,8 @@ use evidence_view::{Results, sanitized};
 use http::StatusCode;
 
 use super::page::{Frame, page};
+use super::query::address;
+use super::state::ControlState;
 use super::words::{self, Moment, counted, size, tags};
 use crate::api::App;
 use crate::api::bundles::file_name;
@@ -40,12 +43,13 @@ struct BundlePage {
     files: String,
     tool_version: String,
     sources: String,
-    bundle_id: String,
     previous_bundle_id: Option<String>,
     signer: Signer,
     verified: Moment,
     /// The bundle that was collected before this one.
     before: Option<(String, Moment)>,
+    /// Each control, beside what it was before.
+    state: Option<Vec<ControlState>>,
     contents: Contents,
 }
 
@@ -82,6 +86,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
     };
     let time_marks = words::time_marks(&bundle);
     let overview = bundle.overview;
+    let state = ControlState::all(&overview, before.as_ref().map(|before| &before.overview));
     let signer = Signer { key_id: overview.key_id, trusted: trusted.map(|key| (key.label, key.fingerprint)) };
     let bundle_page = BundlePage {
         frame: Frame::of(&principal),
@@ -103,22 +108,34 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
         files: counted(overview.files, "file"),
         tool_version: sanitized(&overview.tool_version),
         sources: sanitized(&overview.sources.join(", ")),
-        bundle_id: sanitized(&overview.bundle_id),
         previous_bundle_id: overview.previous.as_deref().map(sanitized),
         signer,
         before: before.map(|before| (before.id, Moment::of(before.collected_at))),
+        state,
         contents,
     };
     page(StatusCode::OK, &bundle_page)
 }
 
 impl BundlePage {
-    /// Whether checks of this status are shown unfolded.
-    fn needs_attention(&self, status: &Status) -> bool {
-        match status {
-            Status::Fail | Status::NotVerifiable => true,
-            Status::Pass | Status::NotApplicable => false,
-        }
+    /// The criteria of a control, as far as the bundle says.
+    fn criteria(&self, control: &str) -> String {
+        let Contents::Intact { results, .. } = &self.contents else { return String::new() };
+        let mut controls = results.controls.iter().flatten();
+        let control = controls.find(|known| known.id == control);
+        control
+            .map(|control| control.criteria.iter().cloned().collect::<Vec<_>>().join(", "))
+            .unwrap_or_default()
+    }
+
+    /// The address of the checks of a group.
+    fn checks_of(&self, control: &str, status: &Status, reason: &str) -> String {
+        let pairs = [
+            ("status", status.as_str().to_owned()),
+            ("control", control.to_owned()),
+            ("reason", reason.to_owned()),
+        ];
+        format!("/bundles/{}/checks{}", self.id, address(&pairs))
     }
 
     /// Links to the documents that every bundle has.

@@ -3,10 +3,11 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use evidence_view::{ArtifactChange, Comparable, Comparison, sanitized};
+use evidence_view::{ArtifactChange, CheckChange, Comparable, Comparison, sanitized};
 use http::StatusCode;
 
 use super::page::{Frame, page};
+use super::query::address;
 use super::words::{self, Moment};
 use crate::api::App;
 use crate::api::input::{Id, Parameters};
@@ -24,6 +25,18 @@ struct ComparePage {
 }
 
 impl ComparePage {
+    /// The address of a check, in the newest bundle that has it.
+    fn check(&self, change: &CheckChange) -> String {
+        let bundle = if change.to.is_some() { &self.to.id } else { &self.from.id };
+        let pairs = [
+            ("control", change.control.clone()),
+            ("rule", change.rule.clone()),
+            ("source", change.source.clone()),
+            ("search", change.subject.clone()),
+        ];
+        format!("/bundles/{bundle}/checks{}", address(&pairs))
+    }
+
     fn number(&self, count: &Option<u64>) -> String {
         count.map_or_else(|| "unknown".to_owned(), words::grouped)
     }

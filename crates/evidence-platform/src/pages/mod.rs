@@ -5,13 +5,17 @@
 //! Templates escape whatever they print. A page shows what the service gives to its principal and decides nothing.
 
 pub mod artifacts;
+mod axis;
 pub mod bundle;
+pub mod checks;
 pub mod compare;
 pub mod cookie;
 mod page;
 mod picture;
 pub mod problem;
+mod query;
 pub mod sign_in;
+mod state;
 pub mod style;
 pub mod timeline;
 pub mod verifier;

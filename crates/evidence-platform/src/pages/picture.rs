@@ -1,75 +1,118 @@
-//! The picture of a timeline: a lane for each control, a column for each bundle, and below them how many checks had
-//! which result. Coordinates only; the template draws them. The table on the same page says the same in words.
+//! The picture of a timeline: a lane for each control over an axis of time, and below them how many checks had which
+//! result. Coordinates only; the template draws them. The table on the same page says the same in words.
+//!
+//! The axis is cut into slots of one length, such as a day. A slot without a bundle stays empty, so that a gap is seen. Of
+//! several bundles in a slot each lane shows the worst, and the link leads to the newest.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use evidence_bundle::Status;
 use evidence_bundle::document::Counts;
 use evidence_view::words::{StatusLabel, label};
-use evidence_view::{Timeline, sanitized, timelines};
+use evidence_view::{BY_URGENCY, Overview, Timeline, sanitized, timelines};
 
-use super::words::Moment;
+use super::axis::{Axis, Tick};
+use super::words::{Moment, counted, grouped, time_marks};
 use crate::store::BundleRow;
 
-/// Units of the picture between the beginnings of two columns.
-const STEP: usize = 26;
-/// Units of a cell's side.
-const CELL: usize = 22;
-/// Units left of the first column; the names of controls stand there.
-const GUTTER: usize = 96;
-/// Units above the first lane; the marks of incomplete bundles stand there.
-const HEAD: usize = 18;
+/// Units of a lane's height, and between two lanes.
+const LANE: usize = 22;
+const LANE_STEP: usize = 28;
+/// Units left of the first slot; the names of the lanes stand there.
+const GUTTER: usize = 104;
 /// Units of the bars' height.
 const BARS: usize = 56;
-/// Units below the bars; the days stand there.
+/// Units below the bars; the dates stand there.
 const FOOT: usize = 26;
-/// The least columns between two days that are written.
-const DAYS_APART: usize = 4;
-/// Columns of a picture: what fits beside each other on a desk's screen. Older bundles are in the list.
-const COLUMNS: usize = 40;
+/// Units of a slot from which on a cell has room for a sign.
+const SIGN_ROOM: usize = 18;
 /// Lanes of a picture.
 const LANES: usize = 32;
+/// Characters that are kept of a control's identifier.
+const ID_CHARACTERS: usize = 64;
+/// Bundles that a title names.
+const NAMED: usize = 5;
 
-/// The picture of all bundles of one subject and one framework.
+/// What is kept of a bundle for the picture.
+pub(super) struct Plotted {
+    id: String,
+    /// When it was collected, in milliseconds.
+    time: i64,
+    marks: Vec<&'static str>,
+    overview: Overview,
+}
+
+impl AsRef<Overview> for Plotted {
+    fn as_ref(&self) -> &Overview {
+        &self.overview
+    }
+}
+
+impl Plotted {
+    /// Leaves out what the picture does not show.
+    pub(super) fn of(bundle: BundleRow) -> Plotted {
+        let marks = time_marks(&bundle);
+        let mut overview = bundle.overview;
+        overview.controls.clear();
+        overview.sources.clear();
+        for control in overview.judgement.iter_mut().flat_map(|judgement| &mut judgement.controls) {
+            (control.title, control.reason) = (String::new(), String::new());
+            control.id = control.id.chars().take(ID_CHARACTERS).collect();
+        }
+        Plotted { id: bundle.id, time: bundle.collected_at.0, marks, overview }
+    }
+}
+
+/// The picture of the bundles of one subject and one framework.
 pub(super) struct Picture {
     pub(super) subject: String,
     pub(super) framework: String,
+    pub(super) bundles: String,
+    /// The length of a slot, in words.
+    pub(super) slot: &'static str,
     pub(super) width: usize,
     pub(super) height: usize,
+    /// Where the slots begin and end.
+    pub(super) left: usize,
+    pub(super) right: usize,
     pub(super) bars_top: usize,
     pub(super) bars_bottom: usize,
     /// How many checks the highest bar shows.
-    pub(super) most_checks: u64,
+    pub(super) most_checks: String,
     pub(super) lanes: Vec<Lane>,
     /// How many controls have no lane.
     pub(super) more_lanes: usize,
     pub(super) columns: Vec<Column>,
+    pub(super) ticks: Vec<Tick>,
+    /// Whether cells have signs; else their height tells them apart.
+    pub(super) signs: bool,
 }
 
-/// A control.
+/// A control, or a mark of bundles.
 pub(super) struct Lane {
-    pub(super) control: String,
-    pub(super) baseline: usize,
+    pub(super) name: String,
+    pub(super) y: usize,
 }
 
-/// A bundle.
+/// The bundles of one slot.
 pub(super) struct Column {
+    /// The newest of them.
     pub(super) id: String,
     pub(super) x: usize,
-    pub(super) center: usize,
+    pub(super) width: usize,
     /// Everything in words.
     pub(super) title: String,
-    pub(super) incomplete: bool,
     pub(super) cells: Vec<Cell>,
     pub(super) bars: Vec<Bar>,
-    /// The day, where there is room for it.
-    pub(super) day: Option<String>,
 }
 
-/// What was found about a control in a bundle.
+/// What was found about a control, or a mark.
 pub(super) struct Cell {
     pub(super) y: usize,
-    pub(super) label: StatusLabel,
+    pub(super) height: usize,
+    pub(super) class: &'static str,
+    pub(super) sign: &'static str,
 }
 
 /// A part of a bar.
@@ -79,67 +122,103 @@ pub(super) struct Bar {
     pub(super) class: &'static str,
 }
 
+/// What marks a bundle beside its results.
+const MARKS: [(&str, fn(&Plotted) -> bool); 2] = [
+    ("incomplete", |bundle| !bundle.overview.complete),
+    ("time in doubt", |bundle| !bundle.marks.is_empty()),
+];
+
 impl Picture {
     /// The pictures of these bundles, newest first: one for each timeline. In a picture time goes from left to right.
-    pub(super) fn all(newest_first: &[BundleRow]) -> Vec<Picture> {
-        timelines(newest_first, COLUMNS, LANES).into_iter().filter_map(Picture::of).collect()
+    pub(super) fn all(newest_first: &[Plotted]) -> Vec<Picture> {
+        timelines(newest_first, usize::MAX, LANES).into_iter().filter_map(Picture::of).collect()
     }
 
-    fn of(timeline: Timeline<'_, BundleRow>) -> Option<Picture> {
+    fn of(timeline: Timeline<'_, Plotted>) -> Option<Picture> {
         let Timeline { bundles, controls, more_controls } = timeline;
         let newest = &bundles.first()?.overview;
-        let checks = |bundle: &BundleRow| bundle.overview.checks().unwrap_or_default();
-        let most_checks = bundles.iter().map(|bundle| sum(&checks(bundle))).max().unwrap_or_default();
-        let bars_top = HEAD + controls.len() * STEP + 8;
+        let times: Vec<i64> = bundles.iter().rev().map(|bundle| bundle.time).collect();
+        let axis = Axis::of(&times)?;
+        let marks = MARKS.iter().filter(|(_, has)| bundles.iter().any(|bundle| has(bundle)));
+        let marks: Vec<_> = marks.collect();
+        let names =
+            controls.iter().map(|id| sanitized(id)).chain(marks.iter().map(|(name, _)| (*name).to_owned()));
+        let lanes: Vec<Lane> =
+            names.enumerate().map(|(index, name)| Lane { name, y: index * LANE_STEP }).collect();
+        let bars_top = lanes.len() * LANE_STEP + 8;
         let bars_bottom = bars_top + BARS;
-        let mut last_day: Option<(usize, String)> = None;
-        let columns = bundles.iter().rev().enumerate().map(|(index, bundle)| {
-            let x = GUTTER + index * STEP;
-            let moment = Moment::of(bundle.collected_at);
-            let room = last_day.as_ref().is_none_or(|(last, _)| index >= last + DAYS_APART);
-            let day = room.then(|| {
-                let known = last_day.as_ref().map(|(_, year)| year.as_str());
-                let text = short_day(&moment.day, known);
-                last_day = Some((index, year(&moment.day).to_owned()));
-                text
+
+        // By slot, the newest first, as the list is.
+        let mut slots: BTreeMap<usize, Vec<&Plotted>> = BTreeMap::new();
+        for bundle in &bundles {
+            slots.entry(axis.slot(bundle.time)).or_default().push(bundle);
+        }
+        let checks = |bundle: &Plotted| bundle.overview.checks().unwrap_or_default();
+        let shown = || slots.values().filter_map(|bundles| bundles.first());
+        let most_checks = shown().map(|bundle| sum(&checks(bundle))).max().unwrap_or_default();
+        let signs = axis.step >= SIGN_ROOM;
+        let columns = slots.iter().filter_map(|(slot, bundles)| {
+            let newest = bundles.first()?;
+            let found = controls.iter().enumerate().filter_map(|(index, id)| {
+                let status = worst(bundles.iter().filter_map(|bundle| bundle.overview.status(id)))?;
+                Some(cell(index, label(status), if signs { LANE } else { height(status) }))
             });
-            Column {
-                id: bundle.id.clone(),
-                x,
-                center: x + CELL / 2,
-                title: title(bundle, &moment),
-                incomplete: !bundle.overview.complete,
-                cells: cells(bundle, &controls),
-                bars: bars(&checks(bundle), most_checks, bars_bottom),
-                day,
-            }
+            let marked = marks.iter().enumerate().filter(|(_, (_, has))| bundles.iter().any(|one| has(one)));
+            let marked = marked.map(|(index, _)| {
+                let mark = StatusLabel { sign: "△", word: "", code: "mark" };
+                cell(controls.len() + index, mark, LANE)
+            });
+            Some(Column {
+                id: newest.id.clone(),
+                x: GUTTER + slot * axis.step,
+                width: axis.step.saturating_sub(if signs { 4 } else { 1 }).max(2),
+                title: title(bundles),
+                cells: found.chain(marked).collect(),
+                bars: bars(&checks(newest), most_checks, bars_bottom),
+            })
         });
         let columns: Vec<Column> = columns.collect();
-        let lanes = controls.iter().enumerate().map(|(index, control)| Lane {
-            control: sanitized(control),
-            baseline: HEAD + index * STEP + CELL - 6,
-        });
+        let right = GUTTER + axis.slots * axis.step;
+        let ticks = axis.ticks(GUTTER);
+        let room = ticks.last().map(|tick| tick.x + tick.width + 4).unwrap_or_default();
         Some(Picture {
             subject: sanitized(&newest.organization),
             framework: sanitized(&newest.framework),
-            // The last day that is written is wider than its column.
-            width: GUTTER + columns.len() * STEP + 48,
+            bundles: counted(u64::try_from(bundles.len()).unwrap_or(u64::MAX), "bundle"),
+            slot: axis.slot_words(),
+            width: right.max(room).max(GUTTER + 160),
             height: bars_bottom + FOOT,
+            left: GUTTER,
+            right,
             bars_top,
             bars_bottom,
-            most_checks,
-            lanes: lanes.collect(),
+            most_checks: grouped(most_checks),
+            lanes,
             more_lanes: more_controls,
             columns,
+            ticks,
+            signs,
         })
     }
 }
 
-fn cells(bundle: &BundleRow, controls: &[&str]) -> Vec<Cell> {
-    let cell = |(index, id): (usize, &&str)| {
-        Some(Cell { y: HEAD + index * STEP, label: label(bundle.overview.status(id)?) })
-    };
-    controls.iter().enumerate().filter_map(cell).collect()
+fn cell(index: usize, label: StatusLabel, height: usize) -> Cell {
+    Cell { y: index * LANE_STEP + LANE - height, height, class: label.code, sign: label.sign }
+}
+
+/// The height of a cell without a sign: what asks for attention is high.
+fn height(status: Status) -> usize {
+    match status {
+        Status::Fail => LANE,
+        Status::NotVerifiable => 16,
+        Status::Pass => 10,
+        Status::NotApplicable => 4,
+    }
+}
+
+fn worst(statuses: impl Iterator<Item = Status>) -> Option<Status> {
+    let urgency = |status: &Status| BY_URGENCY.iter().position(|known| known == status);
+    statuses.min_by_key(urgency)
 }
 
 /// The checks in a bar: those that do not apply say nothing about the state.
@@ -168,42 +247,28 @@ fn bars(counts: &Counts, most: u64, ground: usize) -> Vec<Bar> {
     bars
 }
 
-fn title(bundle: &BundleRow, moment: &Moment) -> String {
-    let mut text = format!("{} {} UTC", moment.day, moment.clock);
-    match &bundle.overview.judgement {
-        None => text.push_str("\nresults of an unknown form"),
-        Some(judgement) => {
-            for control in judgement.controls.iter().take(LANES) {
-                let _ = write!(text, "\n{}: {}", sanitized(&control.id), label(control.status).word);
+fn title(bundles: &[&Plotted]) -> String {
+    let mut text = String::new();
+    for bundle in bundles.iter().take(NAMED) {
+        let moment = Moment::of(crate::time::Time(bundle.time));
+        let _ = writeln!(text, "{} {} UTC", moment.day, moment.clock);
+        match &bundle.overview.judgement {
+            None => text.push_str("results of an unknown form\n"),
+            Some(judgement) => {
+                for control in judgement.controls.iter().take(LANES) {
+                    let _ = writeln!(text, "{}: {}", sanitized(&control.id), label(control.status).word);
+                }
             }
         }
+        if !bundle.overview.complete {
+            text.push_str("incomplete\n");
+        }
+        bundle.marks.iter().for_each(|mark| _ = writeln!(text, "{mark}"));
     }
-    if !bundle.overview.complete {
-        text.push_str("\nincomplete");
+    if let Some(more) = bundles.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let _ = writeln!(text, "and {more} more bundles");
     }
-    text
-}
-
-fn year(day: &str) -> &str {
-    day.split('-').next().unwrap_or_default()
-}
-
-/// `20 Nov`, with the year where it is another than the one that was written before.
-fn short_day(day: &str, known_year: Option<&str>) -> String {
-    const MONTHS: [&str; 12] =
-        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let mut parts = day.rsplit('-');
-    let (day_of_month, month) = (parts.next(), parts.next());
-    let month = month.and_then(|month| month.parse::<usize>().ok()?.checked_sub(1));
-    let (Some(number), Some(month)) = (day_of_month, month.and_then(|month| MONTHS.get(month))) else {
-        return day.to_owned();
-    };
-    let number = number.trim_start_matches('0');
-    if known_year == Some(year(day)) {
-        format!("{number} {month}")
-    } else {
-        format!("{number} {month} {}", year(day))
-    }
+    text.trim_end().to_owned()
 }
 
 #[cfg(test)]
@@ -221,10 +286,14 @@ mod tests {
     }
 
     #[test]
-    fn days_are_short() {
-        assert_eq!(short_day("2026-01-02", None), "2 Jan 2026");
-        assert_eq!(short_day("2026-11-20", Some("2026")), "20 Nov");
-        assert_eq!(short_day("2027-01-01", Some("2026")), "1 Jan 2027");
-        assert_eq!(short_day("damaged", None), "damaged");
+    fn the_worst_of_a_slot_counts() {
+        use Status::{Fail, NotApplicable, NotVerifiable, Pass};
+        for (statuses, expected) in [
+            (&[Pass, Fail][..], Some(Fail)),
+            (&[NotApplicable, NotVerifiable, Pass], Some(NotVerifiable)),
+            (&[], None),
+        ] {
+            assert_eq!(worst(statuses.iter().copied()), expected);
+        }
     }
 }

@@ -36,10 +36,8 @@ fn write(problem: &PendingProblem, path: &str, request_id: &str) -> Result<Respo
         _ => "If this continues, send the request id below to the operator.",
     };
     let detail = problem.detail();
-    page(
-        kind.status(),
-        &ProblemPage { frame: Frame::open(), title: kind.title(), detail, advice, request_id },
-    )
+    let frame = problem.who.as_deref().map_or_else(Frame::open, Frame::of);
+    page(kind.status(), &ProblemPage { frame, title: kind.title(), detail, advice, request_id })
 }
 
 /// Writes the body of a problem and its headers into an answer that has the status already.

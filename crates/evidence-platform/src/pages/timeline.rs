@@ -8,15 +8,22 @@ use evidence_view::{ControlOverview, sanitized};
 use http::StatusCode;
 
 use super::page::{Frame, page};
-use super::picture::Picture;
+use super::picture::{Picture, Plotted};
+use super::state::ControlState;
 use super::words::{self, Moment, counted, grouped, size, tags};
 use crate::api::App;
 use crate::api::bundles::page_request;
 use crate::api::input::Parameters;
 use crate::error::Error;
 use crate::principal::Principal;
-use crate::store::BundleRow;
+use crate::store::{BundleRow, TrustedKeyRow};
 
+/// The days that the picture shows: a year.
+const DAYS: u32 = 366;
+/// Bundles of the picture.
+const PLOTTED: u32 = 600;
+/// Subjects whose state is shown.
+const SUBJECTS: usize = 20;
 /// Controls of a bundle that the list names.
 const CONTROLS: usize = 16;
 
@@ -26,11 +33,25 @@ struct Timeline {
     frame: Frame,
     organization: String,
     slug: String,
+    latest: Vec<Latest>,
     pictures: Vec<Picture>,
     rows: Vec<Row>,
     /// Whether older bundles are shown than the newest.
     later: bool,
     next: Option<String>,
+}
+
+/// The newest state of a subject under a framework.
+struct Latest {
+    id: String,
+    subject: String,
+    framework: String,
+    collected: Moment,
+    signer: Option<String>,
+    complete: bool,
+    time_marks: Vec<&'static str>,
+    state: Option<Vec<ControlState>>,
+    before: Option<(String, Moment)>,
 }
 
 struct Row {
@@ -79,8 +100,15 @@ pub async fn timeline(
     let later = parameters.has("cursor");
     let request = page_request(parameters)?;
     let bundles = app.service.bundles(&principal, &request).await?;
-    let pictures = Picture::all(&bundles.items);
     let trusted = app.service.signers(&principal).await?;
+    let (latest, pictures) = match bundles.items.first() {
+        Some(newest) if !later => {
+            let since = newest.collected_at.minus_seconds(u64::from(DAYS).saturating_mul(86_400));
+            let plotted = app.service.bundles_since(&principal, since, PLOTTED, Plotted::of).await?;
+            (latest(&bundles.items, &trusted), Picture::all(&plotted))
+        }
+        _ => (Vec::new(), Vec::new()),
+    };
     let group =
         |bundle: &BundleRow| (bundle.overview.organization.clone(), bundle.overview.framework.clone());
     let newest = bundles.items.first().map(group);
@@ -95,12 +123,44 @@ pub async fn timeline(
         frame: Frame::of(&principal),
         organization: principal.name().to_owned(),
         slug: principal.slug().to_owned(),
+        latest,
         pictures,
         rows: rows.collect(),
         later,
         next: bundles.next,
     };
     page(StatusCode::OK, &timeline)
+}
+
+/// The newest bundle of each subject and framework, beside the one before it.
+fn latest(newest_first: &[BundleRow], trusted: &[TrustedKeyRow]) -> Vec<Latest> {
+    let same = |one: &BundleRow, other: &BundleRow| {
+        (&one.overview.organization, &one.overview.framework)
+            == (&other.overview.organization, &other.overview.framework)
+    };
+    let mut latest: Vec<(&BundleRow, Option<&BundleRow>)> = Vec::new();
+    for bundle in newest_first {
+        if let Some((_, before)) = latest.iter_mut().find(|(newest, _)| same(newest, bundle)) {
+            before.get_or_insert(bundle);
+        } else if latest.len() < SUBJECTS {
+            latest.push((bundle, None));
+        }
+    }
+    let shown = |(bundle, before): (&BundleRow, Option<&BundleRow>)| Latest {
+        id: bundle.id.clone(),
+        subject: sanitized(&bundle.overview.organization),
+        framework: sanitized(&bundle.overview.framework),
+        collected: Moment::of(bundle.collected_at),
+        signer: trusted
+            .iter()
+            .find(|key| key.key_id == bundle.overview.key_id)
+            .map(|key| sanitized(&key.label)),
+        complete: bundle.overview.complete,
+        time_marks: words::time_marks(bundle),
+        state: ControlState::all(&bundle.overview, before.map(|before| &before.overview)),
+        before: before.map(|before| (before.id.clone(), Moment::of(before.collected_at))),
+    };
+    latest.into_iter().map(shown).collect()
 }
 
 fn row(bundle: BundleRow) -> Row {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use evidence_view::sanitized;
-pub(super) use evidence_view::words::{category, checks, counted, grouped, label, reason, severity, size};
+pub(super) use evidence_view::words::{
+    category, checks, counted, grouped, label, reason, rule, severity, size,
+};
 
 use crate::store::BundleRow;
 use crate::time::{DAY_MS, Time};
@@ -67,6 +69,11 @@ pub(super) fn path(path: &str) -> String {
         }
     }
     text
+}
+
+/// The last part of a path.
+pub(super) fn last(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 #[cfg(test)]

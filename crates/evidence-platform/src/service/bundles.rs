@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::principal::Principal;
 use crate::role::Capability;
 use crate::store::{Action, BundleRow, Outcome, Position, TrustedKeyRow};
+use crate::time::Time;
 
 /// The bytes of a bundle.
 pub struct Download {
@@ -35,6 +36,21 @@ impl Service {
         principal.require(Capability::Read)?;
         let rows = self.inner.store.bundles(principal.organization(), &page.after, page.rows()).await?;
         Ok(Page::of(rows, page, |row| Position { time: row.collected_at, id: row.id.clone() }))
+    }
+
+    /// The latest bundles since this time, at most so many, the latest first; `take` keeps what is needed of each.
+    ///
+    /// # Errors
+    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn bundles_since<T>(
+        &self,
+        principal: &Principal,
+        since: Time,
+        limit: u32,
+        take: impl Fn(BundleRow) -> T,
+    ) -> Result<Vec<T>, Error> {
+        principal.require(Capability::Read)?;
+        self.inner.store.bundles_since(principal.organization(), since, i64::from(limit), take).await
     }
 
     /// One bundle.

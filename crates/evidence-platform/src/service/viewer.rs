@@ -1,5 +1,6 @@
 //! Reading stored bundles for pages: how many at once, and always while the bytes are verified.
 
+use std::fs::File;
 use std::sync::Arc;
 
 use evidence_bundle::TrustRoot;
@@ -85,6 +86,15 @@ impl Viewer {
             (Err(error), _) => Err(error),
         })
         .await?
+    }
+
+    /// A file without a name, for what is written while a bundle is read and sent once all of it is verified.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`].
+    pub async fn scratch(&self) -> Result<File, Error> {
+        let spool = self.service.inner.spool.clone();
+        Ok(self.work(move || spool.scratch()).await??)
     }
 
     /// Does what takes a while on a thread of its own, so that others are served meanwhile.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use evidence_view::Overview;
+use futures_util::TryStreamExt as _;
 use sqlx::any::AnyRow;
 
 use super::columns::{corrupt, integer, text};
@@ -108,6 +109,28 @@ impl Store {
 }
 
 impl Store {
+    /// The latest bundles of an organization that were collected since this time, the latest first. Each is handed to
+    /// `take`, so that no more than that keeps of them is in memory.
+    pub(crate) async fn bundles_since<T>(
+        &self,
+        organization: &OrganizationId,
+        since: Time,
+        limit: i64,
+        take: impl Fn(BundleRow) -> T,
+    ) -> Result<Vec<T>, Error> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM bundles WHERE organization_id = $1 AND collected_at >= $2 \
+             ORDER BY collected_at DESC, id DESC LIMIT $3"
+        );
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql));
+        let mut rows = query.bind(organization.as_str()).bind(since.0).bind(limit).fetch(&self.pool);
+        let mut taken = Vec::new();
+        while let Some(row) = rows.try_next().await? {
+            taken.push(take(read(&row)?));
+        }
+        Ok(taken)
+    }
+
     /// The bundle of the same subject and framework that was collected before this one.
     pub(crate) async fn bundle_before(
         &self,

@@ -1,0 +1,103 @@
+//! The state of the controls in a bundle beside the bundle before it.
+//!
+//! It comes from the counts that the platform keeps of each bundle. Checks that changed places do not show in a count: the
+//! page that compares the two bundles names them.
+
+use evidence_bundle::Status;
+use evidence_bundle::document::Counts;
+use evidence_view::{ControlOverview, Overview, sanitized};
+
+use super::words::grouped;
+
+/// A control now and before.
+pub(super) struct ControlState {
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) status: Status,
+    /// The status before, if it was another.
+    pub(super) was: Option<Status>,
+    /// Whether the bundle before has the control at all.
+    pub(super) is_new: bool,
+    pub(super) numbers: [Number; 4],
+}
+
+/// How many checks of a control have one status.
+pub(super) struct Number {
+    pub(super) count: u64,
+    /// How many more or fewer than before.
+    pub(super) delta: Option<Delta>,
+}
+
+/// A difference that is not zero.
+pub(super) struct Delta {
+    /// With its sign: `+2`.
+    pub(super) text: String,
+    /// Whether it asks for attention.
+    pub(super) worse: bool,
+}
+
+impl ControlState {
+    /// The controls of this bundle; `None` if its results are of an unknown form.
+    pub(super) fn all(now: &Overview, before: Option<&Overview>) -> Option<Vec<ControlState>> {
+        let before = before.and_then(|before| before.judgement.as_ref());
+        let state = |control: &ControlOverview| {
+            let known = before.map(|before| before.controls.iter().find(|known| known.id == control.id));
+            let old = known.flatten();
+            ControlState {
+                id: sanitized(&control.id),
+                title: sanitized(&control.title),
+                status: control.status,
+                was: old.map(|old| old.status).filter(|old| *old != control.status),
+                is_new: known.is_some() && old.is_none(),
+                numbers: numbers(control.checks, old.map(|old| old.checks)),
+            }
+        };
+        Some(now.judgement.as_ref()?.controls.iter().map(state).collect())
+    }
+
+    /// Whether any number or the status differs from the bundle before.
+    pub(super) fn changed(&self) -> bool {
+        self.was.is_some() || self.is_new || self.numbers.iter().any(|number| number.delta.is_some())
+    }
+}
+
+fn numbers(now: Counts, before: Option<Counts>) -> [Number; 4] {
+    let of = |status: Status, count: fn(&Counts) -> u64| {
+        let worse_when_more = matches!(status, Status::Fail | Status::NotVerifiable);
+        let delta = before.and_then(|before| delta(count(&before), count(&now), worse_when_more));
+        Number { count: count(&now), delta }
+    };
+    [
+        of(Status::Fail, |counts| counts.fail),
+        of(Status::NotVerifiable, |counts| counts.not_verifiable),
+        of(Status::Pass, |counts| counts.pass),
+        of(Status::NotApplicable, |counts| counts.not_applicable),
+    ]
+}
+
+fn delta(before: u64, now: u64, worse_when_more: bool) -> Option<Delta> {
+    match now.cmp(&before) {
+        std::cmp::Ordering::Equal => None,
+        std::cmp::Ordering::Greater => {
+            Some(Delta { text: format!("+{}", grouped(now.saturating_sub(before))), worse: worse_when_more })
+        }
+        std::cmp::Ordering::Less => {
+            Some(Delta { text: format!("−{}", grouped(before.saturating_sub(now))), worse: false })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_have_a_sign_and_say_what_is_worse() {
+        let old = Counts { pass: 1_500, fail: 1, not_verifiable: 2, not_applicable: 3 };
+        let new = Counts { pass: 100, fail: 4, not_verifiable: 1, not_applicable: 3 };
+        let shown = numbers(new, Some(old)).map(|number| number.delta.map(|delta| (delta.text, delta.worse)));
+        let expected = [Some(("+3", true)), Some(("−1", false)), Some(("−1,400", false)), None];
+        assert_eq!(shown, expected.map(|delta| delta.map(|(text, worse)| (text.to_owned(), worse))));
+        assert!(numbers(new, None).iter().all(|number| number.delta.is_none()));
+    }
+}
