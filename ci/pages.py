@@ -240,7 +240,7 @@ def year(visit):
     """The chart of a year."""
     page = visit.page
     expect(page.locator("svg.timeline > a")).to_have_count(335)
-    lanes = page.locator("svg.timeline .lane").all_inner_texts()
+    lanes = page.locator("svg.timeline .lane").all_text_contents()
     if lanes[-2:] != ["incomplete", "time in doubt"]:
         visit.troubles.append(f"lanes: {lanes}")
     cut = page.evaluate(

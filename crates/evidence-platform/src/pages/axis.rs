@@ -5,7 +5,10 @@ use crate::time::{DAY_MS, Time};
 use super::words::Moment;
 
 /// The lengths of a slot, in milliseconds and in words.
-const SLOTS: [(i64, &str); 10] = [
+const SLOTS: [(i64, &str); 13] = [
+    (1_000, "second"),
+    (5_000, "5 seconds"),
+    (15_000, "15 seconds"),
     (60_000, "minute"),
     (300_000, "5 minutes"),
     (900_000, "15 minutes"),
@@ -109,7 +112,8 @@ impl Axis {
     /// What differs from the label before.
     fn text(&self, moment: &Moment, before: &Moment, months: bool) -> String {
         let day = || short_day(&moment.day, year(&before.day), months);
-        let clock = moment.clock.get(..5).unwrap_or_default();
+        let clock = if self.length < 60_000 { Some(&*moment.clock) } else { moment.clock.get(..5) };
+        let clock = clock.unwrap_or_default();
         if self.length >= DAY_MS {
             day()
         } else if moment.day == before.day {
@@ -162,7 +166,8 @@ mod tests {
             (axis(nightly(365)), "day", 365, 3),
             (axis(nightly(3)), "day", 3, MOST_STEP),
             (axis([0]), "day", 1, MOST_STEP),
-            (axis([0, 10_000, 20_000]), "minute", 1, MOST_STEP),
+            (axis([0, 10_000, 20_000]), "5 seconds", 5, MOST_STEP),
+            (axis([0, 100, 20_000]), "second", 21, MOST_STEP),
             (axis((0..48).map(|hour| hour * HOUR)), "hour", 48, 22),
             // Many in one night, and one of a year before.
             (axis([0, 365 * DAY_MS, 365 * DAY_MS + 1, 365 * DAY_MS + 2]), "day", 366, 3),

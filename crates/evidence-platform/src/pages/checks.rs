@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
 use evidence_bundle::Status;
-use evidence_bundle::document::Counts;
+use evidence_bundle::document::{Check, Counts};
 use evidence_view::csv::BYTE_ORDER_MARK;
 use evidence_view::words::StatusLabel;
 use evidence_view::{BY_URGENCY, CheckPage, CheckTable, EachCheck, SortBy, sanitized};
@@ -106,6 +106,14 @@ pub async fn checks(
 }
 
 impl ChecksPage {
+    /// What was expected, where that is not what was found.
+    fn expected<'a>(&self, check: &'a Check) -> Option<&'a String> {
+        match check.status {
+            Status::Fail | Status::NotVerifiable => check.expected.as_ref(),
+            Status::Pass | Status::NotApplicable => None,
+        }
+    }
+
     /// The numbers of the first and the last row.
     fn range(&self) -> String {
         let last =

@@ -3,6 +3,8 @@
 //! It comes from the counts that the platform keeps of each bundle. Checks that changed places do not show in a count: the
 //! page that compares the two bundles names them.
 
+use std::cmp::Ordering;
+
 use evidence_bundle::Status;
 use evidence_bundle::document::Counts;
 use evidence_view::{ControlOverview, Overview, sanitized};
@@ -32,8 +34,8 @@ pub(super) struct Number {
 pub(super) struct Delta {
     /// With its sign: `+2`.
     pub(super) text: String,
-    /// Whether it asks for attention.
-    pub(super) worse: bool,
+    /// How good that is: `better`, `worse`, or neither.
+    pub(super) class: &'static str,
 }
 
 impl ControlState {
@@ -63,8 +65,13 @@ impl ControlState {
 
 fn numbers(now: Counts, before: Option<Counts>) -> [Number; 4] {
     let of = |status: Status, count: fn(&Counts) -> u64| {
-        let worse_when_more = matches!(status, Status::Fail | Status::NotVerifiable);
-        let delta = before.and_then(|before| delta(count(&before), count(&now), worse_when_more));
+        // More, and fewer.
+        let classes = match status {
+            Status::Fail | Status::NotVerifiable => ["worse", "better"],
+            Status::Pass => ["better", ""],
+            Status::NotApplicable => ["", ""],
+        };
+        let delta = before.and_then(|before| delta(count(&before), count(&now), classes));
         Number { count: count(&now), delta }
     };
     [
@@ -75,14 +82,14 @@ fn numbers(now: Counts, before: Option<Counts>) -> [Number; 4] {
     ]
 }
 
-fn delta(before: u64, now: u64, worse_when_more: bool) -> Option<Delta> {
+fn delta(before: u64, now: u64, [more, fewer]: [&'static str; 2]) -> Option<Delta> {
     match now.cmp(&before) {
-        std::cmp::Ordering::Equal => None,
-        std::cmp::Ordering::Greater => {
-            Some(Delta { text: format!("+{}", grouped(now.saturating_sub(before))), worse: worse_when_more })
+        Ordering::Equal => None,
+        Ordering::Greater => {
+            Some(Delta { text: format!("+{}", grouped(now.saturating_sub(before))), class: more })
         }
-        std::cmp::Ordering::Less => {
-            Some(Delta { text: format!("−{}", grouped(before.saturating_sub(now))), worse: false })
+        Ordering::Less => {
+            Some(Delta { text: format!("−{}", grouped(before.saturating_sub(now))), class: fewer })
         }
     }
 }
@@ -95,9 +102,9 @@ mod tests {
     fn differences_have_a_sign_and_say_what_is_worse() {
         let old = Counts { pass: 1_500, fail: 1, not_verifiable: 2, not_applicable: 3 };
         let new = Counts { pass: 100, fail: 4, not_verifiable: 1, not_applicable: 3 };
-        let shown = numbers(new, Some(old)).map(|number| number.delta.map(|delta| (delta.text, delta.worse)));
-        let expected = [Some(("+3", true)), Some(("−1", false)), Some(("−1,400", false)), None];
-        assert_eq!(shown, expected.map(|delta| delta.map(|(text, worse)| (text.to_owned(), worse))));
+        let shown = numbers(new, Some(old)).map(|number| number.delta.map(|delta| (delta.text, delta.class)));
+        let expected = [Some(("+3", "worse")), Some(("−1", "better")), Some(("−1,400", "")), None];
+        assert_eq!(shown, expected.map(|delta| delta.map(|(text, class)| (text.to_owned(), class))));
         assert!(numbers(new, None).iter().all(|number| number.delta.is_none()));
     }
 }
