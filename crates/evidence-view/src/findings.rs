@@ -10,10 +10,22 @@ use crate::sanitize::sanitized;
 
 /// Subjects of a group that are named.
 const NAMED: usize = 5;
-/// Groups of one control, or of the hints. A framework has some dozens of reasons.
-const GROUPS: usize = 200;
+/// Characters of a subject, a reason or a rule in a group: there can be many groups.
+const CHARACTERS: usize = 200;
+/// Groups of one control. A source has some dozens of reasons.
+const GROUPS: usize = 50;
+/// Groups of hints.
+const HINT_GROUPS: usize = 200;
 /// Rules of one group that are named.
-const RULES: usize = 20;
+const RULES: usize = 5;
+
+/// The beginning of a text, made safe to show.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(CHARACTERS) {
+        Some((end, _)) => format!("{}…", sanitized(text.get(..end).unwrap_or_default())),
+        None => sanitized(text),
+    }
+}
 
 /// The first subjects of a group.
 #[derive(Debug, Default)]
@@ -28,7 +40,7 @@ impl Subjects {
     fn add(&mut self, subject: &str) {
         self.count = self.count.saturating_add(1);
         if self.named.len() < NAMED {
-            self.named.push(sanitized(subject));
+            self.named.push(short(subject));
         }
     }
 
@@ -56,6 +68,8 @@ pub struct CheckGroup {
 pub struct Checks {
     counts: Counts,
     groups: Vec<CheckGroup>,
+    /// How many checks are in no group, because there are too many reasons.
+    pub ungrouped: u64,
 }
 
 impl Checks {
@@ -87,7 +101,7 @@ impl Fold for Checks {
 
     fn take(&mut self, check: Check) {
         self.counts.add(check.status);
-        let reason = sanitized(&check.reason);
+        let reason = short(&check.reason);
         let known = |group: &&mut CheckGroup| group.status == check.status && group.reason == reason;
         if let Some(group) = self.groups.iter_mut().find(known) {
             group.add(&check);
@@ -96,6 +110,8 @@ impl Fold for Checks {
             let mut group = CheckGroup { status: check.status, reason, rules, subjects };
             group.add(&check);
             self.groups.push(group);
+        } else {
+            self.ungrouped = self.ungrouped.saturating_add(1);
         }
     }
 }
@@ -104,7 +120,7 @@ impl CheckGroup {
     fn add(&mut self, check: &Check) {
         self.subjects.add(&check.subject);
         if self.rules.len() < RULES {
-            self.rules.insert(sanitized(&check.rule));
+            self.rules.insert(short(&check.rule));
         }
     }
 }
@@ -150,7 +166,7 @@ impl Fold for HintGroups {
         };
         if let Some(group) = self.groups.iter_mut().find(known) {
             group.subjects.add(&hint.subject);
-        } else if self.groups.len() < GROUPS {
+        } else if self.groups.len() < HINT_GROUPS {
             let mut subjects = Subjects::default();
             subjects.add(&hint.subject);
             let Hint { control, severity, category, detail, .. } = hint;
@@ -209,5 +225,7 @@ mod tests {
             checks.take(check("x", Status::Fail, &format!("reason {number}")));
         }
         assert_eq!((checks.groups().len(), checks.counts().fail), (GROUPS, 1_008));
+        assert_eq!(checks.ungrouped, 1_003 - GROUPS as u64);
+        assert_eq!(short(&"x".repeat(1_000)).chars().count(), CHARACTERS + 1);
     }
 }

@@ -8,15 +8,13 @@ use std::fmt;
 use axum::Router;
 use axum::handler::Handler;
 use axum::middleware::from_fn_with_state;
-use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on, post};
-use http::header::ACCEPT;
-use http::{HeaderMap, HeaderValue, Method, Uri};
+use http::Method;
 use utoipa::openapi::HttpMethod;
 use utoipa::openapi::path::Operation;
 
 use super::access::{Access, check};
-use super::problem::{ProblemKind, for_people};
+use super::problem::ProblemKind;
 use super::{App, administration, bundles, system};
 use crate::pages::{artifacts, bundle, checks, compare, sign_in, style, timeline, verifier};
 use crate::role::Capability;
@@ -189,14 +187,6 @@ pub fn table() -> Vec<Route> {
     ]
 }
 
-/// What no route serves, in the words of whoever asks: a browser says that it takes HTML.
-async fn not_found(uri: Uri, headers: HeaderMap) -> Response {
-    let html = |value: &HeaderValue| value.to_str().is_ok_and(|text| text.contains("text/html"));
-    let person = headers.get_all(ACCEPT).iter().any(html) && !uri.path().starts_with("/api/");
-    let answer = ProblemKind::NotFound.into_response();
-    if person { for_people(answer, None) } else { answer }
-}
-
 /// The router of the table. What it does not name is not found.
 pub fn router(app: &App) -> Router {
     let mut router = Router::new();
@@ -206,6 +196,6 @@ pub fn router(app: &App) -> Router {
     }
     router
         .method_not_allowed_fallback(|| async { ProblemKind::MethodNotAllowed })
-        .fallback(not_found)
+        .fallback(|| async { ProblemKind::NotFound })
         .with_state(app.clone())
 }

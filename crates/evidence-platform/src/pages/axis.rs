@@ -167,12 +167,12 @@ mod tests {
             (axis(nightly(3)), "day", 3, MOST_STEP),
             (axis([0]), "day", 1, MOST_STEP),
             (axis([0, 10_000, 20_000]), "5 seconds", 5, MOST_STEP),
-            (axis([0, 100, 20_000]), "second", 21, MOST_STEP),
+            (axis([0, 100, 20_000]), "15 seconds", 2, MOST_STEP),
             (axis((0..48).map(|hour| hour * HOUR)), "hour", 48, 22),
             // Many in one night, and one of a year before.
             (axis([0, 365 * DAY_MS, 365 * DAY_MS + 1, 365 * DAY_MS + 2]), "day", 366, 3),
             (axis((0..20).map(|week| week * 7 * DAY_MS)), "week", 20, MOST_STEP),
-            (axis([0, 40_000 * DAY_MS]), "year", 110, 10),
+            (axis([0, 40_000 * DAY_MS]), "year", 111, 9),
         ] {
             assert_eq!((axis.words, axis.slots, axis.step), (words, slots, step));
         }
@@ -193,9 +193,15 @@ mod tests {
         let year = texts(&axis((0..365).map(|night| night * DAY_MS)));
         assert_eq!(year.first().map(String::as_str), Some("Feb 2026"));
         assert_eq!(year.last().map(String::as_str), Some("Jan 2027"));
-        assert_eq!(texts(&axis((0..9).map(|night| night * DAY_MS))), ["2 Jan 2026", "6 Jan", "9 Jan"]);
+        assert_eq!(
+            texts(&axis((0..9).map(|night| night * DAY_MS))),
+            ["2 Jan 2026", "6 Jan", "8 Jan", "10 Jan"]
+        );
         let hours = texts(&axis((20..40).map(|hour| hour * HOUR)));
-        assert_eq!(hours, ["2 Jan 2026 20:00", "3 Jan 02:00", "07:00", "10:00", "13:00"]);
+        assert_eq!(
+            hours,
+            ["2 Jan 2026 20:00", "3 Jan 01:00", "05:00", "07:00", "09:00", "11:00", "13:00", "15:00"]
+        );
     }
 
     #[test]

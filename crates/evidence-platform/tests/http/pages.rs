@@ -172,7 +172,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
         "verified to the last byte",
         "CC6.1",
         "Logical access controls",
-        "two-factor-required",
+        "Two-factor authentication",
         "Nothing is missing",
         "Criteria met",
         "a key this organization trusts",
@@ -410,15 +410,25 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     })
     .await;
     let text = look(&long).await;
-    assert!(text.contains("1,000 failed") && text.contains("and 800 more") && text.contains("… (cut)"));
-    assert!(text.contains("s0199") && !text.contains("s0200"));
+    assert!(text.contains("1,000 failed") && text.contains("s0004") && text.contains("and 995 more"));
+    assert!(!text.contains("s0005"));
+    let id = long.json["bundle_id"].as_str().unwrap();
+    let text = running.page(&format!("/bundles/{id}/checks"), Some(&cookie)).await.text();
+    assert!(text.contains("1–100 of 1,000") && text.contains("… (cut)"));
+    assert!(text.contains("s0099") && !text.contains("s0100"));
     assert!(text.len() < 8 << 20, "{}", text.len());
+    // More reasons and longer subjects than any page can hold.
     let most = upload(4, &|parts| {
         controls(parts, 64);
         let check = parts.normalized.controls[0].checks[0].clone();
-        let check = Check { actual: Some("<".repeat(2_000)), ..check };
         for control in &mut parts.normalized.controls {
-            control.checks = vec![check.clone(); 200];
+            control.checks = (0..300)
+                .map(|n| Check {
+                    reason: format!("reason {}", n / 5),
+                    subject: format!("{n}{}", "<".repeat(200)),
+                    ..check.clone()
+                })
+                .collect();
         }
     })
     .await;
@@ -528,7 +538,64 @@ async fn what_is_not_there_is_told_to_people_and_programs_in_their_way() {
     assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
     // Every page is one of the table's, and has a line there that says for whom it is.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
-    assert_eq!(pages, 6);
+    assert_eq!(pages, 8);
+}
+
+/// The same checks by page, by filter and as a table.
+#[tokio::test]
+async fn checks_are_filtered_sorted_paged_and_written_as_a_table() {
+    let running = Running::local().await;
+    let tenant = running.tenant("acme").await;
+    let cookie = running.sign_in(&tenant.read).await;
+    let mut parts = bundles::parts(1);
+    let check = parts.normalized.controls[0].checks[0].clone();
+    parts.normalized.controls[0].checks = (0..250)
+        .map(|n| {
+            let status = if n % 10 == 0 { Status::Fail } else { Status::Pass };
+            let actual = Some(if n == 7 { "=1+1, \u{e9}".to_owned() } else { format!("found {n}") });
+            Check { subject: format!("acme/s{n:03}"), status, actual, ..check.clone() }
+        })
+        .collect();
+    let bytes = bundles::pack(1, &parts, &bundles::key(), |_| {});
+    let stored = running.upload(&tenant.upload, &bytes).await;
+    assert_eq!(stored.status, 201, "{stored:?}");
+    let address = format!("/bundles/{}/checks", stored.json["bundle_id"].as_str().unwrap());
+    let page = async |query: &str| {
+        let answer = running.page(&format!("{address}{query}"), Some(&cookie)).await;
+        is_page(&answer);
+        assert_eq!(answer.status, 200, "{query}: {answer:?}");
+        answer.text()
+    };
+    // Every page, forward by its links: each check once.
+    let (mut query, mut seen) = ("?sort=-subject".to_owned(), Vec::new());
+    loop {
+        let text = page(&query).await;
+        let subjects = text.split("<bdi>").skip(1).map(|part| part.split('<').next().unwrap().to_owned());
+        seen.extend(subjects);
+        let Some(next) = text.split("rel=\"next\" href=\"").nth(1) else { break };
+        let next = next.split('"').next().unwrap().replace("&#38;", "&").replace("&amp;", "&");
+        query = next.strip_prefix(&address).unwrap().to_owned();
+    }
+    let expected: Vec<_> = (0..250).rev().map(|n| format!("acme/s{n:03}")).collect();
+    assert_eq!(seen, expected);
+
+    let text = page("?status=fail&search=S01").await;
+    assert!(text.contains("1–1 of 1") && text.contains("acme/s010") && text.contains("250 in all"), "{text}");
+    assert!(page("?rule=none").await.contains("No checks match"));
+    for query in ["?status=red", "?sort=size", "?after=x", "?search=a&search=b", "?page=2"] {
+        assert_eq!(running.page(&format!("{address}{query}"), Some(&cookie)).await.status, 400, "{query}");
+    }
+
+    let table = async |query: &str| {
+        let answer = running.page(&format!("{address}.csv{query}"), Some(&cookie)).await;
+        assert_eq!((answer.status, answer.kind.as_str()), (200, "text/csv; charset=utf-8; header=present"));
+        answer.text()
+    };
+    assert_eq!(table("?status=fail").await.lines().count(), 26);
+    let whole = table("").await;
+    assert_eq!(whole.lines().count(), 251);
+    assert!(whole.starts_with('\u{feff}') && whole.contains("\"'=1+1, \u{e9}\""), "{whole}");
+    assert!(!table("?search=s008").await.starts_with('\u{feff}'), "all of it is ASCII");
 }
 
 #[tokio::test]
