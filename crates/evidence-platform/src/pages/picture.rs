@@ -122,8 +122,11 @@ pub(super) struct Bar {
     pub(super) class: &'static str,
 }
 
+/// The name of a mark, and whether a bundle has it.
+type Mark = (&'static str, fn(&Plotted) -> bool);
+
 /// What marks a bundle beside its results.
-const MARKS: [(&str, fn(&Plotted) -> bool); 2] = [
+const MARKS: [Mark; 2] = [
     ("incomplete", |bundle| !bundle.overview.complete),
     ("time in doubt", |bundle| !bundle.marks.is_empty()),
 ];
