@@ -407,9 +407,9 @@ fn a_long_group_says_how_many_it_leaves_out_and_where_they_are() {
     is_sound(&page, &documents);
     let more: Vec<&str> =
         page.all("td").map(|cell| cell.text.as_str()).filter(|text| text.starts_with("The first ")).collect();
-    let urgent = "The first 200 of 1,000 checks are listed. All of them are in checks.csv: control CC7.2, rule \
+    let urgent = "The first 100 of 1,000 checks are listed. All of them are in checks.csv: control CC7.2, rule \
                   branch-protection, reason branch_unprotected.";
-    let passed = "The first 50 of 1,000 checks are listed. All of them are in checks.csv: control CC7.2, rule \
+    let passed = "The first 20 of 1,000 checks are listed. All of them are in checks.csv: control CC7.2, rule \
                   branch-protection, reason ok.";
     assert_eq!(more, [urgent, urgent, passed]);
     assert!(page.text().contains("Long groups list only their first checks"));
@@ -419,7 +419,7 @@ fn a_long_group_says_how_many_it_leaves_out_and_where_they_are() {
             .iter()
             .filter(|e| e.attributes.get("id").is_some_and(|id| id.starts_with("look-")))
             .count(),
-        450
+        220
     );
 }
 

@@ -17,9 +17,9 @@ use crate::documents::{Documents, unknown};
 /// Up to this many checks in all, every one is listed.
 const ALL_LISTED: u64 = 2_000;
 /// Above that, so many of a group that calls for action are.
-const URGENT_LISTED: usize = 200;
+const URGENT_LISTED: usize = 100;
 /// Above that, so many of any other group are.
-const OTHERS_LISTED: usize = 50;
+const OTHERS_LISTED: usize = 20;
 
 /// A control and its checks.
 pub(super) struct ControlSection {

@@ -43,4 +43,5 @@ mod texts;
 mod trust;
 mod two_factor;
 mod upload;
+mod verifier;
 mod verify;

@@ -66,8 +66,9 @@ fn every_account_is_read_with_its_role() {
     assert_eq!((&collected.failed, &collected.warnings), (&vec![], &vec![]));
     // The identity is that of the credentials; their own account is not read.
     assert_eq!(collected.identity, USER);
+    // Found are the regions and the accounts too.
     let (discovered, in_scope, looks, text) = collected.population.clone().unwrap();
-    assert_eq!((discovered, in_scope, looks), (Some(6), 6, collected.observed));
+    assert_eq!((discovered, in_scope, looks), (Some(6 + 6 + 3), 6, collected.observed));
     assert_eq!(text, "3 trails and 3 log groups in scope in 6 regions of 3 accounts");
     // Who is asking, and of each account: the role, the policy, trails and log groups of each region, one status.
     assert_eq!(collected.account.requests, 1 + 3 * (1 + 1 + 2 + 2 + 1));

@@ -19,7 +19,7 @@ fn an_account_in_which_everything_is_as_it_should_be() {
     assert_eq!(collected.identity, USER);
     assert_eq!(collected.account.identity.login.as_deref(), Some(USER));
     let (discovered, in_scope, expected, text) = collected.population.clone().unwrap();
-    assert_eq!((discovered, in_scope), (Some(4), 4));
+    assert_eq!((discovered, in_scope), (Some(4 + 2 + 1), 4), "found are the regions and the account too");
     assert_eq!(text, "1 trail and 3 log groups in scope in 2 regions");
     assert_eq!(expected, collected.observed);
 
@@ -87,7 +87,7 @@ fn with_one_control_only_its_calls_are_made() {
     let server = good().serve().unwrap();
     let collected = collect(&server, &["regions: [eu-central-1, us-east-1]", "controls: [CC6.1]"]);
     assert_eq!(collected.names(), ["password_policy.json"]);
-    assert_eq!(collected.population, Some((None, 0, 1, String::new())));
+    assert_eq!(collected.population, Some((Some(1), 0, 1, String::new())));
     assert_eq!(collected.observed, 1);
     assert_eq!(asked(&server).len(), 2);
     server.clear_log();
@@ -138,7 +138,7 @@ fn every_page_is_read() {
         good().log_group("us-east-1", LogGroup::new("/z").retention_days(90)).page_size(1).serve().unwrap();
     let collected = collect(&smaller, TWO_REGIONS);
     assert_eq!(asked(&smaller)["logs:DescribeLogGroups"], 4);
-    assert_eq!(collected.population.unwrap().0, Some(5));
+    assert_eq!(collected.population.unwrap().0, Some(5 + 2 + 1));
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Account {
             let pages: u64 = groups.iter().map(|region| region.pages).sum();
             let groups_read = groups.iter().any(|region| region.groups.is_ok());
             *requests += saturating_u64(self.first.regions.len()) + pages + trails + selectors;
-            *log_groups = groups.iter().map(|region| region.counts().0).sum();
+            *log_groups = groups.iter().map(|region| region.in_scope()).sum();
             artifacts.push(("audit trails", u64::from(read)));
             artifacts.push(("trail status", trails));
             artifacts.push(("event selectors", selectors));

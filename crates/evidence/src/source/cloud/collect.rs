@@ -57,8 +57,6 @@ struct Survey {
 /// What there is to look at.
 #[derive(Default)]
 struct Counts {
-    /// Trails and log groups.
-    all: u64,
     trails: u64,
     log_groups: u64,
     regions: u64,
@@ -122,13 +120,14 @@ impl CloudSession {
         let members = surveys.iter_mut().flat_map(|survey| std::mem::take(&mut survey.members));
         let members =
             members.filter(|member| member.kind != TRAIL || trails.insert(Arc::clone(&member.name)));
-        let members = members.collect();
+        let members: Vec<Member> = members.collect();
+        let discovered = Some(saturating_u64(members.len()));
         let sum = |count: fn(&Counts) -> u64| surveys.iter().map(|survey| count(&survey.counts)).sum();
         let expected = sum(|counts| counts.expected);
         if !self.config.wants_regions() {
-            // The password policy is the account's own: nothing is listed, and nothing is in or out of scope.
+            // The password policy is the account's own: nothing else is listed.
             return CollectionItem::Population {
-                discovered: None,
+                discovered,
                 expected,
                 text: String::new(),
                 members,
@@ -141,7 +140,7 @@ impl CloudSession {
             accounts => format!(" of {}", counted(saturating_u64(accounts), "account", "accounts")),
         };
         CollectionItem::Population {
-            discovered: Some(sum(|counts| counts.all)),
+            discovered,
             expected,
             members,
             host_totals: Vec::new(),
@@ -189,10 +188,7 @@ impl Account {
         let regions = self.all_log_groups().await;
         let known = self.trails_in_scope();
         let trails = self.trails_found(&known);
-        for (in_scope, all) in regions.iter().map(RegionGroups::counts) {
-            (counts.log_groups, counts.all) = (counts.log_groups + in_scope, counts.all + all);
-        }
-        counts.all += saturating_u64(self.trails().len());
+        counts.log_groups = regions.iter().map(RegionGroups::in_scope).sum();
         counts.trails = saturating_u64(known.len());
         counts.regions = saturating_u64(self.first.regions.len());
         counts.unread = self.first.regions.iter().any(|first| first.trails.is_err())

@@ -52,15 +52,9 @@ pub(super) struct Groups {
 }
 
 impl RegionGroups {
-    /// How many are in scope and how many there are, as far as they were read.
-    pub(super) fn counts(&self) -> (u64, u64) {
-        match &self.groups {
-            Ok((groups, _)) => {
-                let in_scope = saturating_u64(groups.in_scope.len());
-                (in_scope, in_scope + saturating_u64(groups.others.len()))
-            }
-            Err(_) => (0, 0),
-        }
+    /// How many are in scope, as far as they were read.
+    pub(super) fn in_scope(&self) -> u64 {
+        self.groups.as_ref().map_or(0, |(groups, _)| saturating_u64(groups.in_scope.len()))
     }
 
     /// Its log groups as members of the population.
