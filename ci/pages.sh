@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The pages as people have them: the real platform with real bundles, looked at with a real browser.
 #
-# Needs Chromium (the Debian package `chromium`) and Python with `venv`; installs `playwright`, and `axe-core` where npm is.
+# What it needs, ci/browser.sh says.
 #
 # Usage: ci/pages.sh <evidence-platform binary> <public key> <bundle> <bundle>...
 # With SCREENSHOTS=<directory> the pictures stay there.
@@ -14,29 +14,10 @@ for bundle in "$@"; do bundles+=("$(realpath "$bundle")"); done
 here=$(realpath "$(dirname "$0")")
 [ "${#bundles[@]}" -ge 2 ] || { echo "at least two bundles are needed, to compare them"; exit 1; }
 
-browser=
-for name in chromium chromium-browser google-chrome; do
-  [ -n "$browser" ] || browser=$(command -v "$name" || true)
-done
-if [ -z "$browser" ]; then
-  echo "SKIPPED: the pages in a browser need chromium"
-  exit 0
-fi
-work=$(mktemp -d)
+# shellcheck source=ci/browser.sh
+source "$here/browser.sh" "the pages"
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
-cd "$work"
-if ! { python3 -m venv venv && venv/bin/pip install --quiet playwright==1.56.0; } >pip.log 2>&1; then
-  tail -n 3 pip.log
-  echo "SKIPPED: the pages in a browser need the package playwright"
-  exit 0
-fi
-axe=
-if command -v npm >/dev/null && npm pack --silent axe-core@4.11.0 >npm.log 2>&1; then
-  tar -xzf axe-core-*.tgz package/axe.min.js && axe=$PWD/package/axe.min.js
-else
-  echo "SKIPPED: the check of accessibility needs npm and the package axe-core"
-fi
 
 "$platform" organization create "Acme & Söhne" --slug acme --data data >created
 upload=$("$platform" key create --organization acme --role upload --data data)
@@ -52,4 +33,4 @@ port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0));
 server=$!
 BROWSER=$browser AXE=$axe UPLOAD_KEY=$upload READ_KEY=$read YEAR_UPLOAD_KEY=$year_upload YEAR_READ_KEY=$year_read \
   DATABASE=$work/data/platform.sqlite SCREENSHOTS=${SCREENSHOTS:-$work/screenshots} \
-  venv/bin/python "$here/pages.py" "http://127.0.0.1:$port" "${bundles[@]}"
+  "$python" "$here/pages.py" "http://127.0.0.1:$port" "${bundles[@]}"
