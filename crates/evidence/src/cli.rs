@@ -197,8 +197,8 @@ pub struct CheckFilterArgs {
 #[command(after_help = concat!(
     "The order is the hex SHA-256 of SEED:IDENTITY, smallest first. The identity of a check is \
      control|source|rule|subject, that of a member of the population source|kind|name. \
-     docs/sampling.md draws the same sample with sha256sum and sort. Let the auditor choose the \
-     seed, after the bundle was made.\n\n",
+     docs/sampling.md shows how to draw the same sample with sha256sum and sort. Let the auditor \
+     choose the seed after the bundle is made.\n\n",
     trust_help!()
 ))]
 pub struct SampleArgs {
@@ -255,9 +255,9 @@ pub enum SampleFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub enum StatusName {
-    /// The criteria are met.
+    /// The setting is as the rule expects.
     Pass,
-    /// The criteria are not met.
+    /// The setting is not as the rule expects.
     Fail,
     /// The setting could not be read.
     #[value(alias = "not-verifiable")]

@@ -72,9 +72,9 @@ async function showOwnHash() {
   try {
     const { answer } = await ask({ ask: "page", html: ownText });
     byId("self").textContent =
-      answer.sha256 ?? "not known: the browser or an extension has changed this page while it was loaded";
+      answer.sha256 ?? "unknown: the browser or an extension changed this page while it loaded";
   } catch (error) {
-    byId("self").textContent = `not known: ${error.message}`;
+    byId("self").textContent = `unknown: ${error.message}`;
   }
 }
 
@@ -222,7 +222,7 @@ function fill(select, values) {
 
 function showContents(contents, report) {
   byId("contents").hidden = false;
-  const missing = "The results of this bundle have a form that this page does not know.";
+  const missing = "This page does not know the format of this bundle's results.";
   const controls = contents.controls
     ? table("Results by control", ["Control", "Criteria", "Title", "Status", "Checks"], contents.controls.map((control) => [
         make("strong", {}, control.id), control.criteria, control.title, pill(control.status), control.counts,
@@ -230,7 +230,7 @@ function showContents(contents, report) {
     : make("p", {}, missing);
   byId("results").replaceChildren(
     make("h2", {}, "Results by control"),
-    make("p", { class: "quiet" }, `${report.organization}, ${report.framework}, collected ${report.created_at} as the signer states, with evidence ${contents.tool_version}. Bundle ${contents.bundle_id}.`),
+    make("p", { class: "quiet" }, `${report.organization}, ${report.framework}, collected ${report.created_at} according to the signer, with evidence ${contents.tool_version}. Bundle ${contents.bundle_id}.`),
     controls,
     ...noted("Warnings", report.warnings, (warning) => `${warning.subject ? `${warning.subject}: ` : ""}${warning.message}`),
     ...noted("Left out: forbidden data", report.excluded, (excluded) => `${excluded.filename} (rule ${excluded.rule})`),
@@ -369,7 +369,7 @@ async function openFile(path) {
       make("p", { class: "quiet" }, `${counted(answer.size, "byte")}, SHA-256 `, make("code", {}, answer.sha256)),
       make("p", { class: "actions" }, make("button", { type: "button", click: download }, "Download"), make("button", { type: "button", click: () => place.replaceChildren() }, "Close")),
       answer.text === null
-        ? make("p", {}, "This file is not shown: it is large, or not text. Download it to look at it.")
+        ? make("p", {}, "This file is too large to show, or is not text. Download it to read it.")
         : make("pre", { tabindex: "0", "aria-label": answer.path }, answer.text),
     );
   } catch (error) {

@@ -228,7 +228,7 @@ pub async fn table(
     let reader = EachCheck::new(CheckTable::new(asked.query, out)?);
     let EachCheck { sink, known } = viewer.read(&principal, &bundle, reader).await?;
     if !known {
-        let text = "this platform does not know the form of this bundle's results; download the bundle";
+        let text = "this platform does not know the format of this bundle's results; download the bundle";
         return Err(Error::Invalid(text.to_owned()));
     }
     let (file, bytes, mark) = viewer.work(move || rewound(sink)).await??;

@@ -256,7 +256,7 @@ fn title(bundles: &[&Plotted]) -> String {
         let moment = Moment::of(crate::time::Time(bundle.time));
         let _ = writeln!(text, "{} {} UTC", moment.day, moment.clock);
         match &bundle.overview.judgement {
-            None => text.push_str("results of an unknown form\n"),
+            None => text.push_str("results of an unknown format\n"),
             Some(judgement) => {
                 for control in judgement.controls.iter().take(LANES) {
                     let _ = writeln!(text, "{}: {}", sanitized(&control.id), label(control.status).word);

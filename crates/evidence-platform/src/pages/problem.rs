@@ -30,9 +30,9 @@ fn write(problem: &PendingProblem, path: &str, request_id: &str) -> Result<Respo
         ProblemKind::Unavailable | ProblemKind::Busy => "Try again in a few seconds.",
         ProblemKind::InvalidRequest => "Go back and try again.",
         ProblemKind::BundleRefused => {
-            "The stored bytes were changed after they were accepted. Tell the operator, and keep your own copy."
+            "The stored bytes were changed after they were accepted. Inform the operator, and keep your own copy."
         }
-        ProblemKind::NewerVersion => "Tell the operator: this platform is older than the bundle.",
+        ProblemKind::NewerVersion => "Inform the operator: this platform is older than the bundle.",
         _ => "If this continues, send the request id below to the operator.",
     };
     let detail = problem.detail();

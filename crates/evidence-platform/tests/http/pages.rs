@@ -437,7 +437,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     // A string that a parser would have to hold is no document.
     let endless = upload(5, &|parts| parts.normalized.controls[0].reason = "a".repeat((1 << 20) + 1)).await;
     assert_eq!(endless.json["status"], "stored", "{endless:?}");
-    assert!(look(&endless).await.contains("does not know the form of this bundle"));
+    assert!(look(&endless).await.contains("does not know the format of this bundle"));
 
     // Marks that turn the direction of reading; ids that are those of the page; a hint that is no document.
     let deceiving = upload(6, &|parts| {
@@ -452,7 +452,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     assert!(!text.contains('\u{202e}') && text.contains("safe\\u{202e}"), "{text}");
     assert!(text.contains("line\\u{a}break") && !text.contains("<img"), "{text}");
     assert_eq!(text.matches("id=\"controls\"").count(), 1);
-    assert!(text.contains("does not know the form of this bundle's hints") && !text.contains("No hints"));
+    assert!(text.contains("does not know the format of this bundle's hints") && !text.contains("No hints"));
 
     // Counts that the observations do not bear out.
     let denied = upload(7, &|parts| parts.run.sources[0].denied = 4).await;
