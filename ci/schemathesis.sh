@@ -54,7 +54,7 @@ done
 
 export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1 PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH=$tests SCHEMATHESIS_HOOKS=schemathesis_hooks
-export BUNDLE="$bundles/plain_ok/bundle.tar.gz" LOOSE="$bundles/tar-pax_ok/bundle.tar.gz"
+export BUNDLE="$bundles/plain_ok/bundle.tar.gz" LOOSE="$bundles/previous_ok/bundle.tar.gz"
 export TRUSTED_KEY="$bundles/other.pub"
 # What the requests must not take away, or everything behind it would be refused: the keys of all three roles, by
 # either name, and the key that signed the bundle.

@@ -201,7 +201,11 @@ fn wrong_contents() -> Vec<Case> {
         }),
         ok("previous_ok", {
             let previous = json!({"bundle_id": "the one before", "checksums_sha256": "7".repeat(64)});
-            manifest(|manifest| manifest["previous"] = previous.clone())
+            manifest(|manifest| {
+                manifest["previous"] = previous.clone();
+                // Another bundle than the others, to whoever keeps several.
+                manifest["bundle_id"] = json!("00000000-0000-4000-8000-000000000001");
+            })
         }),
         fail("manifest-mismatch_artifact_fail", "manifest-mismatch", {
             manifest(|manifest| manifest["artifacts"] = json!([]))
