@@ -246,7 +246,7 @@ fn the_commands_work_with_bsdtar() {
     }
 }
 
-/// Whoever holds the key can put a good detached signature beside anything.
+/// The owner of the key can sign any file: a valid detached signature does not make an archive a valid bundle.
 #[test]
 fn the_commands_for_macos_refuse_what_a_signer_could_hide() {
     if !["bash", "ssh-keygen", "shasum"].into_iter().all(is_there) {

@@ -133,7 +133,7 @@ impl Client {
             return outcome;
         };
         let circuit = self.circuits.of(kind);
-        // On the heap: whoever asks would hold the room of an exchange, and be moved with it several times.
+        // On the heap: otherwise each caller's future would contain it, and copying that future is expensive.
         let outcome = Box::pin(self.attempts(request, raw, limit, parse, &circuit)).await;
         trail::note(request, &outcome, self.clock.now());
         if circuit.note(outcome.as_ref().err())

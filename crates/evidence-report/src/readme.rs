@@ -1,4 +1,4 @@
-//! `derived/README.txt`: what the bundle is and how to check it, for whoever opens it without us.
+//! `derived/README.txt`: what the bundle is and how to check it, for a reader without the program.
 
 use std::io::{self, Write};
 

@@ -141,7 +141,7 @@ impl<R: Read> Json<R> {
     /// Reads past a value of any size.
     ///
     /// # Errors
-    /// [`Stop`] if it is no value.
+    /// [`Stop`] if the next bytes are not a value, or if the reader fails.
     pub fn skip(&mut self) -> Result<(), Stop> {
         match self.peek()? {
             Some(b'{') => self.object(|json, _| json.skip()),

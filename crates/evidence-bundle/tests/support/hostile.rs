@@ -203,7 +203,7 @@ fn wrong_contents() -> Vec<Case> {
             let previous = json!({"bundle_id": "the one before", "checksums_sha256": "7".repeat(64)});
             manifest(|manifest| {
                 manifest["previous"] = previous.clone();
-                // Another bundle than the others, to whoever keeps several.
+                // An id of its own: a platform refuses a second bundle with the same id.
                 manifest["bundle_id"] = json!("00000000-0000-4000-8000-000000000001");
             })
         }),

@@ -85,7 +85,7 @@ pub(super) struct Picture {
     pub(super) more_lanes: usize,
     pub(super) columns: Vec<Column>,
     pub(super) ticks: Vec<Tick>,
-    /// Whether cells have signs; else their height tells them apart.
+    /// Whether cells show the sign of their status. Small cells have no room for it and differ in height instead.
     pub(super) signs: bool,
 }
 

@@ -76,7 +76,7 @@ impl Group {
         u64::try_from(self.rows.len()).unwrap_or(u64::MAX)
     }
 
-    /// Whether somebody has to do something about it.
+    /// Whether the group calls for action: its checks failed or could not be verified.
     pub(super) fn is_urgent(&self) -> bool {
         matches!(self.status, Status::Fail | Status::NotVerifiable)
     }
@@ -233,7 +233,7 @@ fn rules(control: &ControlSection) -> Vec<RuleResult> {
     rules.into_values().map(with_bar).collect()
 }
 
-/// The order of the groups: what needs somebody first.
+/// The order of the groups: those that call for action come first.
 fn urgency(status: Status) -> u8 {
     match status {
         Status::Fail => 0,
