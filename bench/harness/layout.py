@@ -1,5 +1,6 @@
-"""Where things are. Everything that is made lies below `target/bench`, which is not committed."""
+"""Where things are. Everything that is kept lies below `target/bench`, which is not committed."""
 
+import os
 from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent.parent
@@ -9,6 +10,8 @@ TOOLS = BENCH / "tools"
 MADE = ROOT / "target" / "bench"
 VENV = MADE / "venv"
 NODE = MADE / "node"
-SCRATCH = MADE / "scratch"
+# In memory where there is such a place: a file for each answer would measure the disk, and not the tools.
+MEMORY = Path("/dev/shm")
+SCRATCH = MEMORY / f"evidence-bench-{os.getuid()}" if MEMORY.is_dir() else MADE / "scratch"
 RESULTS = MADE / "results"
 LOGS = MADE / "logs"

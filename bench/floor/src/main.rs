@@ -1,7 +1,8 @@
 //! The floor: an organization collected with bare hyper and nothing around it.
 //!
 //! `floor <base url> <organization> <token> <in flight> <output directory> [gzip]` asks the code host's API for the
-//! organization, the pages of its repositories, and each repository's branch protection and CODEOWNERS, so many at once;
+//! organization, the pages of its repositories, and each repository's branch protection and CODEOWNERS, so many at once,
+//! and where the classic rule is not enough, the rules of its branch and their rulesets: the same requests as `evidence`;
 //! keeps the same fields as `evidence`, writes a file for each, lists their checksums, signs the list, and packs
 //! everything as one archive. It prints one line with what it took.
 //!
@@ -144,16 +145,18 @@ async fn looks(
         Task::Protection(at) => {
             let name = &names[at];
             let path = format!("/repos/{organization}/{name}/branches/main/protection");
+            let mut enough = false;
             if let Some(body) = lane.get(&path).await?.found()? {
-                let bytes = record::protection(&body)?;
+                let (bytes, protects) = record::protection(&body)?;
+                enough = protects;
                 let file = format!("repo_{organization}_{name}_branch_protection.json");
                 files.borrow_mut().add(&file, &bytes)?;
             }
-            Ok(())
+            if !enough { rulesets(lane, organization, name, files).await } else { Ok(()) }
         }
         Task::Codeowners(at) => {
             let name = &names[at];
-            for place in ["CODEOWNERS", ".github/CODEOWNERS"] {
+            for place in [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"] {
                 let path = format!("/repos/{organization}/{name}/contents/{place}");
                 if let Some(body) = lane.get(&path).await?.found()? {
                     let bytes = record::codeowners(&body)?;
@@ -165,4 +168,23 @@ async fn looks(
         }
     })
     .await
+}
+
+/// The rules of rulesets for a branch, and each ruleset on which they rest.
+async fn rulesets(
+    lane: &mut Lane<'_>,
+    organization: &str,
+    name: &str,
+    files: &RefCell<Files>,
+) -> Outcome<()> {
+    let path = format!("/repos/{organization}/{name}/rules/branches/main?per_page=100");
+    let Some(body) = lane.get(&path).await?.found()? else { return Ok(()) };
+    let (bytes, rulesets) = record::rules(&body)?;
+    files.borrow_mut().add(&format!("repo_{organization}_{name}_branch_rules.json"), &bytes)?;
+    for id in rulesets {
+        let path = format!("/repos/{organization}/{name}/rulesets/{id}");
+        let bytes = record::ruleset(&lane.get(&path).await?.good()?)?;
+        files.borrow_mut().add(&format!("repo_{organization}_{name}_ruleset_{id}.json"), &bytes)?;
+    }
+    Ok(())
 }

@@ -69,6 +69,24 @@ struct EnforceAdmins {
 }
 
 #[derive(Serialize, Deserialize)]
+struct Rule {
+    #[serde(rename = "type")]
+    kind: String,
+    ruleset_id: u64,
+    ruleset_source_type: Option<String>,
+    ruleset_source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<serde_json::Value>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Ruleset {
+    id: u64,
+    bypass_actors: Option<Vec<serde_json::Value>>,
+    current_user_can_bypass: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
 struct Codeowners {
     name: String,
     path: String,
@@ -87,8 +105,28 @@ pub(crate) fn names(body: &[u8]) -> Outcome<Vec<Box<str>>> {
     Ok(page.into_iter().map(|repository| repository.name).collect())
 }
 
-pub(crate) fn protection(body: &[u8]) -> Outcome<Vec<u8>> {
-    Ok(serde_json::to_vec_pretty(&serde_json::from_slice::<Protection>(body)?)?)
+/// The classic rule, and whether it asks for a review and a check of administrators too.
+pub(crate) fn protection(body: &[u8]) -> Outcome<(Vec<u8>, bool)> {
+    let rule: Protection = serde_json::from_slice(body)?;
+    let reviews = rule.required_pull_request_reviews.as_ref();
+    let checks = rule.required_status_checks.as_ref().and_then(|checks| checks.contexts.as_ref());
+    let enough = reviews.is_some_and(|reviews| reviews.required_approving_review_count > Some(0))
+        && checks.is_some_and(|contexts| !contexts.is_empty())
+        && rule.enforce_admins.as_ref().is_some_and(|enforced| enforced.enabled == Some(true));
+    Ok((serde_json::to_vec_pretty(&rule)?, enough))
+}
+
+/// The rules of a branch, and the rulesets that they belong to.
+pub(crate) fn rules(body: &[u8]) -> Outcome<(Vec<u8>, Vec<u64>)> {
+    let rules: Vec<Rule> = serde_json::from_slice(body)?;
+    let mut rulesets: Vec<u64> = rules.iter().map(|rule| rule.ruleset_id).collect();
+    rulesets.sort_unstable();
+    rulesets.dedup();
+    Ok((serde_json::to_vec_pretty(&rules)?, rulesets))
+}
+
+pub(crate) fn ruleset(body: &[u8]) -> Outcome<Vec<u8>> {
+    Ok(serde_json::to_vec_pretty(&serde_json::from_slice::<Ruleset>(body)?)?)
 }
 
 pub(crate) fn codeowners(body: &[u8]) -> Outcome<Vec<u8>> {
