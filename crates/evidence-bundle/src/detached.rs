@@ -28,9 +28,10 @@ impl ArchiveDigest {
     pub fn sign(self, key: &SigningKey) -> Result<String, DetachedError> {
         let signature = key.sign(&signed(&self.0.finalize()));
         let public = KeyData::Ed25519(Ed25519PublicKey(*key.public_key().as_bytes()));
-        let signature = Signature::new(Algorithm::Ed25519, signature)?;
-        let signature = SshSig::new(public, NAMESPACE, HashAlg::Sha512, signature)?;
-        Ok(signature.to_pem(LineEnding::LF)?)
+        let encoded = Signature::new(Algorithm::Ed25519, signature)
+            .and_then(|signature| SshSig::new(public, NAMESPACE, HashAlg::Sha512, signature))
+            .and_then(|signature| signature.to_pem(LineEnding::LF));
+        encoded.map_err(DetachedError)
     }
 }
 
@@ -47,8 +48,8 @@ impl Write for ArchiveDigest {
 
 /// The signature could not be encoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the detached signature could not be encoded")]
-pub struct DetachedError(#[from] ssh_key::Error);
+#[error("the detached signature could not be encoded: {0}")]
+pub struct DetachedError(ssh_key::Error);
 
 /// What is signed for a message with this digest (PROTOCOL.sshsig of OpenSSH, "Signed Data"). The library makes it of a
 /// whole message in memory, and an archive may be larger than that.
@@ -81,15 +82,19 @@ mod tests {
     fn the_signature_is_the_one_of_openssh() {
         let message = b"the bytes of an archive";
         let text = sign(&[message]);
-        let public = ssh_key::PublicKey::from_openssh(&key().public_key().to_openssh()).unwrap();
         let signature = SshSig::from_pem(&text).unwrap();
-        assert_eq!(public.verify("evidence-bundle", message, &signature), Ok(()));
-        assert!(public.verify("evidence-bundle", b"other bytes", &signature).is_err());
-        assert!(public.verify("file", message, &signature).is_err());
-        assert_eq!(
-            signed(&Sha512::digest(message)),
-            SshSig::signed_data(NAMESPACE, HashAlg::Sha512, message).unwrap()
-        );
+        assert_eq!((signature.namespace(), signature.hash_alg()), ("evidence-bundle", HashAlg::Sha512));
+        let public = ssh_key::PublicKey::from_openssh(&key().public_key().to_openssh()).unwrap();
+        assert_eq!(signature.public_key(), public.key_data());
+        let public = ed25519_dalek::VerifyingKey::from_bytes(key().public_key().as_bytes()).unwrap();
+        let bytes = ed25519_dalek::Signature::from_slice(signature.signature_bytes()).unwrap();
+        let verify = |namespace, message| {
+            let data = SshSig::signed_data(namespace, HashAlg::Sha512, message).unwrap();
+            public.verify_strict(&data, &bytes)
+        };
+        assert!(verify("evidence-bundle", message).is_ok());
+        assert!(verify("evidence-bundle", b"other bytes").is_err());
+        assert!(verify("file", message).is_err());
         assert!(text.starts_with("-----BEGIN SSH SIGNATURE-----\n") && text.ends_with("\n"));
     }
 
