@@ -21,6 +21,8 @@ mod hostile;
 mod rules;
 #[path = "config/schema.rs"]
 mod schema;
+#[path = "support/validator.rs"]
+mod validator;
 #[path = "config/values.rs"]
 mod values;
 

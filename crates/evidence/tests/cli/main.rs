@@ -16,6 +16,8 @@
 mod common;
 #[path = "../../../evidence-bundle/tests/support/stock.rs"]
 mod stock;
+#[path = "../support/validator.rs"]
+mod validator;
 
 mod branch_protection;
 mod bundle;
