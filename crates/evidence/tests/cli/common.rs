@@ -219,7 +219,12 @@ impl Lab {
     }
 
     pub(crate) fn run_command(&self, command: Command) -> Run {
-        let output = assert_cmd::Command::from_std(command).timeout(PATIENCE).output().unwrap();
+        let mut command = tokio::process::Command::from(command);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        // Killed if it takes too long.
+        let ended = async { tokio::time::timeout(PATIENCE, command.kill_on_drop(true).output()).await };
+        let output = runtime.block_on(ended);
+        let output = output.unwrap_or_else(|_| panic!("not ended after {PATIENCE:?}")).unwrap();
         Run {
             code: output.status.code(),
             stdout: String::from_utf8(output.stdout).unwrap(),
