@@ -8,7 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Instant;
 
-use rcgen::{CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
+use rcgen::{
+    CertificateParams, CertifiedIssuer, DnType, Error, IsCa, KeyIdMethod, PublicKeyData, SignatureAlgorithm,
+    SigningKey, date_time_ymd,
+};
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use sandbox::codehost::{Limits, Primary};
@@ -22,19 +27,53 @@ use crate::common::{Lab, Run, acme, sound};
 const PROXY_PASSWORD: &str = "not-for-any-log-4711";
 
 /// The certificate authority that the tests trust, and another.
-static TRUSTED: LazyLock<CertifiedIssuer<'static, KeyPair>> = LazyLock::new(|| authority("trusted"));
-static STRANGE: LazyLock<CertifiedIssuer<'static, KeyPair>> = LazyLock::new(|| authority("strange"));
+static TRUSTED: LazyLock<CertifiedIssuer<'static, Key>> = LazyLock::new(|| authority("trusted"));
+static STRANGE: LazyLock<CertifiedIssuer<'static, Key>> = LazyLock::new(|| authority("strange"));
 
-fn authority(name: &str) -> CertifiedIssuer<'static, KeyPair> {
+fn authority(name: &str) -> CertifiedIssuer<'static, Key> {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
     params.distinguished_name.push(DnType::CommonName, name);
     params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap()
+    params.serial_number = Some(1.into());
+    params.key_identifier_method = KeyIdMethod::PreSpecified(name.into());
+    CertifiedIssuer::self_signed(params, Key::generate()).unwrap()
+}
+
+/// A key of a certificate. rcgen's own keys would bring a parser of certificates into Cargo.lock.
+struct Key {
+    pkcs8: Vec<u8>,
+    pair: EcdsaKeyPair,
+}
+
+impl Key {
+    fn generate() -> Key {
+        let (algorithm, random) = (&ECDSA_P256_SHA256_ASN1_SIGNING, SystemRandom::new());
+        let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).unwrap().as_ref().to_vec();
+        let pair = EcdsaKeyPair::from_pkcs8(algorithm, &pkcs8, &random).unwrap();
+        Key { pkcs8, pair }
+    }
+}
+
+impl PublicKeyData for Key {
+    fn der_bytes(&self) -> &[u8] {
+        self.pair.public_key().as_ref()
+    }
+
+    fn algorithm(&self) -> &'static SignatureAlgorithm {
+        &rcgen::PKCS_ECDSA_P256_SHA256
+    }
+}
+
+impl SigningKey for Key {
+    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+        let signature = self.pair.sign(&SystemRandom::new(), message);
+        signature.map(|signature| signature.as_ref().to_vec()).map_err(|_| Error::RemoteKeyError)
+    }
 }
 
 /// A server's certificate: whose, for which name, and from which year to which.
 struct Certificate {
-    issuer: &'static CertifiedIssuer<'static, KeyPair>,
+    issuer: &'static CertifiedIssuer<'static, Key>,
     name: &'static str,
     years: (i32, i32),
 }
@@ -48,17 +87,15 @@ impl Certificate {
         let mut params = CertificateParams::new(vec![self.name.to_string()]).unwrap();
         (params.not_before, params.not_after) =
             (date_time_ymd(self.years.0, 1, 1), date_time_ymd(self.years.1, 1, 1));
-        let key = KeyPair::generate().unwrap();
+        params.serial_number = Some(2.into());
+        let key = Key::generate();
         let certificate = params.signed_by(&key, self.issuer).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(
-                vec![certificate.der().clone()],
-                PrivateKeyDer::Pkcs8(key.serialize_der().into()),
-            )
+            .with_single_cert(vec![certificate.der().clone()], PrivateKeyDer::Pkcs8(key.pkcs8.into()))
             .unwrap();
         Arc::new(config)
     }
