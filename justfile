@@ -33,14 +33,15 @@ docs:
     UPDATE_DOCS=1 cargo test -p evidence --lib screen
     UPDATE_DOCS=1 cargo test -p evidence --test configuration
     UPDATE_DOCS=1 cargo test -p evidence --test documents
+    UPDATE_DOCS=1 cargo test -p evidence --test architecture
 
 # Take the new snapshots; look at the difference before committing
 snapshots:
     INSTA_UPDATE=always cargo test --workspace
 
-# Licences, advisories, sources (needs cargo-deny)
+# Licences and sources of the dependencies, and their number
 deny:
-    cargo deny check
+    ci/supply.sh
 
 # The format crate must not know the network
 format-alone:
