@@ -1,4 +1,5 @@
-//! The structure of the crates: no modules that import each other in a circle, and the picture of the crates is true.
+//! The structure of the crates: no modules that import each other in a circle, the picture of the crates is true, and every
+//! dependency has a reason.
 //!
 //! An import counts towards the module that defines the item, whatever re-exports it. A module and its direct children may
 //! use each other. The check reads the sources of every crate of the workspace, without what only tests compile.
@@ -43,6 +44,11 @@ fn no_modules_import_each_other_in_a_circle() {
         }
     }
     assert!(found.is_empty(), "{} circles\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn every_dependency_has_a_reason() {
+    generated::generated("CONTRIBUTING.md", &[("dependencies", dependencies::reasons())]);
 }
 
 #[test]
