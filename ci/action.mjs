@@ -202,7 +202,7 @@ const tests = {
   async "a dry run brings no bundle, which is a failure"() {
     const run = await use({ inputs: { args: "--dry-run" } });
     assert.deepEqual(run.failed, { step: "Judge the exit code", status: 1 });
-    assert.match(run.log, /::error title=Evidence::there is no bundle, though/);
+    assert.match(run.log, /::error title=Evidence::the collection succeeded but left no bundle/);
   },
   async "a bundle by another key than the expected is not kept"() {
     const run = await use({ inputs: { "public-key": "other.pub.pem" } });

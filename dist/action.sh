@@ -174,7 +174,7 @@ finish() {
   local text
   text="exit code $EXIT_CODE: $(meaning "$EXIT_CODE")"
   if [ -z "$BUNDLE" ]; then
-    [ "$EXIT_CODE" != 0 ] || fail "there is no bundle, though the collection succeeded (dry run?)"
+    [ "$EXIT_CODE" != 0 ] || fail "the collection succeeded but left no bundle: do not use --dry-run or delete_after_upload here"
     fail "$text; there is no bundle" "$EXIT_CODE"
   fi
   case ",$INPUT_FAIL_ON," in *",$EXIT_CODE,"*) fail "$text" "$EXIT_CODE" ;; esac
