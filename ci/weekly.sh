@@ -5,22 +5,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# cargo_tool NAME VERSION: unless it is there in this version.
-cargo_tool() {
-  case $(cargo "${1#cargo-}" --version 2>/dev/null) in
-    *" $2") ;;
-    *) cargo install --quiet --locked "$1@$2" ;;
-  esac
-}
-
 case ${1:-} in
   advisories)
-    cargo_tool cargo-deny 0.20.2
-    cargo deny check
+    ci/supply.sh
+    target/tools/bin/cargo-deny --locked check advisories
     ;;
   fuzz)
-    cargo_tool cargo-fuzz 0.13.2
     rustup toolchain install nightly --profile minimal
+    cargo install --quiet --locked cargo-fuzz@0.13.2
     ci/fuzz.sh "${2:-300}"
     ;;
   *)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The GitHub Action, the workflows, and the workflows in the documents that users copy: zizmor and actionlint find nothing,
 # they fit their schemas, every action is pinned to the same commit everywhere, and the tables of docs/github-action.md are
-# those of action.yml. UPDATE_DOCS=1 rewrites the tables. The last steps of a release run with a key made here.
+# those of action.yml. UPDATE_DOCS=1 rewrites the tables.
 # Needs python3 and node with npm; without them, or without the packages, it says so and checks nothing.
 #
 # Usage: ci/workflows.sh
