@@ -248,7 +248,7 @@ const tests = {
     };
     await refused(/the release has no evidence-9\.9\.9-/, { inputs: { version: "v9.9.9" } });
     await refused(/contains another version: evidence /, { inputs: { version: "99.0.0" } });
-    await refused(/the release has no evidence-.*-x86_64-windows\.zip/, { workflow: { RUNNER_OS: "Windows", RUNNER_ARCH: "X64" } });
+    await refused(/the release has no evidence-.*-x86_64-macos\.tar\.gz/, { workflow: { RUNNER_OS: "macOS", RUNNER_ARCH: "X64" } });
     await refused(/no release for Linux on RISCV/, { workflow: { RUNNER_ARCH: "RISCV" } });
     await refused(/cannot download http:/, { inputs: { "download-url": `http://127.0.0.1:${server.address().port}` } });
     await refused(/cannot download .*\/other\/SHA256SUMS/, { inputs: { "download-url": `${serverUrl}/other/` } });
@@ -259,6 +259,12 @@ const tests = {
   async "a mirror"() {
     const run = await use({ inputs: { "download-url": `${serverUrl}/OWNER/evidence/releases/download/any/` } });
     assert.equal(run.failed, null, run.log);
+  },
+  async "a zip archive"() {
+    if (!fs.existsSync(`release/evidence-${VERSION}-x86_64-windows.zip`)) return;
+    const run = await use({ workflow: { RUNNER_OS: "Windows", RUNNER_ARCH: "ARM64" } });
+    assert.equal(run.failed, null, run.log);
+    assert.match(run.log, /x86_64-windows\.zip: signature and checksum verified/);
   },
   async "the second run uses the records of the first, through the cache"() {
     const config = configuration({ codehost: "    revalidate: true\n" });

@@ -53,7 +53,15 @@ archive() {
 archive "$version"
 # A signed archive that does not contain the version in its name.
 archive 99.0.0
-(cd release && openssl dgst -sha256 -r ./*.tar.gz | sed 's|\*\./| |' >SHA256SUMS)
+# The way of Windows, as far as it can go here: its archive, with the program of this system.
+if command -v unzip >/dev/null && command -v python3 >/dev/null; then
+  mkdir -p "windows/evidence-$version-x86_64-windows"
+  cp program "windows/evidence-$version-x86_64-windows/evidence"
+  python3 -c 'import shutil, sys; shutil.make_archive(sys.argv[1], "zip", "windows")' "release/evidence-$version-x86_64-windows"
+else
+  echo "SKIPPED: the archive for Windows needs unzip and python3"
+fi
+(cd release && openssl dgst -sha256 -r ./evidence-* | sed 's|\*\./| |' >SHA256SUMS)
 openssl pkeyutl -sign -inkey release.pem -rawin -in release/SHA256SUMS -out release/SHA256SUMS.sig
 
 "$sandbox" serve --scenario demo >sandbox.log 2>&1 &
