@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
+import * as http from "node:http";
 import * as https from "node:https";
 import * as path from "node:path";
 import { data, Evaluator, Lexer, Parser } from "@actions/expressions";
@@ -15,14 +16,18 @@ const signingKey = fs.readFileSync("key.pem", "utf8");
 
 // The release's files, as they are or changed by a test.
 let replaced = {};
-const server = https.createServer({ key: fs.readFileSync("tls.key"), cert: fs.readFileSync("tls.pem") }, (request, response) => {
+const serve = (request, response) => {
+  if (request.url.startsWith("/redirect/")) return response.writeHead(302, { location: request.url.replace("/redirect", plainUrl) }).end();
   const prefix = `/OWNER/evidence/releases/download/`;
   const [, name] = request.url.slice(prefix.length).split("/");
   const file = replaced[name] ?? (fs.existsSync(`release/${name}`) ? fs.readFileSync(`release/${name}`) : undefined);
   response.writeHead(request.url.startsWith(prefix) && file !== undefined ? 200 : 404).end(file);
-});
-await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+};
+const server = https.createServer({ key: fs.readFileSync("tls.key"), cert: fs.readFileSync("tls.pem") }, serve);
+const plain = http.createServer(serve);
+for (const one of [server, plain]) await new Promise((ready) => one.listen(0, "127.0.0.1", ready));
 const serverUrl = `https://localhost:${server.address().port}`;
+const plainUrl = `http://127.0.0.1:${plain.address().port}`;
 
 const toData = (value) =>
   value === undefined || value === null ? new data.Null()
@@ -65,7 +70,7 @@ const used = {
 
 let runs = 0;
 /** One use of the action in a job of its own, with `with` and `env` as a workflow gives them. */
-async function use({ inputs = {}, env = {}, visibility = "private", config = "", workflow = {} }) {
+async function use({ inputs = {}, env = {}, visibility = "private", repository = "OWNER/evidence", config = "", workflow = {} }) {
   const id = ++runs;
   const [workspace, temp] = [`${work}/run-${id}`, `${work}/temp`];
   fs.rmSync(temp, { recursive: true, force: true });
@@ -78,7 +83,7 @@ async function use({ inputs = {}, env = {}, visibility = "private", config = "",
   const run = { log: "", outputs: {}, summary: "", failed: null, artifact: null, workspace };
   const contexts = {
     inputs: Object.fromEntries(Object.entries(action.inputs).map(([name, input]) => [name, inputs[name] ?? input.default])),
-    github: { action_repository: "OWNER/evidence", run_id: id, run_attempt: 1, event: { repository: { visibility } } },
+    github: { action_repository: repository, run_id: id, run_attempt: 1, event: { repository: { visibility } } },
     runner: { os: RUNNER_OS, temp },
     steps: Object.fromEntries(action.runs.steps.filter((step) => step.id).map((step) => [step.id, { outputs: {} }])),
   };
@@ -250,15 +255,22 @@ const tests = {
     await refused(/contains another version: evidence /, { inputs: { version: "99.0.0" } });
     await refused(/the release has no evidence-.*-x86_64-macos\.tar\.gz/, { workflow: { RUNNER_OS: "macOS", RUNNER_ARCH: "X64" } });
     await refused(/no release for Linux on RISCV/, { workflow: { RUNNER_ARCH: "RISCV" } });
-    await refused(/cannot download http:/, { inputs: { "download-url": `http://127.0.0.1:${server.address().port}` } });
+    for (const address of [plainUrl, `${serverUrl}/redirect`]) {
+      await refused(/cannot download http/, { inputs: { "download-url": `${address}/OWNER/evidence/releases/download/any` } });
+    }
     await refused(/cannot download .*\/other\/SHA256SUMS/, { inputs: { "download-url": `${serverUrl}/other/` } });
     fs.renameSync("action/dist/release.pub.pem", "kept.pem");
     await refused(/has no release key/, {});
     fs.renameSync("kept.pem", "action/dist/release.pub.pem");
   },
-  async "a mirror"() {
-    const run = await use({ inputs: { "download-url": `${serverUrl}/OWNER/evidence/releases/download/any/` } });
-    assert.equal(run.failed, null, run.log);
+  async "a mirror, and the action of the workflow's own checkout"() {
+    for (const place of [
+      { inputs: { "download-url": `${serverUrl}/OWNER/evidence/releases/download/any/` } },
+      { repository: "", workflow: { GITHUB_REPOSITORY: "OWNER/evidence" } },
+    ]) {
+      const run = await use(place);
+      assert.equal(run.failed, null, run.log);
+    }
   },
   async "a zip archive"() {
     if (!fs.existsSync(`release/evidence-${VERSION}-x86_64-windows.zip`)) return;
@@ -313,6 +325,6 @@ for (const [name, test] of Object.entries(tests)) {
     console.log(`FAILED: ${name}\n${error.stack}`);
   }
 }
-server.close();
+for (const one of [server, plain]) one.close();
 console.log(`the action: ${runs} runs, ${Object.keys(tests).length - failures} of ${Object.keys(tests).length} tests passed`);
 process.exit(failures === 0 ? 0 : 1);

@@ -69,7 +69,8 @@ install() {
   # By default, the version of the action's own commit: who pins the commit pins the program.
   version=${INPUT_VERSION#v}
   [ -n "$version" ] || version=$(sed -n '/^\[workspace\.package\]/,/^version/s/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml")
-  address=${INPUT_DOWNLOAD_URL:-$GITHUB_SERVER_URL/$ACTION_REPOSITORY/releases/download/v$version}
+  # The action's repository has no name where a workflow uses the action of its own checkout (`uses: ./`).
+  address=${INPUT_DOWNLOAD_URL:-$GITHUB_SERVER_URL/${ACTION_REPOSITORY:-$GITHUB_REPOSITORY}/releases/download/v$version}
   address=${address%/}
   case $RUNNER_OS-$RUNNER_ARCH in
     Linux-X64) system=x86_64-linux.tar.gz ;;
