@@ -1,5 +1,5 @@
-// Runs action.yml as GitHub's runner does, and looks at what comes of it. Expressions are evaluated by GitHub's own
-// library; caches and artifacts are directories. Started by ci/action.sh in its working directory.
+// Runs action.yml as GitHub's runner does, and checks the results. GitHub's own library evaluates the expressions; caches
+// and artifacts are files. ci/action.sh starts it in its working directory.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests of the parts that auditors run on macOS and Windows, on the system at hand: reading, verifying, showing and
-# reporting a bundle; where the sandbox runs, a collection through the GitHub Action, too. .ci/run is for Linux and has more.
+# The tests for macOS and Windows: the crates that read, verify and show bundles, and a build of the tool. Where the sandbox
+# runs, also a collection through the GitHub Action. The gate, .ci/run, is for Linux.
 #
 # Usage: ci/systems.sh
 set -euo pipefail
