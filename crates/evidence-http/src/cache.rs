@@ -16,9 +16,7 @@ mod index;
 mod journal;
 
 use std::collections::HashMap;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -119,7 +117,7 @@ impl Cache {
             Purpose::Plan { resume } => (false, resume),
         };
         if writes {
-            DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+            evidence_os::file::create_directory(directory)?;
         }
         let path = directory.join(format!("{}{SUFFIX}", owner.derive("name").get(..32).unwrap_or_default()));
         let key = || hmac::Key::new(hmac::HMAC_SHA256, owner.derive("entries").as_bytes());
@@ -138,8 +136,9 @@ impl Cache {
             if (forgotten || state.journal.length() > much)
                 && let Ok(new) = state.copied(directory, &key(), oldest)
             {
-                let file = new.persist(&path).map_err(|error| error.error)?;
-                state = Index::read(file, key(), state.beginning)?;
+                let beginning = state.beginning.clone();
+                let file = evidence_os::file::replace(new, &path, state)?;
+                state = Index::read(file, key(), beginning)?;
             }
             if !resumes {
                 state.unfinished = None;

@@ -5,11 +5,11 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use evidence_os::file;
 use sha2::{Digest as _, Sha256};
 
 use super::watch::Watch;
@@ -100,7 +100,7 @@ impl Loading {
 
     fn piece(&mut self, length: u64) -> Result<Vec<u8>, Spoilt> {
         let mut piece = vec![0; usize::try_from(length).unwrap_or_default()];
-        match self.parcel.file.read_exact_at(&mut piece, self.done) {
+        match file::read_exact_at(&self.parcel.file, &mut piece, self.done) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Err(Spoilt::Changed),
             Err(error) => return Err(Spoilt::Unreadable(error)),
@@ -163,8 +163,8 @@ mod tests {
     fn a_file_that_changes_never_leaves_whole() {
         let content = vec![7; 3 * CHUNK as usize];
         let changes: [&dyn Fn(&File); 4] = [
-            &|file| file.write_all_at(b"x", 0).unwrap(),
-            &|file| file.write_all_at(b"x", 3 * CHUNK - 1).unwrap(),
+            &|file| file::write_all_at(file, b"x", 0).unwrap(),
+            &|file| file::write_all_at(file, b"x", 3 * CHUNK - 1).unwrap(),
             &|file| file.set_len(CHUNK).unwrap(),
             &|file| file.set_len(3 * CHUNK + 1).unwrap(),
         ];

@@ -1,4 +1,20 @@
-//! What the programs ask of the operating system: regular input files only, and memory that stays private.
+//! What the programs need from the operating system: regular input files, positions in files, private files and memory,
+//! signals. Everything that differs between systems is here, in `unix.rs` and `windows.rs`, function by function; no other
+//! crate of the tool asks which system it runs on.
 
+pub mod access;
+pub mod file;
 pub mod input;
+pub mod place;
 pub mod process;
+pub mod signal;
+mod terms;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use evidence_bundle::PublicKey;
 use evidence_os::input;
+use evidence_os::signal::Signals;
 
-use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::blobs::{Blobs, BucketAccess};
@@ -169,13 +169,9 @@ async fn minutes(service: Service) {
 
 /// Ends with SIGTERM or SIGINT.
 fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut signals = Signals::listen()?;
     Ok(async move {
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
+        signals.next().await;
     })
 }
 

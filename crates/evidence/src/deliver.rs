@@ -4,9 +4,8 @@
 //! on the disk for good, and only then given its name. A name that is taken is never overwritten. A detached signature is
 //! made over the bytes that were read back, and has its name before the bundle has: a bundle is never seen without it.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter, Read, Seek as _, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::detached::{self, ArchiveDigest};
@@ -15,6 +14,7 @@ use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
 use evidence_bundle::trust::TrustRoot;
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{SignedBundle, UnsignedBundle};
+use evidence_os::file;
 use jiff::Timestamp;
 use tempfile::NamedTempFile;
 
@@ -61,15 +61,11 @@ impl OutputDirectory<'_> {
             }
             Ok(_) => Err(failed(io::Error::from(io::ErrorKind::NotADirectory))),
             Err(_) => {
-                create_directory(path).map_err(failed)?;
+                file::create_directory(path).map_err(failed)?;
                 Ok(OutputDirectory { path, is_new: true })
             }
         }
     }
-}
-
-fn create_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 impl Drop for OutputDirectory<'_> {
@@ -147,7 +143,7 @@ impl Delivery<'_> {
                 Ok(_) => {
                     // The name is on the disk for good once the directory is. The bundle is there and whole already,
                     // so a directory that cannot be opened for that (mode 0300) is no reason to deny it.
-                    let _ = File::open(self.directory).and_then(|directory| directory.sync_all());
+                    let _ = file::sync_directory(self.directory);
                     let signature = signature.and_then(|mut named| named.0.take());
                     return Ok(Delivered { path, bytes, signature, bundle_id });
                 }
@@ -166,7 +162,7 @@ impl Delivery<'_> {
         bundle: &SignedBundle<&Item>,
     ) -> Result<(NamedTempFile, u64), Error> {
         // A run beside this one that ended without a bundle has taken its empty directory away.
-        create_directory(self.directory).map_err(|source| self.failed(source))?;
+        file::create_directory(self.directory).map_err(|source| self.failed(source))?;
         let file = temporary::create(self.directory).map_err(|source| self.failed(source))?;
         let out = BufWriter::with_capacity(256 * 1024, self.interrupt.guard(file.as_file()));
         let written = bundle.write(out, Some(self.limit), |item| Ok(reader.content(item)));

@@ -1,10 +1,10 @@
-//! Ctrl-C and SIGTERM: the run ends at once, and nothing half-written is left.
+//! Ctrl-C, SIGTERM and what Windows has in their place: the run ends at once, and nothing half-written is left.
 
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use tokio::signal::unix::{SignalKind, signal};
+use evidence_os::signal::{Signals, Stop};
 use tokio::sync::Notify;
 
 use crate::exit::Exit;
@@ -30,17 +30,16 @@ impl Interrupt {
         let interrupt = Interrupt::default();
         let watched = interrupt.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (mut interrupted, mut terminated) = {
+        let mut signals = {
             let _guard = runtime.enter();
-            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
+            Signals::listen()?
         };
         std::thread::Builder::new().name("signals".to_string()).spawn(move || {
             runtime.block_on(async {
-                let exit = tokio::select! {
-                    _ = interrupted.recv() => Exit::Interrupted,
-                    _ = terminated.recv() => Exit::Terminated,
-                };
-                watched.raise(exit);
+                watched.raise(match signals.next().await {
+                    Stop::Interrupted => Exit::Interrupted,
+                    Stop::Terminated => Exit::Terminated,
+                });
             });
         })?;
         Ok(interrupt)

@@ -3,11 +3,11 @@
 mod way;
 
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use evidence_bundle::key::{KeyError, SigningKey};
+use evidence_os::access::{self, Access};
 use evidence_os::input;
 use zeroize::Zeroizing;
 
@@ -25,9 +25,18 @@ pub struct LoadedKey {
     /// The key.
     pub key: SigningKey,
     /// What is worth saying about where it was found.
-    pub warning: Option<String>,
+    pub warning: Option<KeyWarning>,
     /// What must never be shown: the key as it was read and without its encryption, its seed, and the passphrase.
     pub secrets: Vec<Zeroizing<Vec<u8>>>,
+}
+
+/// What is worth saying about a key that is used all the same.
+#[derive(Debug)]
+pub struct KeyWarning {
+    /// The code of the warning in the manifest.
+    pub code: &'static str,
+    /// In words.
+    pub message: String,
 }
 
 /// Why there is no key to sign with.
@@ -77,7 +86,12 @@ impl SigningError {
     pub fn help(&self) -> Vec<String> {
         match self {
             SigningError::Unreadable { path, source } if source.kind() == io::ErrorKind::PermissionDenied => {
-                vec![format!("run as the owner of {0}, or chmod 600 {0}", shell_path(path))]
+                let path = shell_path(path);
+                vec![if access::HAS_MODES {
+                    format!("run as the owner of {path}, or chmod 600 {path}")
+                } else {
+                    format!("run as a user who may read {path}")
+                }]
             }
             SigningError::Unreadable { .. } => {
                 vec![
@@ -162,26 +176,39 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
 ///
 /// If the file cannot be read.
 pub fn weakness(path: &Path) -> io::Result<Option<Weakness>> {
-    way::weakness(path, &input::open(path)?.metadata()?)
+    way::weakness(path, &input::open(path)?)
 }
 
-fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<String>), SigningError> {
+fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<KeyWarning>), SigningError> {
     let unreadable = |source: io::Error| match source.kind() {
         io::ErrorKind::FileTooLarge => SigningError::TooLarge(path.to_path_buf()),
         _ => SigningError::Unreadable { path: path.to_path_buf(), source },
     };
-    let (bytes, metadata) = input::read(path, KEY_FILE_LIMIT).map_err(unreadable)?;
-    if let Some(weakness) = way::weakness(path, &metadata).map_err(unreadable)? {
+    let (bytes, file) = input::read(path, KEY_FILE_LIMIT).map_err(unreadable)?;
+    if let Some(weakness) = way::weakness(path, &file).map_err(unreadable)? {
         return Err(SigningError::Replaceable { path: path.to_path_buf(), weakness });
     }
-    let mode = metadata.mode() & 0o777;
-    let warning = (mode & 0o044 != 0).then(|| {
-        format!(
-            "the signing key {} can be read by other users (mode {mode:o}): run chmod 600",
-            path.display()
-        )
-    });
-    Ok((bytes, warning))
+    let access = access::of(&file.metadata().map_err(unreadable)?);
+    Ok((bytes, warning(path, access)))
+}
+
+fn warning(path: &Path, access: Option<Access>) -> Option<KeyWarning> {
+    let path = path.display();
+    match access.map(|access| access.mode & 0o777) {
+        Some(mode) if mode & 0o044 != 0 => Some(KeyWarning {
+            code: "signing_key_readable",
+            message: format!(
+                "the signing key {path} can be read by other users (mode {mode:o}): run chmod 600"
+            ),
+        }),
+        Some(_) => None,
+        None => Some(KeyWarning {
+            code: "signing_key_unchecked",
+            message: format!(
+                "on Windows, `evidence` does not check who can read or replace the signing key {path}"
+            ),
+        }),
+    }
 }
 
 /// A variable holds the PEM itself, or base64 of it, since some secret stores cannot keep line breaks.

@@ -10,13 +10,13 @@ mod rows;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::num::NonZeroU32;
-use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use crate::number::saturating_u64;
 use evidence_bundle::document::ArtifactRecord;
 use evidence_bundle::path::BundlePath;
 use evidence_bundle::write::Entry;
+use evidence_os::file;
 use sha2::{Digest as _, Sha256};
 
 pub use self::rows::RowList;
@@ -240,7 +240,7 @@ impl<'a> Reader<'a> {
 
     fn bytes(&self, offset: u64, length: u32) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
-        self.file.read_exact_at(&mut bytes, offset)?;
+        file::read_exact_at(self.file, &mut bytes, offset)?;
         Ok(bytes)
     }
 }
@@ -255,7 +255,7 @@ impl Read for SpanReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let wanted = usize::try_from(self.stretch.length).unwrap_or(usize::MAX).min(buffer.len());
         let Some(part) = buffer.get_mut(..wanted) else { return Ok(0) };
-        let read = self.file.read_at(part, self.stretch.offset)?;
+        let read = file::read_at(self.file, part, self.stretch.offset)?;
         let step = saturating_u64(read);
         self.stretch.offset += step;
         self.stretch.length -= step;
@@ -271,7 +271,7 @@ struct Append<'a> {
 
 impl Write for Append<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.file.write_at(bytes, self.offset)?;
+        let written = file::write_at(self.file, bytes, self.offset)?;
         self.offset += saturating_u64(written);
         Ok(written)
     }

@@ -3,9 +3,9 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use evidence_os::file;
 use tempfile::NamedTempFile;
 
 /// What the name begins with.
@@ -22,14 +22,10 @@ const ATTEMPTS: usize = 8;
 /// If none can be made there.
 pub fn create(directory: &Path) -> io::Result<NamedTempFile> {
     for _ in 0..ATTEMPTS {
-        let file = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .suffix(SUFFIX)
-            .permissions(fs::Permissions::from_mode(0o600))
-            .tempfile_in(directory)?;
+        let file = tempfile::Builder::new().prefix(PREFIX).suffix(SUFFIX).tempfile_in(directory)?;
         match file.as_file().try_lock() {
             // Between the making and the locking another run may have taken it away.
-            Ok(()) if file.as_file().metadata()?.nlink() > 0 => return Ok(file),
+            Ok(()) if file::is_named(file.as_file(), file.path()).unwrap_or(false) => return Ok(file),
             Ok(()) | Err(TryLockError::WouldBlock) => {}
             // A file system without locks: nobody can sweep there either.
             Err(TryLockError::Error(_)) => return Ok(file),

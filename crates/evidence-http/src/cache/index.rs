@@ -77,8 +77,9 @@ impl Index {
     /// A file with the same without what has been superseded or is no longer asked for, and locked.
     pub(super) fn copied(&self, directory: &Path, key: &hmac::Key, oldest: i64) -> io::Result<NamedTempFile> {
         let new = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(directory)?;
+        // Windows lets only this handle, or a clone of it, read and write what it has locked.
         new.as_file().try_lock()?;
-        let mut journal = Journal::read(new.reopen()?, key.clone(), |_, _, _| {})?;
+        let mut journal = Journal::read(new.as_file().try_clone()?, key.clone(), |_, _, _| {})?;
         let (first_unfinished, began) = self.unfinished.unwrap_or((u32::MAX, Timestamp::MIN));
         let mut slots: Vec<&IndexEntry> =
             self.slots.values().filter(|slot| i64::from(slot.asked) >= oldest).collect();

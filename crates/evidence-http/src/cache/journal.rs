@@ -4,10 +4,10 @@
 //! what stood before it counts, what comes after is dropped. It decides nothing about what an entry is good for.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _, Seek as _};
 use std::num::NonZeroU32;
-use std::os::unix::fs::FileExt as _;
 
+use evidence_os::file;
 use jiff::Timestamp;
 use ring::hmac;
 use serde::{Deserialize, Serialize};
@@ -156,10 +156,11 @@ impl Journal {
     ///
     /// If the disk fails.
     pub(super) fn read(
-        file: File,
+        mut file: File,
         key: hmac::Key,
         mut each: impl FnMut(JournalSpan, Mark, EntryHead),
     ) -> io::Result<Journal> {
+        file.rewind()?;
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let (mut end, mut entry) = (0, Vec::new());
         while let Some(mark) = next(&mut reader, &key, &mut entry)? {
@@ -222,7 +223,7 @@ impl Journal {
         if self.end + stretch.bytes() > self.room {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        self.file.write_all_at(&entry, self.end)?;
+        file::write_all_at(&self.file, &entry, self.end)?;
         self.end += stretch.bytes();
         Ok((stretch, Mark::first(tag.as_ref())))
     }
@@ -234,8 +235,8 @@ impl Journal {
     /// If the disk is full or fails.
     pub(super) fn copy(&mut self, from: &Journal, stretch: JournalSpan) -> io::Result<()> {
         let mut entry = vec![0; usize::try_from(stretch.bytes()).map_err(io::Error::other)?];
-        from.file.read_exact_at(&mut entry, u64::from(stretch.offset))?;
-        self.file.write_all_at(&entry, self.end)?;
+        file::read_exact_at(&from.file, &mut entry, u64::from(stretch.offset))?;
+        file::write_all_at(&self.file, &entry, self.end)?;
         self.end += stretch.bytes();
         Ok(())
     }
@@ -243,7 +244,7 @@ impl Journal {
     /// The entry there and its record, if it is still what was written.
     pub(super) fn entry(&self, stretch: JournalSpan) -> Option<(EntryHead, Vec<u8>)> {
         let mut entry = vec![0; usize::try_from(stretch.bytes()).ok()?];
-        self.file.read_exact_at(&mut entry, u64::from(stretch.offset)).ok()?;
+        file::read_exact_at(&self.file, &mut entry, u64::from(stretch.offset)).ok()?;
         let content = entry.split_off(PREFIX.min(entry.len()));
         hmac::verify(&self.key, &content, entry.get(4..)?).ok()?;
         let (head, record) = split(&content)?;

@@ -384,7 +384,7 @@ fn own_warnings(signing: &LoadedKey, env: &Env) -> Vec<Warning> {
         source: None,
         subject: None,
     };
-    let readable = signing.warning.clone().map(|message| warning("signing_key_readable", message));
+    let key = signing.warning.as_ref().map(|key| warning(key.code, key.message.clone()));
     let fixed = env.fixed_time().map(|seconds| {
         let time = evidence_bundle::time::format(seconds).unwrap_or_default();
         let text = format!(
@@ -392,7 +392,7 @@ fn own_warnings(signing: &LoadedKey, env: &Env) -> Vec<Warning> {
         );
         warning("fixed_time", text)
     });
-    readable.into_iter().chain(fixed).collect()
+    key.into_iter().chain(fixed).collect()
 }
 
 /// The different reasons why nothing was collected.

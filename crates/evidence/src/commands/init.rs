@@ -10,6 +10,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::format::shell_path;
+use evidence_os::file::Readers;
 
 /// Runs the command.
 pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
@@ -27,7 +28,7 @@ pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {
     let pair = if args.generate_keys { Some(write_key_pair(&args.key)?) } else { None };
     let key = seen_from(&args.config, &args.key);
     let text = config::template(&args.org, &key.display().to_string());
-    write_new(&args.config, text.as_bytes(), 0o644).map_err(failed)?;
+    write_new(&args.config, text.as_bytes(), Readers::Everyone).map_err(failed)?;
     let mut out = format!("configuration  {}\n", args.config.display());
     out.push_str(&pair.as_ref().map_or_else(String::new, |pair| format!("\n{}", pair.describe())));
     out.push_str(&format!(

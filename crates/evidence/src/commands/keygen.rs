@@ -1,12 +1,11 @@
 //! `evidence keygen`: a key pair that every tool can read.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use evidence_bundle::key::SigningKey;
 use evidence_bundle::trust::NAMESPACE;
+use evidence_os::file::{self, Readers};
 
 use crate::cli::KeygenArgs;
 use crate::error::Error;
@@ -76,9 +75,9 @@ pub(super) fn write_key_pair(private: &Path) -> Result<KeyPair, Error> {
     }
     let key = SigningKey::generate().map_err(|error| failed(private)(io::Error::other(error.to_string())))?;
     let pem = key.to_pkcs8_v1_pem().map_err(|error| failed(private)(io::Error::other(error.to_string())))?;
-    write_new(private, pem.as_bytes(), 0o600).map_err(failed(private))?;
+    write_new(private, pem.as_bytes(), Readers::Owner).map_err(failed(private))?;
     let verifying = key.public_key();
-    write_new(&public, verifying.to_spki_pem().as_bytes(), 0o644).map_err(failed(&public))?;
+    write_new(&public, verifying.to_spki_pem().as_bytes(), Readers::Everyone).map_err(failed(&public))?;
     Ok(KeyPair {
         private: private.to_path_buf(),
         public,
@@ -101,8 +100,8 @@ pub(super) fn taken() -> io::Error {
 }
 
 /// Writes a file that must not be there yet.
-pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+pub(super) fn write_new(path: &Path, bytes: &[u8], readers: Readers) -> io::Result<()> {
+    let mut file = file::create_new(path, readers)?;
     file.write_all(bytes)?;
     file.sync_all()
 }

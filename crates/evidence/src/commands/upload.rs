@@ -6,7 +6,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use evidence_bundle::key::{KeyId, PublicKey};
 use evidence_bundle::read::{Expectations, Failure, Limits, UntrustedBundle};
 use evidence_bundle::text::{Chain, Printable};
 use evidence_bundle::trust::TrustRoot;
-use evidence_os::input;
+use evidence_os::{file, input};
 use sha2::{Digest as _, Sha256};
 
 use super::trust;
@@ -199,8 +198,7 @@ fn deliver(
 
 /// Deletes the bundle, if its name still means the file that was sent.
 fn delete(bundle: &Path, sent: &File) -> io::Result<()> {
-    let (named, sent) = (bundle.symlink_metadata()?, sent.metadata()?);
-    if (named.dev(), named.ino()) != (sent.dev(), sent.ino()) {
+    if !file::is_named(sent, bundle)? {
         return Err(io::Error::other("the path now names another file, or a link"));
     }
     fs::remove_file(bundle)

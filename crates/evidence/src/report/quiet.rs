@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -39,7 +38,7 @@ impl Quiet {
         // The path's own bytes: a script must be able to open what it reads here. A closed pipe is the reader's
         // business.
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(path.as_os_str().as_bytes()).and_then(|()| out.write_all(b"\n"));
+        let _ = out.write_all(path.as_os_str().as_encoded_bytes()).and_then(|()| out.write_all(b"\n"));
     }
 }
 

@@ -3,10 +3,12 @@
 //! Every directory, link and file that the system passes on its way to the key is judged, not only the key.
 
 use std::ffi::OsString;
-use std::fs::{self, Metadata};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use evidence_os::access::{self, Access};
+use evidence_os::file;
 
 use crate::report::format::shell_path;
 
@@ -16,8 +18,6 @@ const LINKS: usize = 40;
 const WRITABLE: u32 = 0o022;
 /// In such a directory only the owner of an entry can remove or rename it.
 const STICKY: u32 = 0o1000;
-/// The permissions, with the sticky bit and its neighbours.
-const MODE: u32 = 0o7777;
 
 /// What is on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,15 +91,15 @@ fn describe(place: &PathPart, path: &Path, fault: &PathFault) -> String {
     }
 }
 
-/// The first weakness on the way to the file that is open. `None` if only its owner and root can replace it.
+/// The first weakness on the way to the file that is open. `None` if only its owner and root can replace it, or where files
+/// have neither owner nor mode.
 ///
 /// # Errors
 ///
 /// If the way cannot be followed, or leads to another file than the one that is open.
-pub(super) fn weakness(path: &Path, opened: &Metadata) -> io::Result<Option<Weakness>> {
-    let me = rustix::process::geteuid().as_raw();
+pub(super) fn weakness(path: &Path, opened: &File) -> io::Result<Option<Weakness>> {
+    let me = access::me();
     let mut at = PathBuf::new();
-    let mut found = None;
     let mut links = 0;
     // What is still ahead, the next part last.
     let mut ahead = parts(&std::path::absolute(path)?);
@@ -116,7 +116,8 @@ pub(super) fn weakness(path: &Path, opened: &Metadata) -> io::Result<Option<Weak
             kind if kind.is_dir() => PathPart::Directory,
             _ => PathPart::File,
         };
-        if let Some(fault) = judge(place, here.uid(), here.mode() & MODE, me) {
+        let Some(Access { owner, mode }) = access::of(&here) else { return Ok(None) };
+        if let Some(fault) = judge(place, owner, mode, me) {
             return Ok(Some(Weakness { place, path: at, fault }));
         }
         if place == PathPart::Link {
@@ -127,10 +128,9 @@ pub(super) fn weakness(path: &Path, opened: &Metadata) -> io::Result<Option<Weak
             ahead.extend(parts(&fs::read_link(&at)?));
             at.pop();
         }
-        found = Some((here.dev(), here.ino()));
     }
     // Only root and this user can change the way that was just judged. If it leads to the open file now, it did then.
-    if found == Some((opened.dev(), opened.ino())) {
+    if file::is_named(opened, &at)? {
         Ok(None)
     } else {
         Err(io::Error::other("it was replaced while it was read"))
@@ -163,7 +163,7 @@ mod tests {
     fn every_place_owner_and_mode() {
         let (me, other) = (1000, 1001);
         for place in [PathPart::Directory, PathPart::Link, PathPart::File] {
-            for mode in 0..=MODE {
+            for mode in 0..=0o7777 {
                 assert_eq!(
                     judge(place, other, mode, me),
                     Some(PathFault::Owner(other)),

@@ -5,9 +5,9 @@
 
 use std::fmt;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use evidence_os::access::{self, Access};
 use evidence_os::input;
 use pkcs8::SecretDocument;
 use ring::rsa::KeyPair as RsaKeyPair;
@@ -120,7 +120,7 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
     } else {
         format!("the credentials file that {variable} names")
     };
-    let (bytes, mode) = read(path).map_err(|what| ServiceAccountError {
+    let (bytes, access) = read(path).map_err(|what| ServiceAccountError {
         message: format!("{place} {what}"),
         help: vec![format!(
             "check that {variable} holds the path of the file, not its content, and that you can read the file"
@@ -130,12 +130,9 @@ pub(super) fn load(variable: &str, value: Option<&str>) -> Result<Loaded, Servic
         message: format!("{place} {}", trouble.message),
         help: trouble.help,
     })?;
-    let warning = (mode & 0o077 != 0).then(|| {
-        format!(
-            "{place} can be read by other users (mode {:o}): run chmod 600 {}",
-            mode & 0o7777,
-            path.display()
-        )
+    let readable = access.filter(|access| access.mode & 0o077 != 0);
+    let warning = readable.map(|Access { mode, .. }| {
+        format!("{place} can be read by other users (mode {mode:o}): run chmod 600 {}", path.display())
     });
     Ok(Loaded { account, warning })
 }
@@ -163,11 +160,15 @@ fn is_shown(value: &str) -> bool {
     path.symlink_metadata().is_ok() || is_named() || (is_short() && in_directory())
 }
 
-/// The file's bytes and its mode. `Err` continues a sentence that begins with the file.
-fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), String> {
-    match input::read(path, FILE_LIMIT) {
-        Ok((bytes, metadata)) => Ok((bytes, metadata.mode())),
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+/// The file's bytes and its permissions. `Err` continues a sentence that begins with the file.
+fn read(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<Access>), String> {
+    let read = || {
+        let (bytes, file) = input::read(path, FILE_LIMIT)?;
+        Ok((bytes, access::of(&file.metadata()?)))
+    };
+    match read() {
+        Ok(read) => Ok(read),
+        Err(error) if io::Error::kind(&error) == io::ErrorKind::FileTooLarge => {
             Err(format!("is larger than {FILE_LIMIT} bytes, too large for a credentials file"))
         }
         Err(error) => Err(format!("cannot be read: {error}")),

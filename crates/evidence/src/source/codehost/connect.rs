@@ -115,7 +115,7 @@ fn cache(
         return Ok(None);
     }
     let env = &surroundings.env;
-    let directory = evidence_http::cache::directory(env).ok_or("neither XDG_CACHE_HOME nor HOME is set")?;
+    let directory = evidence_http::cache::directory(env)?;
     let owner = CacheOwner {
         api_url: config.api_url.as_str(),
         organization: &config.org,

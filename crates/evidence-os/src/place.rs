@@ -1,0 +1,20 @@
+//! Where a user's files are, from the process's environment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use crate::system;
+
+/// Where this user's caches are: `$XDG_CACHE_HOME`, else `~/.cache` (XDG Base Directory Specification); on Windows
+/// `%LOCALAPPDATA%` in place of the latter.
+///
+/// # Errors
+///
+/// If none of the variables is set; in words.
+pub fn caches(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, &'static str> {
+    let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    match path("XDG_CACHE_HOME") {
+        Some(path) if path.is_absolute() => Ok(path),
+        _ => system::caches(path),
+    }
+}

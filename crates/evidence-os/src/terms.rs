@@ -1,0 +1,35 @@
+//! What both systems speak of.
+
+use std::io;
+
+/// The owner and the mode of a file or directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The user it belongs to.
+    pub owner: u32,
+    /// The permissions, with the sticky bit and its neighbours.
+    pub mode: u32,
+}
+
+/// Who may read a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Its owner alone. On Windows, those who may read the directory: in a user's profile that user and administrators.
+    Owner,
+    /// Every user.
+    Everyone,
+}
+
+/// Who wants the program to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The user: Ctrl-C (SIGINT), on Windows Ctrl-Break too.
+    Interrupted,
+    /// Another program or the system: SIGTERM; on Windows a console that is closed, or a shutdown.
+    Terminated,
+}
+
+/// What was opened is something else than a regular file.
+pub(crate) fn not_a_file(kind: io::ErrorKind, what: &str) -> io::Error {
+    io::Error::new(kind, format!("it is {what}, not a file"))
+}

@@ -1,0 +1,141 @@
+//! Windows. A file has no mode: an access control list says who may read it, and a new file gets that of its directory.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::os::windows::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use tokio::signal::windows::{
+    CtrlBreak, CtrlC, CtrlClose, CtrlShutdown, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown,
+};
+use winapi_util::file::{information, typ};
+
+use crate::terms::{Access, Readers, Stop, not_a_file};
+
+pub(crate) const HAS_MODES: bool = false;
+
+/// Opens a directory too (`FILE_FLAG_BACKUP_SEMANTICS`), and a link itself (`FILE_FLAG_OPEN_REPARSE_POINT`).
+const OPEN_THE_NAME: u32 = 0x0200_0000 | 0x0020_0000;
+
+pub(crate) fn access(_metadata: &Metadata) -> Option<Access> {
+    None
+}
+
+pub(crate) fn me() -> u32 {
+    0
+}
+
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.seek_read(buffer, offset)
+}
+
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    file.seek_write(bytes, offset)
+}
+
+pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut offset: u64) -> io::Result<()> {
+    while !buffer.is_empty() {
+        let read = file.seek_read(buffer, offset)?;
+        buffer = buffer.get_mut(read..).filter(|_| read > 0).ok_or(io::ErrorKind::UnexpectedEof)?;
+        offset = after(offset, read);
+    }
+    Ok(())
+}
+
+pub(crate) fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        let written = file.seek_write(bytes, offset)?;
+        bytes = bytes.get(written..).filter(|_| written > 0).ok_or(io::ErrorKind::WriteZero)?;
+        offset = after(offset, written);
+    }
+    Ok(())
+}
+
+fn after(offset: u64, step: usize) -> u64 {
+    offset.saturating_add(u64::try_from(step).unwrap_or(u64::MAX))
+}
+
+pub(crate) fn mode(options: &mut OpenOptions, _readers: Readers) -> &mut OpenOptions {
+    options
+}
+
+pub(crate) fn make_private(_file: &File) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// What stays the same under every name: volume and index.
+pub(crate) fn identity(file: &File) -> io::Result<(u64, u64)> {
+    information(file).map(|known| (known.volume_serial_number(), known.file_index()))
+}
+
+pub(crate) fn identity_of_name(path: &Path) -> io::Result<(u64, u64)> {
+    identity(&OpenOptions::new().access_mode(0).custom_flags(OPEN_THE_NAME).open(path)?)
+}
+
+pub(crate) fn names(file: &File) -> io::Result<u64> {
+    information(file).map(|known| known.number_of_links())
+}
+
+pub(crate) fn replace<T>(new: NamedTempFile, path: &Path, replaced: T) -> io::Result<File> {
+    drop(replaced);
+    new.persist(path).map_err(|error| error.error)
+}
+
+pub(crate) fn sync_directory(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn open_input(path: &Path) -> io::Result<File> {
+    let file = File::open(path).map_err(|error| match error.kind() {
+        // What Windows says of a directory.
+        io::ErrorKind::PermissionDenied if path.is_dir() => {
+            not_a_file(io::ErrorKind::IsADirectory, "a directory")
+        }
+        _ => error,
+    })?;
+    let kind = typ(&file)?;
+    if kind.is_disk() {
+        Ok(file)
+    } else if kind.is_pipe() {
+        Err(not_a_file(io::ErrorKind::InvalidInput, "a pipe"))
+    } else {
+        Err(not_a_file(io::ErrorKind::InvalidInput, "a device"))
+    }
+}
+
+pub(crate) fn caches(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, &'static str> {
+    variable("LOCALAPPDATA").ok_or("neither XDG_CACHE_HOME nor LOCALAPPDATA is set")
+}
+
+/// Windows writes a dump of a crashed program only where an administrator has asked for it.
+pub(crate) fn keep_memory_private() -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) struct Signals {
+    interrupted: CtrlC,
+    broken: CtrlBreak,
+    closed: CtrlClose,
+    shut_down: CtrlShutdown,
+}
+
+impl Signals {
+    pub(crate) fn listen() -> io::Result<Signals> {
+        let (interrupted, broken) = (ctrl_c()?, ctrl_break()?);
+        Ok(Signals { interrupted, broken, closed: ctrl_close()?, shut_down: ctrl_shutdown()? })
+    }
+
+    pub(crate) async fn next(&mut self) -> Stop {
+        tokio::select! {
+            _ = self.interrupted.recv() => Stop::Interrupted,
+            _ = self.broken.recv() => Stop::Interrupted,
+            _ = self.closed.recv() => Stop::Terminated,
+            _ = self.shut_down.recv() => Stop::Terminated,
+        }
+    }
+}
