@@ -7,6 +7,7 @@ use std::error::Error;
 use std::io;
 use std::time::Duration;
 
+use evidence_os::place;
 use jiff::Timestamp;
 use rustls::{AlertDescription, CertificateError};
 use url::Url;
@@ -51,17 +52,18 @@ pub struct HelpTarget<'a> {
 
 impl Obstacle {
     /// What to do about it, a line each.
-    pub fn help(self, place: HelpTarget<'_>) -> Vec<String> {
-        let HelpTarget { host, address, ca_file } = place;
+    pub fn help(self, target: HelpTarget<'_>) -> Vec<String> {
+        let HelpTarget { host, address, ca_file } = target;
         let line = match self {
             Obstacle::UnknownIssuer => {
                 let trust = match ca_file {
                     Some(ca_file) => format!("add its certificate (PEM) with {ca_file}"),
-                    None => {
+                    None if place::HAS_CERTIFICATE_FILE => {
                         "add its certificate to the machine's store, or set SSL_CERT_FILE to a PEM file with \
                              all trusted certificates"
                             .to_string()
                     }
+                    None => "add its certificate to the machine's store".to_string(),
                 };
                 return vec![
                     format!("for a private certificate authority, {trust}"),

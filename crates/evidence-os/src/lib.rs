@@ -7,6 +7,7 @@ pub mod file;
 pub mod input;
 pub mod place;
 pub mod process;
+pub mod shell;
 pub mod signal;
 mod terms;
 #[cfg(unix)]

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use crate::system;
 
+/// Whether `SSL_CERT_FILE` can name the trusted certificates. On macOS and Windows the system itself judges a chain.
+pub const HAS_CERTIFICATE_FILE: bool = cfg!(not(any(windows, target_vendor = "apple")));
+
 /// Where this user's caches are: `$XDG_CACHE_HOME`, else `~/.cache` (XDG Base Directory Specification); on Windows
 /// `%LOCALAPPDATA%` in place of the latter.
 ///

@@ -1,5 +1,6 @@
 //! What both systems speak of.
 
+use std::borrow::Cow;
 use std::io;
 
 /// The owner and the mode of a file or directory.
@@ -25,8 +26,13 @@ pub enum Readers {
 pub enum Stop {
     /// The user: Ctrl-C (SIGINT), on Windows Ctrl-Break too.
     Interrupted,
-    /// Another program or the system: SIGTERM; on Windows a console that is closed, or a shutdown.
+    /// Another program or the system: SIGTERM; on Windows a closed console window.
     Terminated,
+}
+
+/// A text as one word in a POSIX shell, on every system. Empty for a text with a NUL, which no shell passes on.
+pub fn posix_word(text: &str) -> String {
+    shlex::try_quote(text).map_or_else(|_| String::new(), Cow::into_owned)
 }
 
 /// What was opened is something else than a regular file.

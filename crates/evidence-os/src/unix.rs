@@ -14,7 +14,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use tempfile::NamedTempFile;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::terms::{Access, Readers, Stop, not_a_file};
+use crate::terms::{Access, Readers, Stop, not_a_file, posix_word};
 
 pub(crate) const HAS_MODES: bool = true;
 
@@ -112,6 +112,10 @@ pub(crate) fn keep_memory_private() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     Ok(())
+}
+
+pub(crate) fn shell_word(text: &str) -> String {
+    posix_word(text)
 }
 
 pub(crate) struct Signals {

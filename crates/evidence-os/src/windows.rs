@@ -6,9 +6,7 @@ use std::os::windows::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
-use tokio::signal::windows::{
-    CtrlBreak, CtrlC, CtrlClose, CtrlShutdown, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown,
-};
+use tokio::signal::windows::{CtrlBreak, CtrlC, CtrlClose, ctrl_break, ctrl_c, ctrl_close};
 use winapi_util::file::{information, typ};
 
 use crate::terms::{Access, Readers, Stop, not_a_file};
@@ -117,17 +115,29 @@ pub(crate) fn keep_memory_private() -> io::Result<()> {
     Ok(())
 }
 
+pub(crate) fn shell_word(text: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./\\:+=".contains(letter);
+    if text.contains('\0') {
+        String::new()
+    } else if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_string()
+    } else if text.contains(['"', '$', '`', '%']) {
+        format!("'{}'", text.replace('\'', "''"))
+    } else {
+        format!("\"{text}\"")
+    }
+}
+
 pub(crate) struct Signals {
     interrupted: CtrlC,
     broken: CtrlBreak,
     closed: CtrlClose,
-    shut_down: CtrlShutdown,
 }
 
 impl Signals {
     pub(crate) fn listen() -> io::Result<Signals> {
         let (interrupted, broken) = (ctrl_c()?, ctrl_break()?);
-        Ok(Signals { interrupted, broken, closed: ctrl_close()?, shut_down: ctrl_shutdown()? })
+        Ok(Signals { interrupted, broken, closed: ctrl_close()? })
     }
 
     pub(crate) async fn next(&mut self) -> Stop {
@@ -135,7 +145,24 @@ impl Signals {
             _ = self.interrupted.recv() => Stop::Interrupted,
             _ = self.broken.recv() => Stop::Interrupted,
             _ = self.closed.recv() => Stop::Terminated,
-            _ = self.shut_down.recv() => Stop::Terminated,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_powershell() {
+        for (text, word) in [
+            (r".\evidence-bundles\a-1.tar.gz", r".\evidence-bundles\a-1.tar.gz"),
+            (r"C:\My evidence\a.pem", r#""C:\My evidence\a.pem""#),
+            ("Bob's $HOME", "'Bob''s $HOME'"),
+            ("Bob's", "\"Bob's\""),
+            ("", "\"\""),
+        ] {
+            assert_eq!(shell_word(text), word);
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use evidence_os::file::Readers;
+
 use super::keygen::{KeyPair, taken, write_key_pair, write_new};
 use crate::cli::InitArgs;
 use crate::config;
@@ -10,7 +12,6 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::format::shell_path;
-use evidence_os::file::Readers;
 
 /// Runs the command.
 pub(super) fn run(args: &InitArgs, _env: &Env) -> Result<Exit, Error> {

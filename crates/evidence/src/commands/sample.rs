@@ -150,8 +150,9 @@ fn clap_name(value: &impl clap::ValueEnum) -> Option<String> {
     Some(value.to_possible_value()?.get_name().to_string())
 }
 
+// The same on every system: it is part of the record of a draw.
 fn printable_word(text: &str) -> String {
-    crate::report::format::shell_word(&evidence_bundle::text::Printable(text).to_string())
+    evidence_os::shell::posix_word(&evidence_bundle::text::Printable(text).to_string())
 }
 
 /// When the bundle says it was made.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use evidence_bundle::text::Printable;
+use evidence_os::shell;
 use jiff::SignedDuration;
 
 use evidence_http::GivenUp;
@@ -54,7 +55,7 @@ pub fn duration(duration: SignedDuration) -> String {
     }
 }
 
-/// A path as an argument in a POSIX shell: quoted if it needs it, and never taken for an option.
+/// A path as an argument in a shell: quoted if it needs it, and never taken for an option.
 pub fn shell_path(path: &Path) -> String {
     let mut text = Printable(&path.to_string_lossy()).to_string();
     if text.starts_with('-') {
@@ -63,10 +64,9 @@ pub fn shell_path(path: &Path) -> String {
     shell_word(&text)
 }
 
-/// A text as one word in a POSIX shell.
+/// A text as one word in the system's shell.
 pub fn shell_word(text: &str) -> String {
-    // Only a NUL cannot be quoted, and Printable leaves none.
-    shlex::try_quote(text).map_or_else(|_| String::new(), std::borrow::Cow::into_owned)
+    shell::word(text)
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@ use std::io::{self, Write as _};
 
 use evidence_bundle::read::VerifiedBundle;
 use evidence_bundle::text::Printable;
+use evidence_os::shell::posix_word;
 use evidence_view::{Drawn, words};
 
 use super::{Rows, created, filters};
 use crate::cli::SampleArgs;
 use crate::number::saturating_u64;
-use crate::report::format::{counted, shell_word, thousands};
+use crate::report::format::{counted, thousands};
 use crate::report::style::{BOLD, DIM, GREEN, YELLOW, of_status};
 
 pub(super) fn print(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> io::Result<()> {
@@ -46,7 +47,7 @@ fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> String {
          order    SHA-256 of seed:identity, smallest first\n\n",
         thousands(saturating_u64(drawn)),
         safe(&bundle.bundle_id),
-        shell_word(&args.seed),
+        posix_word(&args.seed),
         if filters.is_empty() { "none" } else { &filters },
     ));
     let mut first = None;
@@ -87,8 +88,8 @@ fn text(args: &SampleArgs, bundle: &VerifiedBundle, rows: &Rows) -> String {
         Some(identity) => text.push_str(&format!(
             "\nTo check the first hash by hand (docs/sampling.md draws the whole sample with stock tools):\n  \
              printf '%s:%s' {} {} | sha256sum\n",
-            shell_word(&args.seed),
-            shell_word(identity)
+            posix_word(&args.seed),
+            posix_word(identity)
         )),
         None => text.push_str("Nothing matches the filters.\n"),
     }

@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# The tool on the systems that this machine does not run: compiles for macOS and Windows without a warning, and under Wine
+# evidence.exe says, writes and collects the same as the Linux program.
+#
+# Usage: ci/windows.sh <evidence binary> <sandbox binary> <public key> <bundle>...
+#
+# Needs rustup. To link for Windows: Debian's gcc-mingw-w64-x86-64-win32; to run: wine, wine64 and python3. Root installs the
+# Debian packages where they are absent. docs/windows-and-macos.md says what this covers and what it does not.
+set -euo pipefail
+evidence=$(realpath "$1")
+sandbox=$(realpath "$2")
+public_key=$(realpath "$3")
+shift 3
+bundles=()
+for bundle in "$@"; do bundles+=("$(realpath "$bundle")"); done
+cd "$(dirname "$0")/.."
+root=$PWD
+macos=aarch64-apple-darwin
+windows=x86_64-pc-windows-gnu
+work=$(mktemp -d)
+server=
+stop() {
+  [ -z "$server" ] || kill "$server" 2>/dev/null || true
+  [ ! -d "$work/wine" ] || WINEPREFIX=$work/wine wineserver --kill 2>/dev/null || true
+  wait 2>/dev/null || true
+  rm -rf "$work"
+}
+trap stop EXIT
+fail() { echo "FAILED: $1"; exit 1; }
+began=$SECONDS
+
+if ! command -v rustup >/dev/null || ! rustup --quiet target add "$macos" "$windows"; then
+  echo "SKIPPED: compiling for macOS and Windows needs rustup and the targets $macos and $windows"
+  exit 0
+fi
+packages=(gcc-mingw-w64-x86-64-win32 wine wine64)
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null &&
+  ! { command -v x86_64-w64-mingw32-gcc && command -v wine; } >/dev/null; then
+  apt-get install --yes --quiet --no-install-recommends "${packages[@]}" >/dev/null 2>&1 ||
+    { apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends "${packages[@]}"; } >/dev/null 2>&1 || true
+fi
+
+# A command of Cargo that fails on a warning, too. Not with RUSTFLAGS: every dependency would be compiled again.
+clean() {
+  local log=$work/log
+  if ! "$@" >"$log" 2>&1 || grep -qE '^warning: .* generated [0-9]+ warning' "$log"; then
+    cat "$log"
+    fail "$*"
+  fi
+}
+
+# A check uses no object code, so that the C parts of dependencies need no compiler for macOS: `true` stands for it. An SDK
+# is only looked for.
+clean env SDKROOT="$root" "CC_${macos//-/_}=true" "AR_${macos//-/_}=true" cargo check --workspace --target "$macos"
+clean cargo clippy -p evidence-os --all-targets --target "$macos" -- -D warnings
+clean cargo clippy -p evidence-os --all-targets --target "$windows" -- -D warnings
+echo "ok   the workspace compiles for macOS ($((SECONDS - began)) s)"
+
+if ! command -v x86_64-w64-mingw32-gcc >/dev/null; then
+  clean env "CC_${windows//-/_}=true" "AR_${windows//-/_}=true" cargo check -p evidence --target "$windows"
+  echo "SKIPPED: linking for Windows needs gcc-mingw-w64-x86-64-win32; evidence compiles for it"
+  exit 0
+fi
+clean cargo build -p evidence --target "$windows"
+echo "ok   evidence compiles and links for Windows ($((SECONDS - began)) s)"
+
+# Debian's own `wine` is a script that asks for 32-bit parts.
+wine=$(command -v /usr/lib/wine/wine64 || command -v wine64 || command -v wine || true)
+if [ -z "$wine" ] || ! command -v python3 >/dev/null; then
+  echo "SKIPPED: running evidence.exe needs wine, wine64 and python3"
+  exit 0
+fi
+# No window, no Mono, no Gecko: they would ask for a screen and the internet.
+export WINEPREFIX=$work/wine WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml,winemenubuilder.exe='
+mkdir "$work/bin" "$work/linux" "$work/windows"
+x86_64-w64-mingw32-strip -o "$work/bin/evidence.exe" "${CARGO_TARGET_DIR:-target}/$windows/debug/evidence.exe"
+# Rust's standard library takes random numbers from a library that Wine 8.0 does not have, and this one has by another name.
+cat >"$work/random.c" <<'C'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T length) { return SystemFunction036(bytes, length); }
+C
+x86_64-w64-mingw32-gcc -shared -o "$work/bin/bcryptprimitives.dll" "$work/random.c" -ladvapi32
+"$wine" wineboot --init >"$work/log" 2>&1 || { cat "$work/log"; fail "wine does not start"; }
+evidence_exe() { "$wine" "$work/bin/evidence.exe" "$@"; }
+
+# The tests of what differs: they find bcryptprimitives.dll through Wine's path.
+WINEPATH=$work/bin CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$wine \
+  cargo test --quiet -p evidence-os --target "$windows" >"$work/log" 2>&1 || { cat "$work/log"; fail "the tests of evidence-os under Wine"; }
+echo "ok   the tests of evidence-os pass under Wine ($((SECONDS - began)) s)"
+
+# both ARGUMENT...: the two programs, each in a directory of its own, must end with the same code and print the same, but for
+# the separator of paths.
+compared=0
+plain() { sed -e 's|\\|/|g' -e 's/evidence\.exe/evidence/g' "$1"; }
+both() {
+  local code=0 code_exe=0
+  # New files: a service of Wine that an earlier command has started keeps that one's.
+  rm -f "$work"/out* "$work"/err*
+  (cd "$work/linux" && "$evidence" "$@") >"$work/out" 2>"$work/err" </dev/null || code=$?
+  (cd "$work/windows" && evidence_exe "$@") >"$work/out.exe" 2>"$work/err.exe" </dev/null || code_exe=$?
+  [ "$code" = "$code_exe" ] || { cat "$work/err.exe"; fail "evidence $*: exit code $code_exe under Wine, $code on Linux"; }
+  for stream in out err; do
+    diff <(plain "$work/$stream") <(plain "$work/$stream.exe") || fail "evidence $*: another text under Wine"
+  done
+  compared=$((compared + 1))
+}
+both --version
+both --help
+both collect --help
+both no-such-command
+both verify .
+key=../shared/key.pub.pem
+mkdir "$work/shared"
+cp -r crates/evidence-bundle/tests/bundles "$work/shared"
+cp "$public_key" "$work/shared/key.pub.pem"
+# One for each reason, and those that are good.
+for case in "$work"/shared/bundles/*/; do
+  [[ ${case%/} =~ /[a-z-]+_(fail|ok|exit1)$ ]] || continue
+  both verify "../shared/bundles/$(basename "$case")/bundle.tar.gz" -k ../shared/bundles/key.pub.pem
+done
+both show ../shared/bundles/checksum-mismatch_fail/bundle.tar.gz -k ../shared/bundles/key.pub.pem
+for bundle in "${bundles[@]}"; do
+  name=../shared/$(basename "$bundle")
+  cp "$bundle" "$work/shared"
+  both verify "$name" -k "$key"
+  both verify "$name" -k ../shared/bundles/key.pub.pem
+  both verify "$name" -k "$key" --json
+  both show "$name" -k "$key"
+  both sample "$name" -k "$key" --seed 'a seed' --count 5
+  rm -f "$work"/*/report.html
+  both report "$name" -k "$key" -o report.html
+done
+both verifier -o verify.html
+both init --org acme --config acme.yaml
+both init --org acme --config acme.yaml
+diff -r "$work/linux" "$work/windows" || fail "the files that were written differ"
+echo "ok   $compared commands end and print the same under Wine ($((SECONDS - began)) s)"
+
+# A collection with keys of its own, on both systems from the same state of the host.
+(cd "$work/windows" && evidence_exe keygen --output key.pem >/dev/null && evidence_exe keygen --output key.pem 2>/dev/null) &&
+  fail "keygen replaces a key"
+cp "$work/windows"/key*.pem "$work/linux"
+for system in linux windows; do
+  cat >"$work/$system/evidence.yaml" <<'YAML'
+framework: soc2_type1
+controls: [CC6.1, CC6.6, CC7.2]
+sources: {codehost: {mode: token, org: acme, repos: "*", revalidate: true}}
+bundle: {detached_signature: true, signing: {private_key_path: key.pem}}
+YAML
+  "$sandbox" serve --scenario demo >"$work/sandbox.log" 2>&1 &
+  server=$!
+  for _ in $(seq 100); do grep -q fine-grained "$work/sandbox.log" && break; sleep 0.1; done
+  CODEHOST_API_URL=$(sed -n 's/^The code host is at \([^,]*\),.*/\1/p' "$work/sandbox.log")
+  CODEHOST_TOKEN=$(sed -n 's/^ *owner, fine-grained *//p' "$work/sandbox.log")
+  export CODEHOST_API_URL CODEHOST_TOKEN SOURCE_DATE_EPOCH=1795251913 XDG_CACHE_HOME=$work/cache
+  program=$evidence
+  [ "$system" = linux ] || program=evidence_exe
+  for bundle in first second; do
+    code=0
+    (cd "$work/$system" && "$program" collect --reproducible -o $bundle) >"$work/$system.$bundle" 2>&1 || code=$?
+    [ "$code" = 3 ] || { cat "$work/$system.$bundle"; fail "collect on $system: exit code $code"; }
+  done
+  kill "$server"
+  wait "$server" || true
+  server=
+done
+shown() {
+  sed -E -e 's|\\|/|g' -e 's/rate limit: .*//' -e 's/127.0.0.1:[0-9]+//' -e 's/[0-9.]+ kB//' -e '/bundle id/d' \
+    -e '/does not check who can read/d' "$1"
+}
+for bundle in first second; do
+  diff <(shown "$work/linux.$bundle") <(shown "$work/windows.$bundle") || fail "collect: another text under Wine"
+  for system in linux windows; do
+    mkdir "$work/$system.$bundle.files"
+    tar -xzf "$work/$system/$bundle"/*.tar.gz -C "$work/$system.$bundle.files"
+    "$evidence" verify "$work/$system/$bundle"/*.tar.gz -k "$work/$system/key.pub.pem" >/dev/null || fail "the bundle of $system does not verify"
+  done
+  diff -r "$work/linux.$bundle.files/sources" "$work/windows.$bundle.files/sources" || fail "collect: other artifacts under Wine"
+done
+grep -q "unchanged and free" "$work/windows.second" || { cat "$work/windows.second"; fail "no answer of the first run was confirmed"; }
+[ "$(find "$work/windows/first" -type f | wc -l)" = 2 ] || fail "collect leaves files behind"
+echo "ok   collect brings the same artifacts under Wine, and its second run uses the cached answers ($((SECONDS - began)) s)"
+
+# Wine makes Ctrl-C of a signal.
+"$sandbox" serve --scenario large --size 200 --latency-ms 200 >"$work/sandbox.log" 2>&1 &
+server=$!
+for _ in $(seq 100); do grep -q fine-grained "$work/sandbox.log" && break; sleep 0.1; done
+CODEHOST_API_URL=$(sed -n 's/^The code host is at \([^,]*\),.*/\1/p' "$work/sandbox.log")
+cd "$work/windows"
+"$wine" "$work/bin/evidence.exe" collect -o interrupted >"$work/log" 2>&1 &
+collect=$!
+for _ in $(seq 100); do grep -q "^Collection" "$work/log" && break; sleep 0.1; done
+kill -INT "$collect"
+code=0
+wait "$collect" || code=$?
+if [ "$code" != 130 ] || [ -e interrupted ]; then cat "$work/log"; fail "Ctrl-C: exit code $code"; fi
+echo "ok   Ctrl-C ends a collection under Wine with exit code 130, and nothing is left ($((SECONDS - began)) s)"
