@@ -84,8 +84,8 @@ x86_64-w64-mingw32-gcc -shared -o "$work/bin/bcryptprimitives.dll" "$work/random
 "$wine" wineboot --init >"$work/log" 2>&1 || { cat "$work/log"; fail "wine does not start"; }
 evidence_exe() { "$wine" "$work/bin/evidence.exe" "$@"; }
 
-# The tests of what differs: they find bcryptprimitives.dll through Wine's path.
-WINEPATH=$work/bin CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$wine \
+# The tests of what differs: they find bcryptprimitives.dll through Wine's path, in which `/` is Z:.
+WINEPATH="Z:${work//\//\\}\\bin" CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$wine \
   cargo test --quiet -p evidence-os --target "$windows" >"$work/log" 2>&1 || { cat "$work/log"; fail "the tests of evidence-os under Wine"; }
 echo "ok   the tests of evidence-os pass under Wine ($((SECONDS - began)) s)"
 
@@ -140,7 +140,9 @@ echo "ok   $compared commands end and print the same under Wine ($((SECONDS - be
 # A collection with keys of its own, on both systems from the same state of the host.
 (cd "$work/windows" && evidence_exe keygen --output key.pem >/dev/null && evidence_exe keygen --output key.pem 2>/dev/null) &&
   fail "keygen replaces a key"
-cp "$work/windows"/key*.pem "$work/linux"
+install --mode 600 "$work/windows"/key*.pem "$work/linux"
+# The address of the host is in the artifacts: the second one has the port of the first.
+port=0
 for system in linux windows; do
   cat >"$work/$system/evidence.yaml" <<'YAML'
 framework: soc2_type1
@@ -148,10 +150,11 @@ controls: [CC6.1, CC6.6, CC7.2]
 sources: {codehost: {mode: token, org: acme, repos: "*", revalidate: true}}
 bundle: {detached_signature: true, signing: {private_key_path: key.pem}}
 YAML
-  "$sandbox" serve --scenario demo >"$work/sandbox.log" 2>&1 &
+  "$sandbox" serve --scenario demo --port "$port" >"$work/sandbox.log" 2>&1 &
   server=$!
   for _ in $(seq 100); do grep -q fine-grained "$work/sandbox.log" && break; sleep 0.1; done
   CODEHOST_API_URL=$(sed -n 's/^The code host is at \([^,]*\),.*/\1/p' "$work/sandbox.log")
+  port=${CODEHOST_API_URL##*:}
   CODEHOST_TOKEN=$(sed -n 's/^ *owner, fine-grained *//p' "$work/sandbox.log")
   export CODEHOST_API_URL CODEHOST_TOKEN SOURCE_DATE_EPOCH=1795251913 XDG_CACHE_HOME=$work/cache
   program=$evidence
@@ -166,7 +169,7 @@ YAML
   server=
 done
 shown() {
-  sed -E -e 's|\\|/|g' -e 's/rate limit: .*//' -e 's/127.0.0.1:[0-9]+//' -e 's/[0-9.]+ kB//' -e '/bundle id/d' \
+  sed -E -e 's|\\|/|g' -e 's/rate limit: .*//' -e 's/[0-9.]+ kB//' -e '/bundle id/d' \
     -e '/does not check who can read/d' "$1"
 }
 for bundle in first second; do

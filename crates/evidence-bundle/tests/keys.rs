@@ -10,9 +10,7 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -235,13 +233,15 @@ fn several_public_keys_in_one_file() {
 }
 
 /// Patterns and negations in an allowed-signers file: whom OpenSSH lets sign with the key, for the same lines.
+#[cfg(unix)]
 #[test]
 fn openssh_reads_allowed_signers_alike() {
+    use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     let run = |arguments: &[&str]| {
         let message = fs::File::open(path("message")).unwrap();
-        let mut command = Command::new("ssh-keygen");
+        let mut command = std::process::Command::new("ssh-keygen");
         command.args(arguments).current_dir(directory.path()).stdin(message).output()
     };
     fs::write(path("message"), "a list of checksums\n").unwrap();

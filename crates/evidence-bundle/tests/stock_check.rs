@@ -1,5 +1,6 @@
 //! The check with stock tools: every copy of its commands, taken from the document that shows it, against good and
-//! hostile archives.
+//! hostile archives. The commands are for Linux and macOS.
+#![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
