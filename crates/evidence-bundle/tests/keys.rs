@@ -11,6 +11,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -241,7 +242,7 @@ fn openssh_reads_allowed_signers_alike() {
     let path = |name: &str| directory.path().join(name);
     let run = |arguments: &[&str]| {
         let message = fs::File::open(path("message")).unwrap();
-        let mut command = std::process::Command::new("ssh-keygen");
+        let mut command = Command::new("ssh-keygen");
         command.args(arguments).current_dir(directory.path()).stdin(message).output()
     };
     fs::write(path("message"), "a list of checksums\n").unwrap();
