@@ -1,0 +1,33 @@
+# What the scripts of a release share; they source it. It changes to the root of the checkout.
+# shellcheck shell=bash disable=SC2034
+set -euo pipefail
+called_from=$PWD
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
+
+# GNU tar, which macOS has under another name if at all.
+tar=$(command -v gtar || command -v tar)
+
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
+out=${DIST_OUT:-$PWD/dist/out}
+
+# The commit and its time. A tree with changes is not its commit: such a build names none.
+if [ -z "${EVIDENCE_COMMIT+set}" ]; then
+  EVIDENCE_COMMIT=$(git rev-parse HEAD)
+  if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
+    echo "note: the checkout has changes; the build names no commit" >&2
+    EVIDENCE_COMMIT=
+  fi
+fi
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+export EVIDENCE_COMMIT SOURCE_DATE_EPOCH
+# Names sort alike and files have the same modes everywhere.
+export LC_ALL=C TZ=UTC
+umask 022
+
+# pack ARCHIVE PARENT DIRECTORY: the directory as .tar.gz, with the same bytes for the same files.
+pack() {
+  "$tar" --create --format=ustar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
+    --mode=u+rwX,go+rX,go-w --directory "$2" "$3" | gzip --no-name --best >"$1"
+}
