@@ -99,6 +99,14 @@ pub struct VerifyArgs {
     /// Whom to trust, and what the bundle must be.
     #[command(flatten)]
     pub trust: TrustArgs,
+    /// Check this detached Ed25519 signature over the file instead, which need not be a bundle: SHA256SUMS.sig of a
+    /// release.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["fingerprint", "expect_org", "max_age", "json", "verbose"]
+    )]
+    pub signature: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     pub json: bool,

@@ -8,6 +8,7 @@ mod print;
 mod report;
 mod sample;
 mod show;
+mod signature;
 mod trust;
 mod upload;
 mod verifier;

@@ -20,12 +20,15 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::report::format::shell_path;
 
-const GREEN: Style = AnsiColor::Green.on_default().bold();
+pub(super) const GREEN: Style = AnsiColor::Green.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
-const RED: Style = AnsiColor::Red.on_default().bold();
+pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
 
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
+    if let Some(signature) = &args.signature {
+        return super::signature::run(args, signature, env);
+    }
     // 0. The trust root, before anything of the bundle is looked at.
     let Terms { trust, expectations } = match terms(&args.trust, env) {
         Ok(terms) => terms,
@@ -90,7 +93,7 @@ fn say(args: &VerifyArgs, text: impl FnOnce() -> String, report: &Report<'_>) {
     }
 }
 
-fn file_name(bundle: &Path) -> String {
+pub(super) fn file_name(bundle: &Path) -> String {
     let name = bundle.file_name().unwrap_or(bundle.as_os_str()).to_string_lossy();
     Printable(&name).to_string()
 }

@@ -303,3 +303,45 @@ fn the_formats_collection_of_bundles() {
         assert_eq!(report["reason"], expected["reason"], "{name}: {}", run.all());
     }
 }
+
+/// The list of checksums of a release, signed by openssl with a key of `evidence keygen`.
+#[test]
+fn the_signature_of_any_file() {
+    let lab = Lab::new(acme());
+    lab.run(&["keygen", "-o", "release.pem"]).exits(0);
+    lab.run(&["keygen", "-o", "other.pem"]).exits(0);
+    lab.write("SHA256SUMS", "e3b0c442  evidence.tar.gz\n");
+    let key = evidence_bundle::SigningKey::from_bytes_any(&fs::read(lab.path("release.pem")).unwrap(), None)
+        .unwrap();
+    let good = key.sign(&fs::read(lab.path("SHA256SUMS")).unwrap());
+    lab.write("SHA256SUMS.sig", good);
+    let check = |arguments: &[&str]| {
+        let mut all = vec!["verify", "--signature", "SHA256SUMS.sig", "SHA256SUMS"];
+        all.extend(arguments);
+        lab.run(&all)
+    };
+    insta::assert_snapshot!("signed", check(&["-k", "release.pub.pem"]).exits(0).shown());
+    check(&["-k", "other.pub.pem", "-k", "release.pub.pem"]).exits(0);
+    assert_eq!(check(&["-k", "release.pub.pem", "-q"]).exits(0).all(), "");
+    insta::assert_snapshot!("signed_by_another", check(&["-k", "other.pub.pem"]).exits(7).shown());
+    check(&[]).exits(1).says("no key to check the signature with");
+    // A key that is no longer valid signs nothing.
+    let public = key.public_key().to_openssh();
+    for (window, exit) in [("valid-after=\"20200101Z\"", 0), ("valid-before=\"20200101Z\"", 7)] {
+        lab.write("signers", format!("a namespaces=\"evidence-bundle\",{window} {public}\n"));
+        check(&["--allowed-signers", "signers"]).exits(exit);
+    }
+    for bit in [0, 255, 256, 511] {
+        let mut changed = good;
+        changed[bit / 8] ^= 1 << (bit % 8);
+        lab.write("SHA256SUMS.sig", changed);
+        check(&["-k", "release.pub.pem"]).exits(7);
+    }
+    lab.write("SHA256SUMS.sig", &good[1..]);
+    check(&["-k", "release.pub.pem"]).exits(1).says("64 bytes");
+    lab.write("SHA256SUMS.sig", good);
+    lab.write("SHA256SUMS", "e3b0c442  evidence.tar.gz\n\n");
+    check(&["-k", "release.pub.pem", "-q"]).exits(7);
+    fs::remove_file(lab.path("SHA256SUMS")).unwrap();
+    check(&["-k", "release.pub.pem"]).exits(1).says("cannot read SHA256SUMS");
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# The release, as a user gets it: built without link-time optimization for this machine, packed, signed, installed by its
+# installer into a root directory that has nothing else, where it collects from the sandbox and verifies.
+#
+# Usage: ci/dist.sh <sandbox binary>
+set -euo pipefail
+sandbox=$(realpath "$1")
+cd "$(dirname "$0")/.."
+for needed in rustup python3 openssl; do
+  command -v "$needed" >/dev/null || { echo "SKIPPED: the release needs $needed"; exit 0; }
+done
+[ "$(uname -sm)" = "Linux x86_64" ] || { echo "SKIPPED: the release is tested on Linux on x86-64"; exit 0; }
+work=$(mktemp -d)
+server=''
+host=''
+trap 'kill $server $host 2>/dev/null || true; wait 2>/dev/null || true; rm -rf "$work"' EXIT
+fail() { echo "FAILED: $1"; exit 1; }
+
+export DIST_OUT=$work/out CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}/dist
+target=x86_64-unknown-linux-musl
+build() { dist/build --fast --target "$target"; }
+build || fail "dist/build"
+echo "     compiled and packed ($SECONDS s)"
+for program in evidence evidence-platform; do
+  file=$CARGO_TARGET_DIR/$target/release/$program
+  if readelf -lW "$file" | grep -q INTERP; then fail "$program is not static"; fi
+done
+
+# Packed again from the same programs, the archives have the same bytes.
+mv "$work/out" "$work/first"
+sleep 1
+build >/dev/null
+diff -r "$work/first" "$work/out" || fail "packed twice, the files differ"
+
+# The list of what is in the programs.
+if python3 -m venv "$work/venv" && "$work/venv/bin/pip" install --quiet 'cyclonedx-python-lib[json-validation]' 2>/dev/null; then
+  for bom in "$work"/out/*.cdx.json; do
+    "$work/venv/bin/python" - "$bom" <<'PYTHON' || fail "$(basename "$bom")"
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+text = open(sys.argv[1]).read()
+error = JsonStrictValidator(SchemaVersion.V1_6).validate_str(text)
+if error:
+    sys.exit(repr(error))
+assert '"name": "ring"' in text and '"name": "rsa"' not in text
+PYTHON
+  done
+else
+  echo "SKIPPED: the check of the SBOM against its schema needs cyclonedx-python-lib"
+fi
+
+# Signed with a key of our own; openssl and our own program check it, and notice a changed list.
+evidence=$CARGO_TARGET_DIR/$target/release/evidence
+"$evidence" keygen --output "$work/release.pem" >/dev/null
+dist/sums --key "$work/release.pem" 2>"$work/notes" || { cat "$work/notes"; fail "dist/sums"; }
+check() {
+  openssl pkeyutl -verify -pubin -inkey "$work/release.pub.pem" -rawin -in "$1" -sigfile "$work/out/SHA256SUMS.sig" >/dev/null
+}
+(cd "$work/out" && sha256sum --strict --quiet -c SHA256SUMS) || fail "SHA256SUMS"
+check "$work/out/SHA256SUMS" || fail "openssl refuses the signature"
+"$evidence" verify --signature "$work/out/SHA256SUMS.sig" --public-key "$work/release.pub.pem" "$work/out/SHA256SUMS"
+sed '1s/^./x/' "$work/out/SHA256SUMS" >"$work/changed"
+if check "$work/changed" 2>/dev/null; then fail "openssl accepts a changed list"; fi
+if "$evidence" verify --quiet --signature "$work/out/SHA256SUMS.sig" --public-key "$work/release.pub.pem" "$work/changed"; then
+  fail "evidence accepts a changed list"
+fi
+
+# An empty root: the installer's shell and tools are one static program, and there is no libc.
+busybox=$(command -v busybox || true)
+if [ -z "$busybox" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+  apt-get install --yes --quiet --no-install-recommends busybox-static >/dev/null 2>&1 || true
+  busybox=$(command -v busybox || true)
+fi
+root=$work/root
+mkdir -p "$root"/{bin,tmp,work,etc,dev,proc}
+user=()
+[ "$(id -u)" = 0 ] || user=(--map-root-user)
+if [ -z "$busybox" ] || readelf -lW "$busybox" | grep -q INTERP || ! unshare "${user[@]}" true 2>/dev/null; then
+  echo "SKIPPED: the installation into an empty root needs a static busybox, and root or user namespaces"
+  exit 0
+fi
+cp "$busybox" "$root/bin/busybox"
+for tool in $("$busybox" --list); do ln -sf busybox "$root/bin/$tool"; done
+# inside [NAME=VALUE]... COMMAND...: with nothing of this environment.
+inside() {
+  local given=()
+  while [[ $1 == *=* ]]; do given+=("$1"); shift; done
+  env -i PATH=/bin HOME=/work "${given[@]}" "$(command -v unshare)" "${user[@]}" --root="$root" --wd=/work "$@"
+}
+port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+files=$(port)
+(cd "$work/out" && exec python3 -m http.server --bind 127.0.0.1 "$files" >/dev/null 2>&1) &
+server=$!
+api=$(port)
+"$sandbox" serve --scenario demo --port "$api" >"$work/host" 2>&1 &
+host=$!
+for _ in $(seq 100); do
+  (exec 3<>"/dev/tcp/127.0.0.1/$files" && exec 4<>"/dev/tcp/127.0.0.1/$api") 2>/dev/null && break
+  sleep 0.1
+done
+
+cp "$work/out/install.sh" "$root/work"
+for program in evidence evidence-platform; do
+  inside EVIDENCE_DOWNLOAD="http://127.0.0.1:$files" sh install.sh "$program" || fail "the installer"
+done
+# An archive that is not the one of the release leaves nothing.
+mkdir "$root/work/bad"
+echo other >"$root/work/bad/evidence-$(sed -n 's/^# Installs evidence \([0-9.]*\) .*/\1/p' "$root/work/install.sh")-x86_64-linux.tar.gz"
+if inside PREFIX=/work/elsewhere EVIDENCE_DOWNLOAD=/work/bad sh install.sh 2>"$work/refused"; then fail "a wrong archive is installed"; fi
+grep -q 'the SHA-256 of' "$work/refused" || { cat "$work/refused"; fail "a wrong archive"; }
+[ ! -e "$root/work/elsewhere" ] || fail "a wrong archive left something"
+
+# From here on there is no shell either: the program, a configuration and a key.
+rm -r "${root:?}/bin"
+program=/work/.local/bin/evidence
+inside "$program" init --org acme --generate-keys >/dev/null
+code=0
+started=$(date +%s%N)
+token=$(sed -n 's/^ *owner, fine-grained *//p' "$work/host")
+inside CODEHOST_TOKEN="$token" CODEHOST_API_URL="http://127.0.0.1:$api" "$program" collect --quiet >"$work/bundle" || code=$?
+# One of the demo's repositories has a credential in a file, which is left out.
+[ "$code" = 4 ] || fail "collect ends with $code"
+inside "$program" verify --public-key evidence-signing-key.pub.pem "$(cat "$work/bundle")" || fail "verify"
+echo "ok   the release: static, packed twice alike, signed, installed into an empty root; collected and verified there in $((($(date +%s%N) - started) / 1000000)) ms"

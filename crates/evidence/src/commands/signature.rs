@@ -1,0 +1,65 @@
+//! `evidence verify --signature`: did a key I trust sign this file?
+//!
+//! For files that are not bundles, such as the SHA256SUMS of a release. The signature is that of a bundle: 64 bytes, Ed25519
+//! over the file's own bytes.
+
+use std::path::Path;
+
+use evidence_bundle::text::Printable;
+use evidence_os::input;
+
+use super::trust::trust_root;
+use super::verify::{GREEN, RED, file_name};
+use crate::cli::VerifyArgs;
+use crate::env::Env;
+use crate::error::Error;
+use crate::exit::Exit;
+
+/// The most bytes that are read: Ed25519 needs the whole message at once.
+const FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Runs the command.
+pub(super) fn run(args: &VerifyArgs, signature: &Path, env: &Env) -> Result<Exit, Error> {
+    let trust = trust_root(&args.trust, env)?;
+    if trust.is_empty() {
+        return Err(Error::Usage {
+            message: "no key to check the signature with".to_string(),
+            help: "name the signer's public key with --public-key".to_string(),
+        });
+    }
+    let message = read(&args.bundle)?;
+    let bytes = read(signature)?;
+    let signature = bytes.as_slice().try_into().map_err(|_| Error::Usage {
+        message: format!("{} is not an Ed25519 signature of 64 bytes", shown(signature)),
+        help: "check OpenSSH's signature of a bundle with `ssh-keygen -Y verify`".to_string(),
+    })?;
+    let now = env.clock.now().as_second();
+    let signer =
+        trust.keys().iter().find(|entry| entry.is_valid_at(now) && entry.key.verifies(&message, &signature));
+    let name = file_name(&args.bundle);
+    let text = match signer {
+        Some(entry) => format!(
+            "{name}\n  signature   {GREEN}OK{GREEN:#}   {}\n  key         {}\n{GREEN}SIGNED{GREEN:#}\n",
+            Printable(&entry.label),
+            entry.key.key_id()
+        ),
+        None => format!(
+            "{name}\n{RED}FAILED{RED:#}: no trusted key signed this file, or it was changed\n  Do not rely on it.\n"
+        ),
+    };
+    if !args.quiet {
+        let _ = std::io::Write::write_all(&mut anstream::stdout(), text.as_bytes());
+    }
+    signer.map(|_| Exit::Success).ok_or(Error::NotVerified)
+}
+
+fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Error> {
+    input::read(path, FILE_BYTES).map(|(bytes, _)| bytes).map_err(|error| Error::Usage {
+        message: format!("cannot read {}: {error}", shown(path)),
+        help: "give a file, and with --signature the file of its signature".to_string(),
+    })
+}
+
+fn shown(path: &Path) -> String {
+    Printable(&path.to_string_lossy()).to_string()
+}
