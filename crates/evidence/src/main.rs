@@ -8,6 +8,11 @@ use evidence::env::Env;
 use evidence::error::Error;
 use evidence::exit::Exit;
 
+/// musl's own allocator takes a fifth more processor time, and more memory: see `bench/RESULTS.md`.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     if let Err(error) = evidence_os::process::keep_memory_private() {
         return ExitCode::from(evidence::commands::report(Err(Error::System(error))).code());
