@@ -13,15 +13,15 @@ version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Car
 out=${DIST_OUT:-$PWD/dist/out}
 
 # The commit and its time. A tree with changes is not its commit: such a build names none.
-if [ -z "${EVIDENCE_COMMIT+set}" ]; then
+if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
+  echo "note: the checkout has changes; the build names no commit" >&2
+  unset EVIDENCE_COMMIT
+else
   EVIDENCE_COMMIT=$(git rev-parse HEAD)
-  if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
-    echo "note: the checkout has changes; the build names no commit" >&2
-    EVIDENCE_COMMIT=
-  fi
+  export EVIDENCE_COMMIT
 fi
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
-export EVIDENCE_COMMIT SOURCE_DATE_EPOCH
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
 # Names sort alike and files have the same modes everywhere.
 export LC_ALL=C TZ=UTC
 umask 022

@@ -69,10 +69,10 @@ def component(package, kind="library"):
     return entry
 
 
-def source_in(package, header, constant):
-    """The version of the C library that a package carries."""
+def defined_in(package, header, constant):
+    """What a header of the C library that a package carries defines."""
     text = (Path(METADATA[package]["manifest_path"]).parent / header).read_text()
-    return re.search(rf'^#define {constant}\s+"([^"]+)"', text, re.M).group(1)
+    return re.search(rf'^#define {constant}\s+"?([0-9.]+)', text, re.M).group(1)
 
 
 def other(name, version, licence, description):
@@ -117,8 +117,12 @@ rustc = dict(line.split(": ", 1) for line in subprocess.run(
 extra = {None: other("rust-std", rustc["release"], "MIT OR Apache-2.0", "The standard library of Rust")}
 for package in depends:
     if package[0] == "libsqlite3-sys":
-        version = source_in(package, "sqlite3/sqlite3.h", "SQLITE_VERSION")
+        version = defined_in(package, "sqlite3/sqlite3.h", "SQLITE_VERSION")
         extra[package] = other("sqlite", version, "blessing", "SQLite, compiled into the program")
+    if package[0] == "libmimalloc-sys":
+        number = int(defined_in(package, "c_src/mimalloc/v3/include/mimalloc.h", "MI_MALLOC_VERSION"))
+        version = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+        extra[package] = other("mimalloc", version, "MIT", "The allocator of the static programs")
 components += extra.values()
 
 graph = [{"ref": reference(package), "dependsOn": sorted(map(reference, needed))} for package, needed in sorted(depends.items())]
