@@ -26,8 +26,24 @@ export SOURCE_DATE_EPOCH
 export LC_ALL=C TZ=UTC
 umask 022
 
-# pack ARCHIVE PARENT DIRECTORY: the directory as .tar.gz, with the same bytes for the same files.
+# pack ARCHIVE PARENT DIRECTORY: the directory as .tar.gz or .zip, with the same bytes for the same files.
 pack() {
-  "$tar" --create --format=ustar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
-    --mode=u+rwX,go+rX,go-w --directory "$2" "$3" | gzip --no-name --best >"$1"
+  case $1 in
+    *.zip) python3 - "$@" <<'PYTHON' ;;
+import os, sys, time, zipfile
+from pathlib import Path
+archive, parent, directory = sys.argv[1:]
+date = time.gmtime(int(os.environ["SOURCE_DATE_EPOCH"]))[:6]
+with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+    for path in sorted(Path(parent, directory).rglob("*")):
+        if path.is_file():
+            entry = zipfile.ZipInfo(str(path.relative_to(parent)), date)
+            entry.compress_type, entry.create_system, entry.external_attr = zipfile.ZIP_DEFLATED, 3, 0o644 << 16
+            packed.writestr(entry, path.read_bytes())
+PYTHON
+    *)
+      "$tar" --create --format=ustar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
+        --mode=u+rwX,go+rX,go-w --directory "$2" "$3" | gzip --no-name --best >"$1"
+      ;;
+  esac
 }
