@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# The packages, from the archives of a release: made twice with the same bytes, checked by lintian and systemd-analyze;
+# the Debian packages installed in a clean Debian, where systemd runs both services against the sandbox, and removed;
+# the others installed in empty directories. Says what it skips. Works best as root.
+#
+# Usage: ci/packages.sh <sandbox binary> [directory with the archives]      by default dist/out
+set -euo pipefail
+sandbox=$(realpath "$1")
+archives=$(realpath "${2:-$(dirname "$0")/../dist/out}")
+cd "$(dirname "$0")/.."
+
+work=$(mktemp -d)
+log=$work/log
+host=
+trap '[ -z "$host" ] || kill "$host" 2>/dev/null || true; rm -rf --one-file-system "$work"' EXIT
+fail() { echo "FAILED: $1"; [ ! -s "$log" ] || tail -n 30 "$log"; exit 1; }
+
+# need PROGRAM PACKAGE WHAT: is the program there, or can it be installed?
+need() {
+  command -v "$1" >/dev/null && return
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    apt-get install --yes --quiet --no-install-recommends "$2" >/dev/null 2>&1 ||
+      { apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends "$2"; } >/dev/null 2>&1 || true
+    command -v "$1" >/dev/null && return
+  fi
+  echo "SKIPPED: $3 needs $1"
+  return 1
+}
+
+arch=$(uname -m)
+ls "$archives"/evidence{,-platform}-*-"$arch"-linux.tar.gz >/dev/null || { echo "SKIPPED: the packages need the archives of dist/build for $arch"; exit 0; }
+mkdir "$work/out" "$work/again"
+cp "$archives"/evidence*-linux.tar.gz "$work/out"
+if ! DIST_OUT=$work/out dist/packages >"$work/made" 2>"$log"; then
+  if grep -q "No matching distribution\|Could not find a version\|ensurepip" "$log"; then
+    echo "SKIPPED: the packages need python3 and its package nfpm, which does not install:"
+    tail -n 3 "$log"
+    exit 0
+  fi
+  fail "dist/packages"
+fi
+sort "$work/made"
+# Of the smaller archive, all formats a second time.
+cp "$archives"/evidence-[0-9]*-"$arch"-linux.tar.gz "$work/again"
+DIST_OUT=$work/again dist/packages >"$log" 2>&1 || fail "dist/packages, the second time"
+for file in "$work"/again/*; do cmp "$file" "$work/out/${file##*/}" || fail "two builds of ${file##*/} differ"; done
+echo "ok   made in $SECONDS s; a second build has the same bytes"
+
+if need lintian lintian "the check of the Debian packages"; then
+  # As root, lintian warns about itself.
+  lintian --allow-root --fail-on error "$work"/out/*.deb >"$log" 2>&1 || fail "lintian"
+  cat "$log"
+  echo "ok   lintian: no error"
+fi
+
+if need systemd-analyze systemd "the check of the units"; then
+  units=$work/units
+  mkdir "$units"
+  # With a program in place of ours, which is not installed here.
+  for unit in dist/systemd/*.service; do sed 's|^ExecStart=[^ ]*|ExecStart=/bin/true|; /^Documentation=/d' "$unit" >"$units/${unit##*/}"; done
+  cp dist/systemd/*.timer "$units"
+  cp "$units/evidence-collect@.service" "$units/evidence-collect@acme.service"
+  cp "$units/evidence-collect@.timer" "$units/evidence-collect@acme.timer"
+  systemd-analyze verify "$units"/evidence-platform.service "$units"/evidence-collect@acme.{service,timer} >"$log" 2>&1 || fail "systemd-analyze verify"
+  [ ! -s "$log" ] || fail "systemd-analyze verify has something to say"
+  for unit in dist/systemd/*.service; do
+    systemd-analyze security --offline=true --threshold=15 "$unit" >"$log" 2>&1 || fail "$unit is exposed more than 1.5"
+    echo "ok   ${unit##*/}: $(tail -n 1 "$log" | sed 's/^[^O]*//; s/ [^ ]*$//')"
+  done
+fi
+
+# The sandbox, for what is installed below.
+"$sandbox" serve >"$work/host" 2>&1 &
+host=$!
+for _ in $(seq 100); do grep -q "Ctrl-C ends it" "$work/host" && break; sleep 0.1; done
+url=$(sed -n 's|.* at \(http://[^,]*\),.*|\1|p' "$work/host")
+token=$(sed -n 's/^  owner, fine-grained *//p' "$work/host")
+[ -n "$url$token" ] || fail "the sandbox has no address"
+
+clean_debian() {
+  local root=$work/debian began=$SECONDS
+  local suite
+  suite=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
+  mmdebstrap --quiet --variant=essential --include=ca-certificates,systemd --dpkgopt=force-unsafe-io \
+    --aptopt='Acquire::Languages "none"' "$suite" "$root" >"$log" 2>&1 || { echo "SKIPPED: a clean Debian cannot be made:"; tail -n 3 "$log"; return; }
+  echo "ok   a clean Debian in $((SECONDS - began)) s"
+  inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+  if inside sh -c 'command -v cargo rustc'; then fail "the clean Debian has Rust"; fi
+  files() { inside find / -xdev \( -path /tmp -o -path /run -o -path /proc -o -path /var/lib/dpkg -o -path /var/cache \
+    -o -path /var/log -o -path /root \) -prune -o -print | sort; }
+  files >"$work/before"
+
+  began=$SECONDS
+  mkdir -p "$root/root/packages"
+  cp "$work"/out/*_"$(dpkg --print-architecture)".deb ci/packages_inside.sh "$root/root/packages"
+  local debs=("$root"/root/packages/*.deb)
+  debs=("${debs[@]#"$root"}")
+  inside dpkg --install "${debs[@]}" >"$log" 2>&1 || fail "the installation"
+  for program in evidence evidence-platform; do
+    inside "$program" --version >"$log" 2>&1 || fail "$program does not run"
+    inside test -s "/usr/share/man/man1/$program.1.gz" || fail "$program has no manual page"
+  done
+  inside test -s /usr/share/man/man1/evidence-collect.1.gz || fail "evidence collect has no manual page"
+  # As a user, by hand.
+  install --directory --owner 1000 --group 1000 "$root/home/user"
+  cat >"$root/home/user/collect" <<SCRIPT
+set -eu
+cd
+evidence init --org acme --generate-keys >/dev/null
+CODEHOST_API_URL=$url CODEHOST_TOKEN=$token evidence collect --quiet >bundle || [ \$? = 3 ]
+evidence verify -k evidence-signing-key.pub.pem "\$(cat bundle)"
+SCRIPT
+  inside setpriv --reuid 1000 --regid 1000 --clear-groups env HOME=/home/user sh /home/user/collect >"$log" 2>&1 || fail "collect and verify"
+  grep -q "^VERIFIED" "$log" || fail "the bundle is not verified"
+  echo "ok   .deb: installed, collected and verified in $((SECONDS - began)) s"
+  rm -rf "$root/home/user"
+
+  began=$SECONDS
+  local code=0
+  ci/booted.sh "$root" bash /root/packages/packages_inside.sh "$url" "$token" >"$log" 2>&1 || code=$?
+  case $code in
+    0) sed 's/^/     /' "$log"; echo "ok   the units, run by systemd, in $((SECONDS - began)) s" ;;
+    77) echo "SKIPPED: the units are not run: $(cat "$log")" ;;
+    *) fail "the units" ;;
+  esac
+
+  inside dpkg --purge evidence evidence-platform >"$log" 2>&1 || fail "the removal"
+  files >"$work/after"
+  # What was configured and stored stays, as for every package.
+  comm -13 "$work/before" "$work/after" | grep -v -E '^/(etc/evidence|var/(lib/(private/)?evidence|lib/systemd|tmp)/?)' >"$log" &&
+    fail "the removal leaves something behind"
+  echo "ok   .deb: removed"
+}
+if [ "$(id -u)" != 0 ]; then
+  echo "SKIPPED: the installation in a clean Debian needs root"
+elif need mmdebstrap mmdebstrap "the installation in a clean Debian"; then
+  clean_debian
+fi
+
+# expect ROOT: both programs run in there, although nothing else is in there.
+expect() {
+  for program in evidence evidence-platform; do
+    "$1/usr/bin/$program" --version >"$log" 2>&1 || fail "$program of ${1##*/} does not run"
+    for file in man/man1/$program.1.gz bash-completion/completions/$program fish/vendor_completions.d/$program.fish \
+      zsh/site-functions/_$program licenses/$program/LICENSE-MIT licenses/$program/LICENSE-APACHE; do
+      [ -s "$1/usr/share/$file" ] || fail "${1##*/} has no /usr/share/$file"
+    done
+  done
+}
+if need rpm rpm "the installation of .rpm"; then
+  root=$work/rpm
+  mkdir "$root"
+  rpm --root "$root" --install --nodeps "$work"/out/*."$arch".rpm >"$log" 2>&1 || fail "the installation of .rpm"
+  expect "$root"
+  rpm --root "$root" --query --requires evidence | grep -q ca-certificates || fail ".rpm: does not require ca-certificates"
+  rpm --root "$root" --erase evidence evidence-platform >"$log" 2>&1 || fail "the removal of .rpm"
+  [ ! -e "$root/usr/bin/evidence" ] || fail ".rpm: removed, and still there"
+  echo "ok   .rpm: installed, run, removed"
+fi
+if need pacman pacman-package-manager "the installation of the Arch packages"; then
+  root=$work/arch
+  mkdir -p "$root/var/lib/pacman"
+  arch_packages() { pacman --root "$root" --config /dev/null --noconfirm --nodeps --nodeps "$@" >"$log" 2>&1; }
+  arch_packages --upgrade "$work"/out/*-"$arch".pkg.tar.zst || fail "the installation of the Arch packages"
+  expect "$root"
+  arch_packages --remove evidence evidence-platform || fail "the removal of the Arch packages"
+  [ ! -e "$root/usr/bin/evidence" ] || fail "the Arch packages: removed, and still there"
+  echo "ok   Arch: installed, run, removed"
+fi
+# An .apk is a .tar.gz after a .tar.gz; its own tools are on Alpine only.
+root=$work/apk
+mkdir "$root"
+for package in "$work"/out/*_"$arch".apk; do tar --extract --gzip --ignore-zeros --file "$package" --directory "$root" 2>"$log" || fail "$package"; done
+expect "$root"
+grep -q '^depend = ca-certificates' "$root/.PKGINFO" || fail ".apk: does not depend on ca-certificates"
+echo "ok   .apk: unpacked and run; not installed, which only Alpine can"
+echo "ok   the packages, in $SECONDS s"
