@@ -6,40 +6,15 @@
 # Usage: ci/packages.sh <sandbox binary> [directory with the archives]      by default dist/out
 set -euo pipefail
 sandbox=$(realpath "$1")
-archives=$(realpath "${2:-$(dirname "$0")/../dist/out}")
+archives=$(realpath -m "${2:-$(dirname "$0")/../dist/out}")
 cd "$(dirname "$0")/.."
 
-work=$(mktemp -d)
-log=$work/log
-host=
-trap '[ -z "$host" ] || kill "$host" 2>/dev/null || true; rm -rf --one-file-system "$work"' EXIT
-fail() { echo "FAILED: $1"; [ ! -s "$log" ] || tail -n 30 "$log"; exit 1; }
+# shellcheck source=ci/lib.sh
+source ci/lib.sh
 
-# need PROGRAM PACKAGE WHAT: is the program there, or can it be installed?
-need() {
-  command -v "$1" >/dev/null && return
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    apt-get install --yes --quiet --no-install-recommends "$2" >/dev/null 2>&1 ||
-      { apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends "$2"; } >/dev/null 2>&1 || true
-    command -v "$1" >/dev/null && return
-  fi
-  echo "SKIPPED: $3 needs $1"
-  return 1
-}
-
-arch=$(uname -m)
-ls "$archives"/evidence{,-platform}-*-"$arch"-linux.tar.gz >/dev/null || { echo "SKIPPED: the packages need the archives of dist/build for $arch"; exit 0; }
-mkdir "$work/out" "$work/again"
-cp "$archives"/evidence*-linux.tar.gz "$work/out"
-if ! DIST_OUT=$work/out dist/packages >"$work/made" 2>"$log"; then
-  if grep -q "No matching distribution\|Could not find a version\|ensurepip" "$log"; then
-    echo "SKIPPED: the packages need python3 and its package nfpm, which does not install:"
-    tail -n 3 "$log"
-    exit 0
-  fi
-  fail "dist/packages"
-fi
-sort "$work/made"
+copy_archives
+made dist/packages
+mkdir "$work/again"
 # Of the smaller archive, all formats a second time.
 cp "$archives"/evidence-[0-9]*-"$arch"-linux.tar.gz "$work/again"
 DIST_OUT=$work/again dist/packages >"$log" 2>&1 || fail "dist/packages, the second time"
@@ -69,14 +44,7 @@ if need systemd-analyze systemd "the check of the units"; then
   done
 fi
 
-# The sandbox, for what is installed below.
-"$sandbox" serve >"$work/host" 2>&1 &
-host=$!
-for _ in $(seq 100); do grep -q "Ctrl-C ends it" "$work/host" && break; sleep 0.1; done
-url=$(sed -n 's|.* at \(http://[^,]*\),.*|\1|p' "$work/host")
-token=$(sed -n 's/^  owner, fine-grained *//p' "$work/host")
-[ -n "$url$token" ] || fail "the sandbox has no address"
-
+start_sandbox
 clean_debian() {
   local root=$work/debian began=$SECONDS
   local suite

@@ -1,0 +1,55 @@
+# What the checks of a release share; they source it. `work` is a directory that goes at the end.
+work=$(mktemp -d)
+log=$work/log
+arch=$(uname -m)
+others=()
+stop_all() {
+  for other in "${others[@]}"; do kill "$other" 2>/dev/null || true; done
+  wait 2>/dev/null || true
+  rm -rf --one-file-system "$work"
+}
+trap stop_all EXIT
+fail() { echo "FAILED: $1"; [ ! -s "$log" ] || tail -n 40 "$log"; exit 1; }
+
+# need PROGRAM PACKAGE WHAT: is the program there, or can it be installed?
+need() {
+  command -v "$1" >/dev/null && return
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    apt-get install --yes --quiet --no-install-recommends "$2" >/dev/null 2>&1 ||
+      { apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends "$2"; } >/dev/null 2>&1 || true
+    command -v "$1" >/dev/null && return
+  fi
+  echo "SKIPPED: $3 needs $1"
+  return 1
+}
+
+# The archives of Linux, in a place for what is made of them.
+copy_archives() {
+  ls "$archives"/evidence{,-platform}-[0-9]*-"$arch"-linux.tar.gz >/dev/null 2>&1 ||
+    { echo "SKIPPED: there are no archives for $arch in $archives; dist/build makes them"; exit 0; }
+  mkdir "$work/out"
+  cp "$archives"/evidence*-linux.tar.gz "$work/out"
+}
+
+# made SCRIPT: runs it for these archives.
+made() {
+  if ! DIST_OUT=$work/out "$1" >"$work/made" 2>"$log"; then
+    if grep -q -e "No matching distribution" -e "ensurepip" "$log"; then
+      echo "SKIPPED: $1 needs python3 with packages that do not install:"
+      tail -n 3 "$log"
+      exit 0
+    fi
+    fail "$1"
+  fi
+  sort "$work/made"
+}
+
+# The sandbox as a code host: its address is $url, a token $token.
+start_sandbox() {
+  "$sandbox" serve >"$work/host" 2>&1 &
+  others+=($!)
+  for _ in $(seq 100); do grep -q "Ctrl-C ends it" "$work/host" && break; sleep 0.1; done
+  url=$(sed -n 's|.* at \(http://[^,]*\),.*|\1|p' "$work/host")
+  token=$(sed -n 's/^  owner, fine-grained *//p' "$work/host")
+  [ -n "$url$token" ] || fail "the sandbox has no address"
+}
