@@ -85,7 +85,7 @@ SCRIPT
 
   began=$SECONDS
   local code=0
-  ci/booted.sh "$root" bash /root/packages/packages_inside.sh "$url" "$token" >"$log" 2>&1 || code=$?
+  bash ci/booted.sh "$root" bash /root/packages/packages_inside.sh "$url" "$token" >"$log" 2>&1 || code=$?
   case $code in
     0) sed 's/^/     /' "$log"; echo "ok   the units, run by systemd, in $((SECONDS - began)) s" ;;
     77) echo "SKIPPED: the units are not run: $(cat "$log")" ;;
