@@ -29,18 +29,13 @@ pub const BUNDLE: &str = "evidence-bundle-20260102-030405.tar.gz";
 
 /// Every page that shows the commands to a reader.
 pub fn copies() -> Vec<Copy> {
-    let shell = |document| Copy {
-        document,
-        commands: between(&read(document), "```sh\n", "```"),
-        bundle: "evidence-bundle-*.tar.gz",
-        key: "acme.pub.pem",
-    };
+    let format = "docs/bundle-format.md";
+    let shell = between(&read(format), "```sh\n", "```");
     let template = "crates/evidence-platform/templates/bundle.html";
     let page = between(&read(template), "<pre>", "</pre>");
     let page = page.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
     vec![
-        shell("README.md"),
-        shell("docs/bundle-format.md"),
+        Copy { document: format, commands: shell, bundle: "evidence-bundle-*.tar.gz", key: "acme.pub.pem" },
         Copy { document: template, commands: page, bundle: "{{ file_name }}", key: "key.pub.pem" },
     ]
 }

@@ -135,7 +135,7 @@ fn bundles(shell: &Shell) -> io::Result<Vec<String>> {
 
 fn verify(shell: &Shell, bundle: &str) -> io::Result<()> {
     heading("What the auditor does with it");
-    shell.evidence(&["verify", "--public-key", "evidence-signing-key.pub.pem", bundle], 0)?;
+    shell.evidence(&["verify", "-k", "evidence-signing-key.pub.pem", bundle], 0)?;
     // The archive is an ordinary one: shown with the machine's own tar, where there is one.
     say("");
     typed(&format!("tar -tzf {bundle}"));
@@ -186,9 +186,9 @@ fn farewell(shell: &Shell, bundle: &str) -> io::Result<()> {
     say("  cargo demo -- --keep");
     sign_in(shell)?;
     heading("The same with your own organization");
-    say("  cargo install --path crates/evidence");
+    say("  cargo install --locked --path crates/evidence");
     say("  evidence init --org <your-organization> --generate-keys");
-    say("  export CODEHOST_TOKEN=<a fine-grained token with read-only permissions; see README.md>");
+    say("  export CODEHOST_TOKEN=<a fine-grained token with read-only permissions; see docs/getting-started.md>");
     say("  evidence collect --dry-run");
     say("  evidence collect");
     Ok(())
