@@ -44,6 +44,7 @@ VARIES = [
 ]
 COLUMNS = 108
 SIZE, ADVANCE, LEADING, MARGIN = 14, 8.4, 21, 24
+FRAMES = {"light": "#d1d9e0", "dark": "#3d444d"}
 STYLES = {"1": "b", "2": "d", "31": "r", "32": "g", "33": "y"}
 SVG = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}">
@@ -152,22 +153,24 @@ def remembered(picture):
 
 def photograph(report, directory):
     """Writes the pictures of the report."""
-    from PIL import Image, PngImagePlugin
+    from PIL import Image, ImageDraw, PngImagePlugin
     from playwright.sync_api import sync_playwright
 
     info = PngImagePlugin.PngInfo()
     info.add_itxt("Description", cover(report), zip=True)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=os.environ["BROWSER"], args=["--no-sandbox"])
-        for scheme in ("light", "dark"):
+        for scheme in FRAMES:
             size = {"width": 900, "height": 900}
             page = browser.new_page(viewport=size, device_scale_factor=2, color_scheme=scheme)
             page.goto(report.resolve().as_uri())
             places = [page.locator(part).bounding_box() for part in (".cover", ".glance")]
             top, bottom = round(places[0]["y"]) - 24, round(places[1]["y"] + places[1]["height"]) + 24
             image = page.screenshot(clip={"x": 0, "y": top, "width": 900, "height": bottom - top})
+            image = Image.open(io.BytesIO(image)).convert("RGB")
+            ImageDraw.Draw(image).rectangle((0, 0, image.width - 1, image.height - 1), outline=FRAMES[scheme], width=2)
             # The cover has few colours, and a palette of them makes the file a third as large.
-            image = Image.open(io.BytesIO(image)).convert("RGB").quantize(96, dither=Image.Dither.NONE)
+            image = image.quantize(96, dither=Image.Dither.NONE)
             image.save(directory / f"report-{scheme}.png", optimize=True, pnginfo=info)
         browser.close()
 
@@ -190,7 +193,7 @@ def compare(picture, then, now):
 def main():
     log, report, directory = (pathlib.Path(argument) for argument in sys.argv[2:])
     drawing = drawn(shown(log.read_text()))
-    run, photographs = directory / "run.svg", [directory / f"report-{scheme}.png" for scheme in ("light", "dark")]
+    run, photographs = directory / "run.svg", [directory / f"report-{scheme}.png" for scheme in FRAMES]
     if sys.argv[1] == "--make":
         run.write_text(drawing)
         photograph(report, directory)
