@@ -188,7 +188,7 @@ fn farewell(shell: &Shell, bundle: &str) -> io::Result<()> {
     heading("The same with your own organization");
     say("  cargo install --locked --path crates/evidence");
     say("  evidence init --org <your-organization> --generate-keys");
-    say("  export CODEHOST_TOKEN=<a fine-grained token with read-only permissions; see docs/getting-started.md>");
+    say("  export CODEHOST_TOKEN=<a read-only token; see docs/getting-started.md>");
     say("  evidence collect --dry-run");
     say("  evidence collect");
     Ok(())
