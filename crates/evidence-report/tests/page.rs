@@ -207,7 +207,7 @@ fn elements(source: &str) -> Vec<Element> {
             Token::StartTag(tag) => {
                 let name = text(tag.name);
                 let drawn = open.iter().any(|place| elements[*place].name == "svg");
-                if !VOID.contains(&name.as_str()) && !(drawn && tag.self_closing) {
+                if !(VOID.contains(&name.as_str()) || drawn && tag.self_closing) {
                     open.push(elements.len());
                 }
                 let attributes =
