@@ -16,8 +16,10 @@ version=$(sed -n '/^\[workspace\.package\]/,/^version/s/^version = "\(.*\)"$/\1/
 # shellcheck disable=SC2016 # the stand-in expands it
 printf '#!/bin/sh\nprintf "%%s\\n" "$@" >gh.arguments\ncat "$9" >gh.notes\n' >bin/gh
 chmod +x bin/gh
-export PATH=$work/bin:$PATH EVIDENCE_COMMIT='' SOURCE_DATE_EPOCH=0
+export PATH=$work/bin:$PATH
 export GITHUB_SERVER_URL=https://github.com GITHUB_REPOSITORY=OWNER/evidence GITHUB_SHA=0123456789012345678901234567890123456789
+git init --quiet
+git -c user.name=ci -c user.email=ci@localhost commit --quiet --allow-empty --message "a release"
 openssl genpkey -algorithm ed25519 -out key.pem 2>/dev/null
 openssl genpkey -algorithm ed25519 -out other.pem 2>/dev/null
 openssl pkey -in key.pem -pubout -out public.pem
