@@ -25,7 +25,10 @@ use crate::exit::Exit;
 pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
     let outcome = match cli.command {
         Command::Collect(args) => collect::run(&args, env, arguments),
-        Command::Verify(args) => verify::run(&args, env),
+        Command::Verify(args) => match &args.signature {
+            Some(signature) => signature::run(&args, signature, env),
+            None => verify::run(&args, env),
+        },
         Command::Show(args) => show::run(&args, env),
         Command::Report(args) => report::run(&args, env),
         Command::Sample(args) => sample::run(&args, env),

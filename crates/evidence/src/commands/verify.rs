@@ -26,9 +26,6 @@ pub(super) const RED: Style = AnsiColor::Red.on_default().bold();
 
 /// Runs the command.
 pub(super) fn run(args: &VerifyArgs, env: &Env) -> Result<Exit, Error> {
-    if let Some(signature) = &args.signature {
-        return super::signature::run(args, signature, env);
-    }
     // 0. The trust root, before anything of the bundle is looked at.
     let Terms { trust, expectations } = match terms(&args.trust, env) {
         Ok(terms) => terms,
