@@ -48,6 +48,8 @@ mount -t tmpfs tmpfs dev/shm
 pivot_root . mnt
 cd /
 umount --lazy mnt
+# Else credentials, which systemd mounts in a namespace of their own, do not come back from there.
+mount --make-rshared /
 exec env -i container=booted PATH=/usr/sbin:/usr/bin:/sbin:/bin \
   /lib/systemd/systemd --system --unit=multi-user.target --show-status=false
 '

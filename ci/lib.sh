@@ -48,7 +48,7 @@ made() {
 start_sandbox() {
   "$sandbox" serve >"$work/host" 2>&1 &
   others+=($!)
-  for _ in $(seq 100); do grep -q "Ctrl-C ends it" "$work/host" && break; sleep 0.1; done
+  for _ in $(seq 100); do grep -qs "Ctrl-C ends it" "$work/host" && break; sleep 0.1; done
   url=$(sed -n 's|.* at \(http://[^,]*\),.*|\1|p' "$work/host")
   token=$(sed -n 's/^  owner, fine-grained *//p' "$work/host")
   [ -n "$url$token" ] || fail "the sandbox has no address"

@@ -14,7 +14,11 @@ fail() {
 # The platform, with another port than an installed one.
 echo "EVIDENCE_PLATFORM_LISTEN=127.0.0.1:18321" >/etc/evidence-platform.env
 systemctl start evidence-platform || fail "the platform does not start"
-for _ in $(seq 50); do EVIDENCE_PLATFORM_LISTEN=127.0.0.1:18321 evidence-platform health && break; sleep 0.1; done || fail "the platform is not healthy"
+for _ in $(seq 50); do
+  EVIDENCE_PLATFORM_LISTEN=127.0.0.1:18321 evidence-platform health >/dev/null 2>&1 && healthy=1 && break
+  sleep 0.1
+done
+[ -n "${healthy:-}" ] || fail "the platform is not healthy"
 platform() { evidence-platform "$@" --data /var/lib/evidence-platform; }
 platform organization create "Acme" --slug acme >/dev/null
 
