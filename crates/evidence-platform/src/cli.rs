@@ -66,14 +66,35 @@ pub enum Command {
         #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
+    /// Ask the server on this machine whether it runs, for health checks of containers
+    Health(ListenArgs),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: evidence_cli::Shell,
+    },
+    /// Write the manual pages: one for each command
+    Man {
+        /// The directory for the pages; their date is that of SOURCE_DATE_EPOCH, or today's
+        #[arg(short, long, value_name = "DIRECTORY")]
+        output: PathBuf,
+    },
+}
+
+/// Where the server listens.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct ListenArgs {
+    /// The address to listen on. Anything but this machine needs a reverse proxy with TLS
+    #[arg(long, default_value = "127.0.0.1:8321", env = "EVIDENCE_PLATFORM_LISTEN")]
+    pub listen: SocketAddr,
 }
 
 /// How to serve.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// The address to listen on. Anything but this machine needs a reverse proxy with TLS
-    #[arg(long, default_value = "127.0.0.1:8321", env = "EVIDENCE_PLATFORM_LISTEN")]
-    pub listen: SocketAddr,
+    /// Where to listen.
+    #[command(flatten)]
+    pub place: ListenArgs,
     /// The largest bundle, in bytes
     #[arg(long, default_value_t = 100_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_bundle_size: u64,

@@ -2,9 +2,12 @@
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
 use std::time::Duration;
 
+use clap::CommandFactory as _;
 use evidence_bundle::PublicKey;
 use evidence_os::input;
 use evidence_os::signal::Signals;
@@ -25,6 +28,9 @@ const OTHER_FILES: u64 = 512;
 
 /// Files with public keys are small; one that is not is another file.
 const KEY_FILE_LIMIT: u64 = 1024 * 1024;
+
+/// How long the server may take to say that it runs.
+const HEALTH_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Starts the log: JSON lines on standard error, as much as EVIDENCE_PLATFORM_LOG says.
 pub fn start_log() {
@@ -54,6 +60,9 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
             audit_log(&open(&cli.place, Settings::default(), 2).await?, limit).await
         }
         Command::Trust(command) => trust(&open(&cli.place, Settings::default(), 2).await?, command).await,
+        Command::Health(place) => health(place.listen).await,
+        Command::Completions { shell } => put(&evidence_cli::completions(Cli::command(), shell)),
+        Command::Man { output } => man(&output),
     }
 }
 
@@ -104,7 +113,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         proxies: serve.trusted_proxies,
         ..Limits::default()
     };
-    let server = Server::bind(serve.listen, service.clone(), limits).await?;
+    let server = Server::bind(serve.place.listen, service.clone(), limits).await?;
     say(&format!("listening at http://{}", server.address()?))?;
     if Operator::of(&service).organizations().await?.is_empty() {
         say("no organization yet; create one, a key for it, and trust the key that signs its bundles:")?;
@@ -234,6 +243,41 @@ async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {
         say(&format!("{} {}", if added.1 { "trusted" } else { "trusted already:" }, added.0.key_id))?;
     }
     Ok(())
+}
+
+/// Whether the server that listens at this address answers. Opens nothing that it uses.
+async fn health(listen: SocketAddr) -> Result<(), Error> {
+    let mut address = listen;
+    if listen.ip().is_unspecified() {
+        address.set_ip(match listen {
+            SocketAddr::V4(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        });
+    }
+    // The client panics without a cryptography provider, although it speaks no TLS here.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let ask = async {
+        let client = reqwest::Client::builder().no_proxy().timeout(HEALTH_PATIENCE).build()?;
+        client.get(format!("http://{address}/healthz")).send().await?.error_for_status()
+    };
+    let failed = |error: reqwest::Error| {
+        Error::unusable(format!("the server at {address} is not healthy"), error.without_url())
+    };
+    ask.await.map_err(failed)?;
+    say(&format!("the server at {address} is healthy"))
+}
+
+fn man(directory: &Path) -> Result<(), Error> {
+    let date = std::env::var(evidence_cli::SOURCE_DATE_EPOCH).ok().filter(|text| !text.is_empty());
+    evidence_cli::write_manual(Cli::command(), directory, date.as_deref(), Clock::system().now().0 / 1_000)
+        .map_err(|error| Error::unusable("no manual pages", error))
+}
+
+fn put(text: &[u8]) -> Result<(), Error> {
+    match io::stdout().lock().write_all(text) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
 }
 
 fn say(line: &str) -> Result<(), Error> {

@@ -56,8 +56,8 @@ pub enum Command {
     Schema(SchemaArgs),
     /// Print completions for a shell.
     Completions(CompletionsArgs),
-    /// Print the manual page.
-    Man,
+    /// Write the manual pages: one for each command.
+    Man(ManArgs),
 }
 
 /// `evidence collect`
@@ -383,5 +383,13 @@ pub enum SchemaOf {
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
     /// The shell.
-    pub shell: clap_complete::Shell,
+    pub shell: evidence_cli::Shell,
+}
+
+/// `evidence man`
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// The directory for the pages; their date is that of SOURCE_DATE_EPOCH, or today's.
+    #[arg(short, long, value_name = "DIRECTORY")]
+    pub output: PathBuf,
 }

@@ -168,3 +168,64 @@ fn the_database_is_for_its_owner_alone() {
     }
     assert!(home.ask(&["organization", "list"]).contains("acme"));
 }
+
+#[tokio::test]
+async fn health_is_that_of_the_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = Home::local(directory.path());
+    let serving = Serving::start(&home, "0.0.0.0:0");
+    let address = serving.url.strip_prefix("http://").unwrap().to_owned();
+    let port = address.rsplit(':').next().unwrap();
+    let local = format!("127.0.0.1:{port}");
+    // As a container asks: with the server's own variable, and no directory for data in reach.
+    let mut asking = Home::default();
+    asking.variables.push(("EVIDENCE_PLATFORM_LISTEN".into(), address.clone()));
+    asking.variables.push(("EVIDENCE_PLATFORM_DATA".into(), "/proc/absent".into()));
+    // A proxy is for other machines.
+    asking.variables.push(("http_proxy".into(), "http://127.0.0.1:1".into()));
+    assert_eq!(asking.ask(&["health"]), format!("the server at {local} is healthy"));
+    assert_eq!(asking.ask(&["health", "--listen", &local]), format!("the server at {local} is healthy"));
+    serving.kill();
+    let output = asking.run(&["health"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.starts_with(&format!("error: the server at {local} is not healthy: ")), "{said}");
+    assert!(said.lines().count() == 1 && output.stdout.is_empty(), "{said}");
+}
+
+#[test]
+fn a_server_that_says_nothing_or_something_else_is_not_healthy() {
+    use std::io::Write as _;
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let server = std::thread::spawn(move || {
+        let (silent, _) = listener.accept().unwrap();
+        let (mut other, _) = listener.accept().unwrap();
+        other.write_all(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n").unwrap();
+        drop(silent);
+    });
+    let begun = std::time::Instant::now();
+    assert_eq!(Home::default().run(&["health", "--listen", &address]).status.code(), Some(1));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10));
+    let output = Home::default().run(&["health", "--listen", &address]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && said.contains("503"), "{said}");
+    server.join().unwrap();
+}
+
+#[test]
+fn what_packages_install() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut home = Home::default();
+    home.variables.push(("SOURCE_DATE_EPOCH".into(), "1795251913".into()));
+    home.ask(&["man", "--output", directory.path().to_str().unwrap()]);
+    let page = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
+    let title = ".TH evidence-platform-key-create 1  2026\\-11\\-21 \"evidence-platform ";
+    assert!(page("evidence-platform-key-create.1").contains(title));
+    assert!(page("evidence-platform.1").contains("evidence\\-platform\\-serve(1)"));
+    assert!(page("evidence-platform-serve.1").contains("EVIDENCE_PLATFORM_LISTEN"));
+    for shell in ["bash", "zsh", "fish"] {
+        let script = home.ask(&["completions", shell]);
+        assert!(script.contains("max-bundle-size") && script.contains("audit-log"), "{shell}");
+    }
+}

@@ -38,7 +38,7 @@ pub fn run(cli: Cli, env: &Env, arguments: &[String]) -> Exit {
         Command::Keygen(args) => keygen::run(&args),
         Command::Schema(args) => print::schema(args.of),
         Command::Completions(args) => print::completions(args.shell),
-        Command::Man => print::man(),
+        Command::Man(args) => print::man(&args, env),
     };
     report(outcome)
 }

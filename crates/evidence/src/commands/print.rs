@@ -1,12 +1,13 @@
-//! `evidence schema`, `evidence completions`, `evidence man`: texts for other programs.
+//! `evidence schema`, `evidence completions`, `evidence man`: what other programs read.
 
 use std::io::{self, Write as _};
 
 use clap::CommandFactory as _;
 use evidence_bundle::document::{self, Document};
 
-use crate::cli::{Cli, SchemaOf};
+use crate::cli::{Cli, ManArgs, SchemaOf};
 use crate::config;
+use crate::env::Env;
 use crate::error::Error;
 use crate::exit::Exit;
 
@@ -25,44 +26,24 @@ pub(super) fn schema(of: SchemaOf) -> Result<Exit, Error> {
 }
 
 /// Prints completions.
-pub(super) fn completions(shell: clap_complete::Shell) -> Result<Exit, Error> {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "evidence", &mut text);
-    put(&text)
+pub(super) fn completions(shell: evidence_cli::Shell) -> Result<Exit, Error> {
+    put(&evidence_cli::completions(Cli::command(), shell))
 }
 
-/// Prints the manual page: one page for all commands.
-pub(super) fn man() -> Result<Exit, Error> {
-    let mut text = Vec::new();
-    render_man(&mut text).map_err(unwritable)?;
-    put(&text)
-}
-
-fn render_man(out: &mut Vec<u8>) -> io::Result<()> {
-    let mut command = Cli::command();
-    command.build();
-    let page = clap_mangen::Man::new(command.clone());
-    page.render_title(out)?;
-    page.render_name_section(out)?;
-    page.render_synopsis_section(out)?;
-    page.render_description_section(out)?;
-    for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
-        writeln!(out, ".SH \"EVIDENCE {}\"", subcommand.get_name().to_uppercase())?;
-        writeln!(out, "{}", subcommand.get_about().map(ToString::to_string).unwrap_or_default())?;
-        // The generator makes a page for each command; here its options are a part of the one page.
-        let mut options = Vec::new();
-        clap_mangen::Man::new(subcommand.clone()).render_options_section(&mut options)?;
-        out.extend_from_slice(String::from_utf8_lossy(&options).replace(".SH OPTIONS\n", "").as_bytes());
-        if let Some(more) = subcommand.get_after_help() {
-            writeln!(out, ".PP\n{more}")?;
+/// Writes the manual pages.
+pub(super) fn man(args: &ManArgs, env: &Env) -> Result<Exit, Error> {
+    let date = env.var(evidence_cli::SOURCE_DATE_EPOCH);
+    match evidence_cli::write_manual(Cli::command(), &args.output, date, env.clock.now().as_second()) {
+        Ok(()) => Ok(Exit::Success),
+        Err(evidence_cli::Error::Write { path, source }) => Err(Error::Write { path, source, help: None }),
+        Err(error @ evidence_cli::Error::Date) => {
+            let help = format!(
+                "unset {}, or set it to a whole number such as 1795251913",
+                evidence_cli::SOURCE_DATE_EPOCH
+            );
+            Err(Error::Usage { message: error.to_string(), help })
         }
     }
-    writeln!(
-        out,
-        ".SH \"EXIT CODES\"\n{}",
-        command.get_after_help().map(ToString::to_string).unwrap_or_default()
-    )?;
-    page.render_version_section(out)
 }
 
 fn put(text: &[u8]) -> Result<Exit, Error> {
