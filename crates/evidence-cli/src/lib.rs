@@ -70,7 +70,8 @@ fn write_pages(command: &Command, directory: &Path, date: &str, version: &str) -
     let failed = |source| Error::Write { path: path.clone(), source };
     let mut page = Vec::new();
     man.render(&mut page).map_err(failed)?;
-    // The generator's name for what follows the options is not one of man-pages(7).
-    let page = String::from_utf8_lossy(&page).replace(".SH EXTRA\n", ".SH NOTES\n");
+    // The generator's heading for what follows the options is not one of man-pages(7), and mandoc warns of its blank lines.
+    let page = String::from_utf8_lossy(&page);
+    let page = page.replace(".SH EXTRA\n", ".SH NOTES\n").replace(".br\n\n.br\n", ".sp\n");
     fs::write(&path, page).map_err(failed)
 }

@@ -1,5 +1,5 @@
-//! What the programs need from the operating system: regular input files, positions in files, private files and memory,
-//! signals. Everything that differs between systems is here, in `unix.rs` and `windows.rs`, function by function; no other
+//! What the programs need from the operating system: regular input files, positions in files, secrets in variables and
+//! files, private files and memory, signals. Everything that differs between systems is here, in `unix.rs` and `windows.rs`, function by function; no other
 //! crate of the tool asks which system it runs on.
 
 pub mod access;
@@ -7,6 +7,7 @@ pub mod file;
 pub mod input;
 pub mod place;
 pub mod process;
+pub mod secret;
 pub mod shell;
 pub mod signal;
 mod terms;

@@ -28,10 +28,11 @@ pub struct PlaceArgs {
     /// The directory for everything that is kept on this machine; created if absent
     #[arg(long, global = true, default_value = "evidence-platform-data", env = "EVIDENCE_PLATFORM_DATA")]
     pub data: PathBuf,
-    /// postgres://user:password@host/database; SQLite in the data directory by default
+    /// postgres://user:password@host/database, also in a file that EVIDENCE_PLATFORM_DATABASE_FILE names; SQLite in the
+    /// data directory by default
     #[arg(long, global = true, env = "EVIDENCE_PLATFORM_DATABASE", hide_env_values = true)]
     pub database: Option<String>,
-    /// A directory, or s3://bucket/prefix, with the AWS_... variables or the machine's role; `blobs` in the data
+    /// A directory, or s3://bucket/prefix, with the AWS_... variables (keys also as AWS_..._FILE) or the machine's role; `blobs` in the data
     /// directory by default
     #[arg(long, global = true, env = "EVIDENCE_PLATFORM_STORAGE")]
     pub storage: Option<String>,

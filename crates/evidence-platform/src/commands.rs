@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::CommandFactory as _;
 use evidence_bundle::PublicKey;
 use evidence_os::input;
+use evidence_os::secret::Secret;
 use evidence_os::signal::Signals;
 
 use tracing_subscriber::EnvFilter;
@@ -28,6 +29,9 @@ const OTHER_FILES: u64 = 512;
 
 /// Files with public keys are small; one that is not is another file.
 const KEY_FILE_LIMIT: u64 = 1024 * 1024;
+
+/// The variable with the address of the database.
+const DATABASE: &str = "EVIDENCE_PLATFORM_DATABASE";
 
 /// How long the server may take to say that it runs.
 const HEALTH_PATIENCE: Duration = Duration::from_secs(3);
@@ -72,13 +76,16 @@ async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&place.data).map_err(|error| {
         Error::unusable(format!("cannot create the data directory {}", place.data.display()), error)
     })?;
-    let database = match &place.database {
+    // The variable itself is an option's, and the command line counts more than a file.
+    let file = Secret::read(DATABASE, |name| std::env::var_os(name))
+        .map_err(|error| Error::unusable("no database", error))?;
+    let database = match place.database.as_deref().or_else(|| Some(file.as_ref()?.text())) {
         Some(url) => DatabaseUrl::postgres(url)?,
         None => DatabaseUrl::sqlite(&place.data)?,
     };
     let blobs = match place.storage.as_deref() {
         Some(address) if address.starts_with("s3://") => {
-            Blobs::bucket(address, &BucketAccess::from_variables(|name| std::env::var(name).ok()))?
+            Blobs::bucket(address, &BucketAccess::from_variables(|name| std::env::var_os(name))?)?
         }
         Some(address) if address.contains("://") => {
             return Err(Error::Invalid("the storage must be a directory or s3://bucket/prefix".into()));

@@ -62,6 +62,10 @@ pub enum Command {
 
 /// `evidence collect`
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Secrets are read from the environment variables that the configuration names, such as CODEHOST_TOKEN. \
+                  Add _FILE to the name of a variable to give the path of a file with the secret: CODEHOST_TOKEN_FILE."
+)]
 pub struct CollectArgs {
     /// Configuration file.
     #[arg(short, long, value_name = "FILE", default_value = "./evidence.yaml")]
@@ -305,7 +309,7 @@ pub struct VerifierArgs {
 #[command(
     after_help = "The API key is read from the environment variable EVIDENCE_API_KEY, or the one that \
                   upload.api_key_env \
-                  names. The bundle is verified on this machine first, with the keys that `evidence verify` would \
+                  names, or from the file that EVIDENCE_API_KEY_FILE names. The bundle is verified on this machine first, with the keys that `evidence verify` would \
                   trust: those of EVIDENCE_TRUSTED_KEYS or of the configuration in --config. The local file is \
                   kept, unless upload.delete_after_upload is set and the platform has verified the bundle. \
                   Uploading again is safe: the same bytes keep the same id."

@@ -44,11 +44,9 @@ pub enum Error {
         config: PathBuf,
     },
     /// An upload without an API key.
-    #[error("the upload needs an API key in the environment variable {variable}")]
+    #[error("the upload needs an API key")]
     ApiKey {
-        /// The variable that must hold it.
-        variable: String,
-        /// What is wrong.
+        /// Why there is none.
         source: ApiKeyError,
         /// A collection was asked for too.
         collecting: bool,
@@ -222,11 +220,11 @@ impl Error {
                 "add an `upload:` section with `api_url` to {}, or omit --upload",
                 config.display()
             )],
-            Error::ApiKey { variable, collecting: true, .. } => {
-                vec![format!("export {variable}=<key>, or omit --upload; nothing was collected")]
+            Error::ApiKey { source, collecting: true } => {
+                vec![format!("{}, or omit --upload; nothing was collected", source.help())]
             }
-            Error::ApiKey { variable, collecting: false, .. } => {
-                vec![format!("export {variable}=<key>; nothing was sent")]
+            Error::ApiKey { source, collecting: false } => {
+                vec![format!("{}; nothing was sent", source.help())]
             }
             Error::Tampered { .. } => {
                 vec![
@@ -325,6 +323,7 @@ mod tests {
     use evidence_bundle::key::KeyError;
     use evidence_bundle::path::PathError;
     use evidence_bundle::read::Reason;
+    use evidence_os::secret::SecretError;
 
     use super::*;
     use crate::observation::ArtifactError;
@@ -350,8 +349,8 @@ mod tests {
             Error::Signing(signing),
             Error::Proxy(ProxyError { variable: "HTTPS_PROXY" }),
             Error::UploadNotConfigured { config: path() },
-            Error::ApiKey { variable: "KEY".to_string(), source: ApiKeyError::Unset, collecting: true },
-            Error::ApiKey { variable: "KEY".to_string(), source: ApiKeyError::Unusable, collecting: false },
+            Error::ApiKey { source: ApiKeyError::Unset("KEY".to_string()), collecting: true },
+            Error::ApiKey { source: SecretError::Both("KEY".to_string()).into(), collecting: false },
             Error::NotJudged { bundle: path(), source: Failure::CannotJudge(denied()), help: "another" },
             Error::Tampered { bundle: path(), source: refused() },
             Error::Connect(Vec::new()),

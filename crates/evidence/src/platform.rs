@@ -44,14 +44,15 @@ pub struct UploadTarget {
 }
 
 impl UploadTarget {
-    /// The configured platform with the key from the environment.
+    /// The configured platform with the key from the environment or a file.
     ///
     /// # Errors
     ///
-    /// If there is no key in the variable that the configuration names.
+    /// If there is no key where the configuration says.
     pub fn new(config: UploadConfig, env: &Env) -> Result<UploadTarget, ApiKeyError> {
-        let value = env.var_os(&config.api_key_env).ok_or(ApiKeyError::Unset)?;
-        let key = value.to_str().and_then(ApiKey::new).ok_or(ApiKeyError::Unusable)?;
+        let name = &config.api_key_env;
+        let secret = env.secret(name)?.ok_or_else(|| ApiKeyError::Unset(name.clone()))?;
+        let key = ApiKey::new(secret.text()).ok_or_else(|| ApiKeyError::Unusable(secret.place().clone()))?;
         Ok(UploadTarget { config, key })
     }
 

@@ -2,6 +2,7 @@
 
 mod way;
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use base64::Engine as _;
 use evidence_bundle::key::{KeyError, SigningKey};
 use evidence_os::access::{self, Access};
 use evidence_os::input;
+use evidence_os::secret::{Place, SecretError, how_to_set};
 use zeroize::Zeroizing;
 
 use crate::config::{KeySource, SigningConfig};
@@ -68,9 +70,12 @@ pub enum SigningError {
     /// The variable that should hold the passphrase is not set.
     #[error("the signing key's passphrase is missing: the environment variable {0} is not set")]
     PassphraseUnset(String),
-    /// The variable holds a key whose line breaks are two characters each.
-    #[error("the signing key in the environment variable {0} has \\n in place of its line breaks")]
-    LineBreaks(String),
+    /// A secret store's value: a key whose line breaks are two characters each.
+    #[error("the signing key in {0} has \\n in place of its line breaks")]
+    LineBreaks(Place),
+    /// Both a variable and a file are given, or the file cannot be read.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
     /// What was found is not a usable key.
     #[error("cannot use the signing key in {place}")]
     Key {
@@ -104,19 +109,20 @@ impl SigningError {
                 vec!["set bundle.signing.private_key_path to a private key in PEM form".into()]
             }
             SigningError::VariableUnset(name) => {
-                vec![format!("export {name} with the private key in PEM form, or base64 of it")]
+                vec![how_to_set(name, "private key in PEM form, or base64 of it")]
             }
-            SigningError::PassphraseUnset(name) => vec![format!("export {name} with the key's passphrase")],
-            SigningError::LineBreaks(name) => vec![format!(
-                "set {name} to the PEM text with real line breaks, or to base64 of the whole file (base64 -w0 FILE)"
-            )],
+            SigningError::PassphraseUnset(name) => vec![how_to_set(name, "passphrase")],
+            SigningError::LineBreaks(place) => vec![
+                place.advice("the PEM text with real line breaks, or base64 of the whole file (base64 -w0 FILE)"),
+            ],
+            SigningError::Secret(error) => vec![error.help()],
             SigningError::Key { source: KeyError::PassphraseMissing, .. } => vec![
                 "set bundle.signing.passphrase_env to the name of a variable, and export that variable with the key's \
                  passphrase"
                     .into(),
             ],
             SigningError::Key { source: KeyError::PassphraseWrong, .. } => vec![
-                "correct the passphrase in the variable that bundle.signing.passphrase_env names".into(),
+                "correct the passphrase in the variable that bundle.signing.passphrase_env names, or in its file".into(),
             ],
             SigningError::Key { .. } => vec!["generate a key pair with `evidence keygen`".into()],
         }
@@ -129,17 +135,25 @@ impl SigningError {
 ///
 /// If it cannot be read, is not an Ed25519 key, or others could have put it there.
 pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError> {
-    let (bytes, place, warning) = match &config.key {
+    let (bytes, place, warning, given) = match &config.key {
         KeySource::File(path) => {
             let (bytes, warning) = read_file(path)?;
-            (bytes, path.display().to_string(), warning)
+            (bytes, path.display().to_string(), warning, None)
         }
         KeySource::Env(name) => {
-            let value = env.var(name).ok_or_else(|| SigningError::VariableUnset(name.clone()))?;
-            (decode_variable(value), format!("the environment variable {name}"), None)
+            let secret = env.secret(name)?.ok_or_else(|| SigningError::VariableUnset(name.clone()))?;
+            let warning = match secret.place() {
+                Place::Variable(_) => None,
+                Place::File { path, .. } => {
+                    let file = input::open(path).map_err(|source| unreadable(path, source))?;
+                    permissions(path, &file)?
+                }
+            };
+            (decode(secret.text()), secret.place().to_string(), warning, Some(secret))
         }
     };
-    let known = config.passphrase_env.as_deref().and_then(|name| env.var(name));
+    let known = config.passphrase_env.as_deref().map_or(Ok(None), |name| env.secret(name))?;
+    let known = known.as_ref().map(|secret| secret.text());
     let passphrase = match &config.passphrase_env {
         Some(name) if evidence_bundle::key::is_encrypted(&bytes) => {
             Some(known.ok_or_else(|| SigningError::PassphraseUnset(name.clone()))?)
@@ -147,12 +161,10 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
         _ => None,
     };
     let key = SigningKey::from_bytes_any(&bytes, passphrase.map(str::as_bytes)).map_err(|source| {
-        match &config.key {
+        match &given {
             // As some secret stores and `.env` files keep them.
-            KeySource::Env(name) if env.var(name).is_some_and(|value| value.contains("\\n")) => {
-                SigningError::LineBreaks(name.clone())
-            }
-            KeySource::Env(_) | KeySource::File(_) => SigningError::Key { place, source },
+            Some(secret) if secret.text().contains("\\n") => SigningError::LineBreaks(secret.place().clone()),
+            _ => SigningError::Key { place, source },
         }
     })?;
     let seed = key.seed();
@@ -162,9 +174,7 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
         Zeroizing::new(hex::encode(seed.as_slice()).into_bytes()),
         Zeroizing::new(base64::engine::general_purpose::STANDARD.encode(seed.as_slice()).into_bytes()),
     ];
-    if let KeySource::Env(name) = &config.key {
-        secrets.extend(env.var(name).map(|value| Zeroizing::new(value.as_bytes().to_vec())));
-    }
+    secrets.extend(given.map(|secret| Zeroizing::new(secret.text().as_bytes().to_vec())));
     // A passphrase that this key does not need is one all the same.
     secrets.extend(known.map(|passphrase| Zeroizing::new(passphrase.as_bytes().to_vec())));
     Ok(LoadedKey { key, warning, secrets })
@@ -180,16 +190,17 @@ pub fn weakness(path: &Path) -> io::Result<Option<Weakness>> {
 }
 
 fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<KeyWarning>), SigningError> {
-    let unreadable = |source: io::Error| match source.kind() {
-        io::ErrorKind::FileTooLarge => SigningError::TooLarge(path.to_path_buf()),
-        _ => SigningError::Unreadable { path: path.to_path_buf(), source },
-    };
-    let (bytes, file) = input::read(path, KEY_FILE_LIMIT).map_err(unreadable)?;
-    if let Some(weakness) = way::weakness(path, &file).map_err(unreadable)? {
+    let (bytes, file) = input::read(path, KEY_FILE_LIMIT).map_err(|source| unreadable(path, source))?;
+    Ok((bytes, permissions(path, &file)?))
+}
+
+/// A warning if other users can read the key, and an error if they could replace it.
+fn permissions(path: &Path, file: &File) -> Result<Option<KeyWarning>, SigningError> {
+    let failed = |source| unreadable(path, source);
+    if let Some(weakness) = way::weakness(path, file).map_err(failed)? {
         return Err(SigningError::Replaceable { path: path.to_path_buf(), weakness });
     }
-    let access = access::of(&file.metadata().map_err(unreadable)?);
-    Ok((bytes, warning(path, access)))
+    Ok(warning(path, access::of(&file.metadata().map_err(failed)?)))
 }
 
 fn warning(path: &Path, access: Option<Access>) -> Option<KeyWarning> {
@@ -211,8 +222,15 @@ fn warning(path: &Path, access: Option<Access>) -> Option<KeyWarning> {
     }
 }
 
-/// A variable holds the PEM itself, or base64 of it, since some secret stores cannot keep line breaks.
-fn decode_variable(value: &str) -> Zeroizing<Vec<u8>> {
+fn unreadable(path: &Path, source: io::Error) -> SigningError {
+    match source.kind() {
+        io::ErrorKind::FileTooLarge => SigningError::TooLarge(path.to_path_buf()),
+        _ => SigningError::Unreadable { path: path.to_path_buf(), source },
+    }
+}
+
+/// The value is the PEM itself, or base64 of it, since some secret stores cannot keep line breaks.
+fn decode(value: &str) -> Zeroizing<Vec<u8>> {
     if value.contains("-----BEGIN") {
         return Zeroizing::new(value.as_bytes().to_vec());
     }

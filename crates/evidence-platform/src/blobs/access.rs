@@ -1,10 +1,14 @@
 //! How to reach a bucket: where it is, and by which credentials. The names of the variables are those of the provider's own
 //! tools.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::time::Duration;
 
+use evidence_os::secret::Secret;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
+
+use crate::error::Error;
 
 /// The variables that count, and what they set. Others that the library knows would weaken what the platform promises:
 /// plain HTTP, no signature, no condition on what is put.
@@ -45,13 +49,24 @@ impl fmt::Debug for BucketAccess {
 }
 
 impl BucketAccess {
-    /// What these variables say. Empty ones say nothing.
-    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> BucketAccess {
-        let set = |(name, key): &(&str, Key)| {
-            let value = variable(name).filter(|value| !value.is_empty())?;
-            Some((*key, value))
-        };
-        BucketAccess { settings: VARIABLES.iter().filter_map(set).collect(), patience: PATIENCE }
+    /// What these variables say. Empty ones say nothing. The keys can be in files.
+    ///
+    /// # Errors
+    /// [`Error::Unusable`] if a key cannot be read.
+    pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<BucketAccess, Error> {
+        let mut settings = Vec::new();
+        for (name, key) in &VARIABLES {
+            let value = match key {
+                Key::AccessKeyId | Key::SecretAccessKey | Key::Token => Secret::read(name, &variable)
+                    .map_err(|error| Error::unusable("the bucket cannot be used", error))?
+                    .map(|secret| secret.text().to_owned()),
+                _ => variable(name)
+                    .and_then(|value| value.into_string().ok())
+                    .filter(|value| !value.is_empty()),
+            };
+            settings.extend(value.map(|value| (*key, value)));
+        }
+        Ok(BucketAccess { settings, patience: PATIENCE })
     }
 
     /// Whose credentials are used, in the order of the provider's own tools.
@@ -87,6 +102,10 @@ impl BucketAccess {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use evidence_bundle::text::Chain;
+
     use super::*;
 
     #[test]
@@ -108,11 +127,38 @@ mod tests {
         for (variables, credentials) in cases {
             let variable = |name: &str| {
                 let found = variables.iter().find(|(known, _)| *known == name);
-                found.map(|(_, value)| (*value).to_owned())
+                found.map(|(_, value)| OsString::from(value))
             };
-            let access = BucketAccess::from_variables(variable);
+            let access = BucketAccess::from_variables(variable).unwrap();
             assert_eq!(access.credentials(), credentials, "{variables:?}");
             assert!(!format!("{access:?}").contains("hidden"));
         }
+    }
+
+    #[test]
+    fn keys_can_be_in_files() {
+        let directory = tempfile::tempdir().unwrap();
+        let names = [
+            ("AWS_ACCESS_KEY_ID", Key::AccessKeyId),
+            ("AWS_SECRET_ACCESS_KEY", Key::SecretAccessKey),
+            ("AWS_SESSION_TOKEN", Key::Token),
+        ];
+        for (name, _) in names {
+            std::fs::write(directory.path().join(format!("{name}_FILE")), format!("made up for {name}\n"))
+                .unwrap();
+        }
+        let file = |name: &str| {
+            name.ends_with("_FILE")
+                .then(|| directory.path().join(name).into_os_string())
+                .filter(|path| Path::new(path).exists())
+        };
+        let access = BucketAccess::from_variables(file).unwrap();
+        for (name, key) in names {
+            assert_eq!(access.get(key), Some(format!("made up for {name}").as_str()));
+        }
+        assert_eq!(access.credentials(), "keys in variables");
+        let both = |name: &str| file(name).or_else(|| (name == "AWS_SESSION_TOKEN").then(|| "hidden".into()));
+        let error = Chain(&BucketAccess::from_variables(both).unwrap_err()).to_string();
+        assert!(error.contains("AWS_SESSION_TOKEN_FILE") && !error.contains("hidden"), "{error}");
     }
 }

@@ -115,6 +115,22 @@ fn what_cannot_be_done_is_said() {
     assert_eq!(output.status.code(), Some(1));
     assert!(!text.contains("hidden"), "{text}");
     assert!(!String::from_utf8_lossy(&home.run(&["--help"]).stdout).contains("hidden"));
+    // The same from a file; not from both.
+    let file = directory.path().join("database");
+    std::fs::write(&file, "postgres://user:hidden@127.0.0.1:1/x\n").unwrap();
+    home.variables.push(("EVIDENCE_PLATFORM_DATABASE_FILE".into(), file.to_str().unwrap().to_owned()));
+    let both = String::from_utf8(home.run(&["organization", "list"]).stderr).unwrap();
+    assert!(
+        both.contains("EVIDENCE_PLATFORM_DATABASE and EVIDENCE_PLATFORM_DATABASE_FILE are both set"),
+        "{both}"
+    );
+    home.variables.retain(|(name, _)| name != "EVIDENCE_PLATFORM_DATABASE");
+    let from_file = home.run(&["organization", "list"]);
+    assert_eq!((from_file.status.code(), &from_file.stdout), (Some(1), &output.stdout));
+    assert_eq!(from_file.stderr, output.stderr);
+    std::fs::remove_file(&file).unwrap();
+    let absent = String::from_utf8(home.run(&["organization", "list"]).stderr).unwrap();
+    assert!(absent.contains("(EVIDENCE_PLATFORM_DATABASE_FILE) cannot be read: No such file"), "{absent}");
 }
 
 #[tokio::test]
@@ -195,12 +211,15 @@ async fn health_is_that_of_the_server() {
 
 #[test]
 fn a_server_that_says_nothing_or_something_else_is_not_healthy() {
-    use std::io::Write as _;
+    use std::io::{Read as _, Write as _};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let server = std::thread::spawn(move || {
         let (silent, _) = listener.accept().unwrap();
         let (mut other, _) = listener.accept().unwrap();
+        // The answer counts only after the request.
+        let mut head = [0; 16];
+        other.read_exact(&mut head).unwrap();
         other.write_all(b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n").unwrap();
         drop(silent);
     });
@@ -220,7 +239,7 @@ fn what_packages_install() {
     home.variables.push(("SOURCE_DATE_EPOCH".into(), "1795251913".into()));
     home.ask(&["man", "--output", directory.path().to_str().unwrap()]);
     let page = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap();
-    let title = ".TH evidence-platform-key-create 1  2026\\-11\\-21 \"evidence-platform ";
+    let title = ".TH evidence-platform-key-create 1 2026-11-21 \"evidence-platform ";
     assert!(page("evidence-platform-key-create.1").contains(title));
     assert!(page("evidence-platform.1").contains("evidence\\-platform\\-serve(1)"));
     assert!(page("evidence-platform-serve.1").contains("EVIDENCE_PLATFORM_LISTEN"));

@@ -88,9 +88,10 @@ impl Bucket {
     pub fn access(&self, variables: &[(&str, String)]) -> BucketAccess {
         let endpoint = format!("http://{}", self.address);
         let mut access = BucketAccess::from_variables(|name| match name {
-            "AWS_ENDPOINT_URL" => Some(endpoint.clone()),
-            name => variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()),
-        });
+            "AWS_ENDPOINT_URL" => Some(endpoint.clone().into()),
+            name => variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()),
+        })
+        .unwrap();
         // No test waits as long as an operator would.
         access.patience = Duration::from_secs(2);
         access

@@ -146,10 +146,11 @@ pub fn loudly(text: &'static str) {
 }
 
 pub fn access() -> BucketAccess {
-    BucketAccess::from_variables(|name| match std::env::var(name) {
-        Ok(value) => Some(value),
-        Err(_) => matches!(name, "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY").then(|| "test".to_owned()),
+    BucketAccess::from_variables(|name| match std::env::var_os(name) {
+        Some(value) => Some(value),
+        None => matches!(name, "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY").then(|| "test".into()),
     })
+    .unwrap()
 }
 
 pub fn random() -> String {

@@ -254,8 +254,7 @@ fn no_platform(config: Option<&Path>) -> Error {
 
 fn target(config: UploadConfig, env: &Env, collecting: bool) -> Result<UploadTarget, Error> {
     Proxy::from_env(env).check([&config.api_url]).map_err(Error::Proxy)?;
-    let variable = config.api_key_env.clone();
-    UploadTarget::new(config, env).map_err(|source| Error::ApiKey { variable, source, collecting })
+    UploadTarget::new(config, env).map_err(|source| Error::ApiKey { source, collecting })
 }
 
 /// The keys that `evidence verify` would trust: only a configuration that is named says whom.

@@ -5,6 +5,7 @@ use std::fmt;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret as _, SecretString};
 
+use evidence_os::secret::{Place, SecretError, how_to_set};
 use evidence_screen::{Screen, is_sought};
 
 /// The platform's API key. `Debug` shows that there is one, never what it is; there is no `Display`.
@@ -40,16 +41,31 @@ impl fmt::Debug for ApiKey {
 }
 
 /// Why there is no API key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ApiKeyError {
     /// The variable is not set, or empty.
-    #[error("it is not set")]
-    Unset,
+    #[error("the environment variable {0} is not set")]
+    Unset(String),
     /// What it holds cannot be a key.
     #[error(
-        "its value is too short for a key, or has spaces, line breaks or other characters that keys never contain"
+        "{0} holds a value that is too short for a key, or has spaces, line breaks or other characters that keys never \
+         contain"
     )]
-    Unusable,
+    Unusable(Place),
+    /// Both a variable and a file are given, or the file cannot be read.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+}
+
+impl ApiKeyError {
+    /// What to do about it.
+    pub fn help(&self) -> String {
+        match self {
+            ApiKeyError::Unset(name) => how_to_set(name, "key"),
+            ApiKeyError::Unusable(place) => place.advice("the key alone"),
+            ApiKeyError::Secret(error) => error.help(),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -332,4 +332,14 @@ fn help_fits_the_key() {
         .env("PASS", "wrong")
         .with(|config| config.signing("private_key_env", "KEY").rest("    passphrase_env: PASS\n"));
     lab.collect(&[]).exits(1).says("help: correct the passphrase");
+    let lab = lab.without_env("PASS").env("PASS_FILE", "passphrase");
+    lab.write("passphrase", "secret\n");
+    lab.collect(&[]).exits(0);
+    lab.write("passphrase", "secret\n\n");
+    lab.collect(&[]).exits(1).says("help: correct the passphrase");
+    lab.without_env("PASS_FILE")
+        .collect(&[])
+        .exits(1)
+        .says("variable PASS is not set")
+        .says("PASS_FILE=<file");
 }

@@ -36,6 +36,7 @@ mod report;
 mod revalidate;
 mod rulesets;
 mod sample;
+mod secret_files;
 mod secrets;
 mod several_sources;
 mod show;

@@ -6,7 +6,7 @@ use sandbox::workspace::Workspace;
 use sandbox::{Body, Server};
 use serde_json::Value;
 
-use super::common::{Bundle, Lab, acme, sound};
+use super::common::{Bundle, Lab, TOKEN, acme, sound};
 
 /// A code host, a cloud and a directory, and a configuration for all three.
 struct Company {
@@ -221,6 +221,38 @@ fn missing_variables_are_found_before_anything_is_asked() {
     }
     assert!(company.lab.requested().is_empty(), "{:?}", company.lab.requested());
     assert_eq!((company.cloud.request_count(), company.workspace.request_count()), (0, 0));
+}
+
+/// Every secret of every source, the key that signs and the key to the platform, none of them in a variable.
+#[test]
+fn every_secret_can_be_in_a_file() {
+    let company = Company::new();
+    let names = ["CODEHOST_TOKEN", "CLOUD_ACCESS_KEY_ID", "CLOUD_SECRET_ACCESS_KEY"];
+    let values = [TOKEN, sandbox::DEMO_CLOUD_ACCESS_KEY_ID, sandbox::DEMO_CLOUD_SECRET_ACCESS_KEY];
+    let run = |arguments: &[&str]| {
+        let mut command = company.lab.command(arguments);
+        for name in names {
+            command.env_remove(name).env(format!("{name}_FILE"), name);
+        }
+        company.lab.run_command(command)
+    };
+    // All of them that are missing, before anything is asked.
+    let missing = run(&["collect"]).exits(2).leaves_nothing();
+    missing.says("CODEHOST_TOKEN_FILE names").says("CLOUD_ACCESS_KEY_ID_FILE names");
+    for (name, value) in names.iter().zip(values) {
+        company.lab.write(name, format!("{value}\n"));
+    }
+    company.lab.write("CLOUD_SECRET_ACCESS_KEY", "");
+    let empty =
+        run(&["collect"]).exits(2).says("the file CLOUD_SECRET_ACCESS_KEY (CLOUD_SECRET_ACCESS_KEY_FILE)");
+    assert!(!values.iter().any(|value| empty.all().contains(value)));
+    assert_eq!((company.lab.requested().len(), company.cloud.request_count()), (0, 0));
+    company.lab.write("CLOUD_SECRET_ACCESS_KEY", values[2]);
+    let collected = run(&["collect", "--verbose"]).exits(0);
+    assert!(!values.iter().any(|value| collected.all().contains(value)));
+    let from_files = checks(&collected.bundle());
+    std::fs::remove_dir_all(company.lab.path("evidence-bundles")).unwrap();
+    assert_eq!(from_files, checks(&company.lab.collect(&[]).exits(0).bundle()));
 }
 
 #[test]

@@ -198,6 +198,16 @@ fn no_configuration_is_needed() {
 }
 
 #[test]
+fn the_key_can_be_in_a_file() {
+    let mut desk = Desk::new(platform());
+    desk.lab = desk.lab.without_env("EVIDENCE_API_KEY").env("EVIDENCE_API_KEY_FILE", "platform-key");
+    desk.lab.write("platform-key", format!("{KEY}\n"));
+    desk.upload(&[]).exits(0);
+    desk.run(&["collect", "--upload"]).exits(0);
+    assert_eq!(desk.stored().len(), 2);
+}
+
+#[test]
 fn the_endpoint_wins_over_the_configuration() {
     let other = platform().base_path("/tenant").serve().unwrap();
     let desk = Desk::configured(platform(), "  platform_url: https://people.example.com/evidence/\n");
@@ -258,7 +268,15 @@ fn a_missing_key_is_2() {
             .leaves_nothing();
         assert!(lab.requested().is_empty());
     }
-    let lab = desk.lab.without_env("EVIDENCE_API_KEY");
+    let lab = desk.lab.without_env("EVIDENCE_API_KEY").env("EVIDENCE_API_KEY_FILE", "platform-key");
+    for (content, text) in
+        [("", "is empty"), ("two words", "holds a value that is too short for a key, or has spaces")]
+    {
+        lab.write("platform-key", content);
+        let file = "the file platform-key (EVIDENCE_API_KEY_FILE)";
+        lab.run(&["upload", "bundle.tar.gz"]).exits(2).says(&format!("{file} {text}")).says_not("two");
+    }
+    let lab = lab.without_env("EVIDENCE_API_KEY_FILE");
     insta::assert_snapshot!("key_missing", lab.run(&["upload", "bundle.tar.gz"]).exits(2).shown());
     assert!(desk.platform.requests().is_empty());
 }

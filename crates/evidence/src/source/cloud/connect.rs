@@ -33,30 +33,36 @@ use crate::rule::reason;
 use crate::source::{Configured, ConnectError, ConnectErrorKind, Surroundings};
 use evidence_http::retry::{Class, RefusalCause};
 use evidence_http::{CallError, FailureKind, HelpTarget, Refused, RequestFailure, recorded};
+use evidence_os::secret::how_to_set;
 
 /// The credentials of the configured variables.
 pub(super) fn credentials(config: &CloudConfig, env: &Env) -> Result<Credentials, ConnectError> {
     let variables = &config.variables;
-    let value = |name: &str, what: &str, key: &str| {
-        env.var(name).ok_or_else(|| {
+    let optional =
+        |name: &str| env.secret(name).map_err(|error| connection(error.to_string(), vec![error.help()]));
+    let required = |name: &str, what: &str, key: &str| {
+        optional(name)?.ok_or_else(|| {
+            let export = how_to_set(name, "value");
             connection(
                 format!("the {what} is missing: the environment variable {name} is not set"),
-                vec![format!("export {name}=..., or name another variable as sources.cloud.{key}")],
+                vec![format!("{export}, or name another variable as sources.cloud.{key}")],
             )
         })
     };
-    let id = value(&variables.access_key_id, "access key id", "access_key_id_env");
-    let secret = value(&variables.secret_access_key, "secret access key", "secret_access_key_env");
-    let (id, secret) = (id?, secret?);
-    Credentials::new(id, secret, env.var(&variables.session_token)).map_err(|error| {
-        let name = match error {
-            CredentialError::AccessKeyId => &variables.access_key_id,
-            CredentialError::SecretAccessKey => &variables.secret_access_key,
-            CredentialError::SessionToken => &variables.session_token,
+    let id = required(&variables.access_key_id, "access key id", "access_key_id_env")?;
+    let key = required(&variables.secret_access_key, "secret access key", "secret_access_key_env")?;
+    let session = optional(&variables.session_token)?;
+    let token = session.as_ref().map(|secret| secret.text());
+    Credentials::new(id.text(), key.text(), token).map_err(|error| {
+        let secret = match error {
+            CredentialError::AccessKeyId => Some(&id),
+            CredentialError::SecretAccessKey => Some(&key),
+            CredentialError::SessionToken => session.as_ref(),
         };
+        let place = secret.map(|secret| secret.place());
         connection(
-            format!("the environment variable {name} has an invalid value: {error}"),
-            vec![format!("set {name} to the value alone, on one line")],
+            place.map_or_else(|| error.to_string(), |place| format!("{place} has an invalid value: {error}")),
+            place.map(|place| place.advice("the value alone, on one line")).into_iter().collect(),
         )
     })
 }

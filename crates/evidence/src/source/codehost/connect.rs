@@ -28,6 +28,7 @@ use evidence_http::{
     Answered, CallError, Client, ClientSettings, FailureKind, HelpTarget, Meta, Proxy, Refused,
     RequestFailure, recorded, single_line,
 };
+use evidence_os::secret::how_to_set;
 
 /// A token that expires within this many days is worth a warning: the nightly run will stop.
 const EXPIRY_WARNING_DAYS: i64 = 7;
@@ -38,19 +39,21 @@ const CA_FILE_LIMIT: u64 = 4 * 1024 * 1024;
 /// The token of the configured variable.
 pub(super) fn token(config: &CodeHostConfig, env: &Env) -> Result<Token, ConnectError> {
     let name = &config.token_env;
-    let Some(value) = env.var(name) else {
+    let found = env.secret(name).map_err(|error| connection(error.to_string(), vec![error.help()]))?;
+    let Some(secret) = found else {
+        let export = how_to_set(name, "token");
         return Err(connection(
             format!("the access token is missing: the environment variable {name} is not set"),
             vec![
-                format!("export {name}=<token>, or name another variable as sources.codehost.token_env"),
+                format!("{export}, or name another variable as sources.codehost.token_env"),
                 "without it the host answers 'Bad credentials'".to_string(),
             ],
         ));
     };
-    Token::new(value).map_err(|error| {
+    Token::new(secret.text()).map_err(|error| {
         connection(
-            format!("the environment variable {name} does not hold an access token: {error}"),
-            vec![format!("set {name} to the token alone, on one line")],
+            format!("{} does not hold an access token: {error}", secret.place()),
+            vec![secret.place().advice("the token alone, on one line")],
         )
     })
 }
