@@ -53,6 +53,11 @@ fn put(text: &[u8]) -> Result<Exit, Error> {
     }
 }
 
+/// For the formats that are read by programs: a list without rows is easily overlooked.
+pub(super) fn note_empty() {
+    let _ = anstream::stderr().write_all(b"note: nothing matches the filters\n");
+}
+
 pub(super) fn unwritable(source: io::Error) -> Error {
     Error::Write { path: "standard output".into(), source, help: None }
 }

@@ -13,7 +13,7 @@ use evidence_bundle::read::{Failure, Limits, VerifiedBundle};
 use evidence_os::input;
 use evidence_view::{CheckDraw, Draw, EachCheck, MemberDraw, MemberFilter, Sample, SampledCheck, Seed, read};
 
-use super::print::unwritable;
+use super::print::{note_empty, unwritable};
 use super::show::filter;
 use super::trust::{Terms, terms};
 use super::verify;
@@ -71,6 +71,9 @@ pub(super) fn run(args: &SampleArgs, env: &Env) -> Result<Exit, Error> {
             help: "install a newer version of evidence".to_string(),
         });
     };
+    if rows.of() == 0 && args.format != SampleFormat::Text {
+        note_empty();
+    }
     let printed = match args.format {
         SampleFormat::Text => text::print(args, &bundle, &rows),
         SampleFormat::Json => json::print(args, &bundle, &rows),

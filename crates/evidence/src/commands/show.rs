@@ -17,7 +17,7 @@ use evidence_view::csv::{BYTE_ORDER_MARK, CheckRow, Table};
 use evidence_view::{CheckFilter, CheckSink, ControlHead, EachCheck, read, sanitized};
 use tempfile::SpooledTempFile;
 
-use super::print::unwritable;
+use super::print::{note_empty, unwritable};
 use super::trust::{Terms, terms};
 use super::verify;
 use crate::cli::{CheckFilterArgs, ShowArgs, ShowFormat, StatusName};
@@ -50,6 +50,9 @@ pub(super) fn run(args: &ShowArgs, env: &Env) -> Result<Exit, Error> {
             message: "the bundle is verified, but its results have an unknown form".to_string(),
             help: "install a newer version of evidence".to_string(),
         });
+    }
+    if checks.sink.found == 0 && args.format != ShowFormat::Text {
+        note_empty();
     }
     match checks.sink.print(&bundle) {
         // A closed pipe is the reader's business.

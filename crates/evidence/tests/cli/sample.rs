@@ -121,7 +121,12 @@ fn filters() {
     assert_eq!(in_scope["of"], members.iter().filter(|member| member["in_scope"] == true).count());
     let text =
         sample(&lab, &["--from", "population", "--source", "cloud", "--count", "1", "--seed", "s"]).exits(0);
-    assert!(text.stdout.contains("Nothing matches the filters."), "{}", text.stdout);
+    assert!(text.stdout.contains("Nothing matches the filters.") && text.stderr.is_empty(), "{}", text.all());
+    for format in ["json", "csv"] {
+        let none =
+            ["--from", "population", "--source", "cloud", "--count", "1", "--seed", "s", "--format", format];
+        assert_eq!(sample(&lab, &none).exits(0).stderr, "note: nothing matches the filters\n");
+    }
     let text =
         sample(&lab, &["--from", "population", "--kind", "repository", "--count", "99", "--seed", "s"]);
     assert!(text.stdout.contains("43 of 43 members of the population: all"), "{}", text.stdout);

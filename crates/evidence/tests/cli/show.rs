@@ -72,7 +72,13 @@ fn filters() {
     }
     assert_eq!(found(&["--source", "codehost"]), all);
     let run = show(&lab, &["-k", "key.pub.pem", "--source", "cloud"]).exits(0);
-    assert!(run.stdout.contains("No check matches."), "{}", run.stdout);
+    assert!(run.stdout.contains("No check matches.") && run.stderr.is_empty(), "{}", run.all());
+    for format in ["json", "csv", "markdown"] {
+        let arguments = ["-k", "key.pub.pem", "--format", format, "--source"];
+        let run = show(&lab, &[&arguments[..], &["cloud"]].concat()).exits(0);
+        assert_eq!(run.stderr, "note: nothing matches the filters\n");
+        assert!(show(&lab, &[&arguments[..], &["codehost"]].concat()).exits(0).stderr.is_empty());
+    }
     show(&lab, &["-k", "key.pub.pem", "--status", "failed"]).exits(1);
 }
 
