@@ -185,7 +185,7 @@ pub fn how_to_set(name: &str, secret: &str) -> String {
     format!("export {name}=<{secret}> or {name}_FILE=<file that holds it>")
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use std::ffi::OsStr;
     use std::fs;

@@ -142,14 +142,12 @@ pub fn load(config: &SigningConfig, env: &Env) -> Result<LoadedKey, SigningError
         }
         KeySource::Env(name) => {
             let secret = env.secret(name)?.ok_or_else(|| SigningError::VariableUnset(name.clone()))?;
-            let warning = match secret.place() {
-                Place::Variable(_) => None,
-                Place::File { path, .. } => {
-                    let file = input::open(path).map_err(|source| unreadable(path, source))?;
-                    permissions(path, &file)?
-                }
-            };
-            (decode(secret.text()), secret.place().to_string(), warning, Some(secret))
+            // Who may read it is for systemd, Docker or Kubernetes to decide. Their modes look open to a whole group.
+            if let Place::File { path, .. } = secret.place() {
+                let file = input::open(path).map_err(|source| unreadable(path, source))?;
+                refuse_replaceable(path, &file)?;
+            }
+            (decode(secret.text()), secret.place().to_string(), None, Some(secret))
         }
     };
     let known = config.passphrase_env.as_deref().map_or(Ok(None), |name| env.secret(name))?;
@@ -191,16 +189,16 @@ pub fn weakness(path: &Path) -> io::Result<Option<Weakness>> {
 
 fn read_file(path: &Path) -> Result<(Zeroizing<Vec<u8>>, Option<KeyWarning>), SigningError> {
     let (bytes, file) = input::read(path, KEY_FILE_LIMIT).map_err(|source| unreadable(path, source))?;
-    Ok((bytes, permissions(path, &file)?))
+    refuse_replaceable(path, &file)?;
+    let metadata = file.metadata().map_err(|source| unreadable(path, source))?;
+    Ok((bytes, warning(path, access::of(&metadata))))
 }
 
-/// A warning if other users can read the key, and an error if they could replace it.
-fn permissions(path: &Path, file: &File) -> Result<Option<KeyWarning>, SigningError> {
-    let failed = |source| unreadable(path, source);
-    if let Some(weakness) = way::weakness(path, file).map_err(failed)? {
-        return Err(SigningError::Replaceable { path: path.to_path_buf(), weakness });
+fn refuse_replaceable(path: &Path, file: &File) -> Result<(), SigningError> {
+    match way::weakness(path, file).map_err(|source| unreadable(path, source))? {
+        Some(weakness) => Err(SigningError::Replaceable { path: path.to_path_buf(), weakness }),
+        None => Ok(()),
     }
-    Ok(warning(path, access::of(&file.metadata().map_err(failed)?)))
 }
 
 fn warning(path: &Path, access: Option<Access>) -> Option<KeyWarning> {
