@@ -2,9 +2,10 @@
 # The release, as a user gets it: built without link-time optimization for this machine, packed, signed, installed by its
 # installer into a root directory that has nothing else, where it collects from the sandbox and verifies.
 #
-# Usage: ci/dist.sh <sandbox binary>
+# Usage: ci/dist.sh <sandbox binary> [directory]      which then holds the archives, for ci/packages.sh and ci/images.sh
 set -euo pipefail
 sandbox=$(realpath "$1")
+kept=${2:+$(realpath -m "$2")}
 cd "$(dirname "$0")/.."
 for needed in rustup python3 openssl; do
   command -v "$needed" >/dev/null || { echo "SKIPPED: the release needs $needed"; exit 0; }
@@ -31,6 +32,7 @@ mv "$work/out" "$work/first"
 sleep 1
 build >/dev/null
 diff -r "$work/first" "$work/out" || fail "packed twice, the files differ"
+if [ -n "$kept" ]; then mkdir -p "$kept" && cp "$work"/out/*.tar.gz "$kept"; fi
 
 # The list of what is in the programs.
 if python3 -m venv "$work/venv" && "$work/venv/bin/pip" install --quiet 'cyclonedx-python-lib[json-validation]' 2>/dev/null; then
