@@ -1,4 +1,5 @@
 # What the checks of a release share; they source it. `work` is a directory that goes at the end.
+# shellcheck shell=bash disable=SC2154
 work=$(mktemp -d)
 log=$work/log
 arch=$(uname -m)
