@@ -53,7 +53,7 @@ systemctl enable --quiet --now evidence-collect@acme.timer
 next=$(systemctl show --property NextElapseUSecRealtime --value evidence-collect@acme.timer)
 [ -n "$next" ] || fail "the timer has no next time"
 
-# A host that refuses the token may be well again in a quarter of an hour.
+# Code 2, here for a refused token, is tried again.
 echo ghp_0000000000000000000000000000000000000 >acme.secrets/CODEHOST_TOKEN
 [ "$(run)" = 2 ] || fail "a refused token does not end with 2"
 [ "$(systemctl show --property SubState --value evidence-collect@acme)" = auto-restart ] || fail "code 2 is not tried again"
