@@ -70,7 +70,9 @@ fn target_library() -> Option<PathBuf> {
 
 /// The verifier as WebAssembly.
 fn compile(crates: &Path, workspace: &Path, out: &Path) -> Vec<u8> {
-    let target = out.join("wasm");
+    // One directory for all profiles and targets of the outer Cargo, which it marks: the page is the same for all.
+    let outer = out.ancestors().find(|directory| directory.join("CACHEDIR.TAG").is_file());
+    let target = outer.unwrap_or(out).join("verifier-page");
     let mut cargo = Command::new(variable("CARGO"));
     cargo.current_dir(workspace).args(["rustc", "--quiet", "--locked", "--lib", "--crate-type", "cdylib"]);
     cargo.args(["--profile", "verifier", "--target", TARGET, "--manifest-path"]);
