@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The release, as a user gets it: built without link-time optimization for this machine, packed, signed, installed by its
+# The release, as a user gets it: built without optimization for this machine, packed, signed, installed by its
 # installer into a root directory that has nothing else, where it collects from the sandbox and verifies.
 #
 # Usage: ci/dist.sh <sandbox binary> [directory]      which then holds the archives, for ci/packages.sh and ci/images.sh
