@@ -609,7 +609,7 @@ fn every_flag_exists_and_every_variable_is_read() {
         platform.split(|c| !is_flag_part(c)).filter(|word| word.starts_with("--")).map(str::to_string),
     );
     let text = |folder: &str| sources(folder).into_iter().map(|(_, text)| text).collect::<String>();
-    let code = text("crates/evidence/src");
+    let code = text("crates/evidence/src") + &read("dist/install.sh.in");
     let tests = text("crates/evidence/tests") + &text("crates/evidence-platform/tests");
     // These are about other programs, with flags of their own.
     let others = ["crates/sandbox/", "docs/platform"];
