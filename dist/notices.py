@@ -38,7 +38,7 @@ for component in bom["components"]:
 
 rule = "=" * 78
 parts = [f"{bom['metadata']['component']['name']} contains these packages, under their own licences.\n"]
-for text, packages in sorted(texts.items(), key=lambda item: sorted(item[1])):
+for text, packages in sorted(texts.items(), key=lambda item: (sorted(item[1]), item[0])):
     parts.append("\n".join([rule, *sorted(packages), rule, "", text, ""]))
 parts.append("\n".join([rule, "These carry no text of their licence:", "", *sorted(without), ""]))
 output.write_text("\n".join(parts))
