@@ -4,10 +4,8 @@
 #
 # Usage: ci/deploy.sh <evidence binary>
 set -euo pipefail
-evidence=$(realpath "$1")
-cd "$(dirname "$0")/.."
 # shellcheck source=ci/lib.sh
-source ci/lib.sh
+source "$(dirname "$0")/lib.sh"
 
 if ! python3 -m venv "$work/venv" >"$log" 2>&1 ||
   ! "$work/venv/bin/pip" install --quiet check-jsonschema==0.39.0 kubernetes-validate==1.37.0 pyyaml==6.0.3 >"$log" 2>&1; then
@@ -17,7 +15,7 @@ if ! python3 -m venv "$work/venv" >"$log" 2>&1 ||
 fi
 PATH=$work/venv/bin:$PATH
 
-"$evidence" schema >"$work/schema.json"
+"$given" schema >"$work/schema.json"
 check-jsonschema --schemafile "$work/schema.json" dist/systemd/example.yaml deploy/kubernetes/collect/evidence.yaml >"$log" 2>&1 || fail "a configuration"
 check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml >"$log" 2>&1 || fail "deploy/compose.yaml"
 echo "ok   the configurations and compose.yaml fit their schemas"

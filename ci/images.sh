@@ -5,19 +5,10 @@
 #
 # Usage: ci/images.sh <sandbox binary> [directory with the archives]      by default dist/out
 set -euo pipefail
-sandbox=$(realpath "$1")
-archives=$(realpath -m "${2:-$(dirname "$0")/../dist/out}")
-cd "$(dirname "$0")/.."
 # shellcheck source=ci/lib.sh
-source ci/lib.sh
+source "$(dirname "$0")/lib.sh"
 
-copy_archives
-made dist/images
-mkdir "$work/again"
-cp "$archives"/evidence-[0-9]*-linux.tar.gz "$work/again"
-DIST_OUT=$work/again dist/images >"$log" 2>&1 || fail "dist/images, the second time"
-for file in "$work"/again/*; do cmp "$file" "$work/out/${file##*/}" || fail "two builds of ${file##*/} differ"; done
-echo "ok   made in $SECONDS s; a second build has the same bytes"
+made_twice dist/images
 
 if need skopeo skopeo "the look at the images"; then
   for image in "$work"/out/*-image.tar; do

@@ -1,5 +1,10 @@
-# What the checks of a release share; they source it. `work` is a directory that goes at the end.
-# shellcheck shell=bash disable=SC2154
+# What the checks of a release share; they source it, which changes to the root of the checkout. $given is their first
+# argument, the program they use; $archives their second, by default dist/out; $work a directory that goes at the end.
+# shellcheck shell=bash disable=SC2034
+root_of_checkout=$(dirname "${BASH_SOURCE[0]}")/..
+given=$(realpath "$1")
+archives=$(realpath -m "${2:-$root_of_checkout/dist/out}")
+cd "$root_of_checkout" || exit
 work=$(mktemp -d)
 log=$work/log
 arch=$(uname -m)
@@ -45,9 +50,20 @@ made() {
   sort "$work/made"
 }
 
+# made_twice SCRIPT: what it makes of the archives is in $work/out. Made again from the smaller one, it has the same bytes.
+made_twice() {
+  copy_archives
+  made "$1"
+  mkdir "$work/again"
+  cp "$archives"/evidence-[0-9]*-"$arch"-linux.tar.gz "$work/again"
+  DIST_OUT=$work/again "$1" >"$log" 2>&1 || fail "$1, the second time"
+  for file in "$work"/again/*; do cmp "$file" "$work/out/${file##*/}" || fail "two builds of ${file##*/} differ"; done
+  echo "ok   made in $SECONDS s; a second build has the same bytes"
+}
+
 # The sandbox as a code host: its address is $url, a token $token.
 start_sandbox() {
-  "$sandbox" serve >"$work/host" 2>&1 &
+  "$given" serve >"$work/host" 2>&1 &
   others+=($!)
   for _ in $(seq 100); do grep -qs "Ctrl-C ends it" "$work/host" && break; sleep 0.1; done
   url=$(sed -n 's|.* at \(http://[^,]*\),.*|\1|p' "$work/host")

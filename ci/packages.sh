@@ -5,21 +5,10 @@
 #
 # Usage: ci/packages.sh <sandbox binary> [directory with the archives]      by default dist/out
 set -euo pipefail
-sandbox=$(realpath "$1")
-archives=$(realpath -m "${2:-$(dirname "$0")/../dist/out}")
-cd "$(dirname "$0")/.."
-
 # shellcheck source=ci/lib.sh
-source ci/lib.sh
+source "$(dirname "$0")/lib.sh"
 
-copy_archives
-made dist/packages
-mkdir "$work/again"
-# Of the smaller archive, all formats a second time.
-cp "$archives"/evidence-[0-9]*-"$arch"-linux.tar.gz "$work/again"
-DIST_OUT=$work/again dist/packages >"$log" 2>&1 || fail "dist/packages, the second time"
-for file in "$work"/again/*; do cmp "$file" "$work/out/${file##*/}" || fail "two builds of ${file##*/} differ"; done
-echo "ok   made in $SECONDS s; a second build has the same bytes"
+made_twice dist/packages
 
 if need lintian lintian "the check of the Debian packages"; then
   # As root, lintian warns about itself.
