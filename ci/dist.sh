@@ -76,7 +76,7 @@ if [ -z "$busybox" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; the
   busybox=$(command -v busybox || true)
 fi
 root=$work/root
-mkdir -p "$root"/{bin,tmp,work,etc,dev,proc}
+mkdir -p "$root"/{bin,tmp,home,etc,dev,proc}
 user=()
 [ "$(id -u)" = 0 ] || user=(--map-root-user)
 if [ -z "$busybox" ] || readelf -lW "$busybox" | grep -q INTERP || ! unshare "${user[@]}" true 2>/dev/null; then
@@ -90,7 +90,7 @@ cp "$busybox" "$root/bin/busybox"
 inside() {
   local given=()
   while [[ $1 == *=* ]]; do given+=("$1"); shift; done
-  env -i PATH=/bin HOME=/work "${given[@]}" "$(command -v unshare)" "${user[@]}" --root="$root" --wd=/work "$@"
+  env -i PATH=/bin HOME=/home "${given[@]}" "$(command -v unshare)" "${user[@]}" --root="$root" --wd=/home "$@"
 }
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 files=$(port)
@@ -104,20 +104,20 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 
-cp "$work/out/install.sh" "$root/work"
+cp "$work/out/install.sh" "$root/home"
 for program in evidence evidence-platform; do
   inside EVIDENCE_DOWNLOAD="http://127.0.0.1:$files" sh install.sh "$program" || fail "the installer"
 done
 # An archive that is not the one of the release leaves nothing.
-mkdir "$root/work/bad"
-echo other >"$root/work/bad/evidence-$(sed -n 's/^# Installs evidence \([0-9.]*\) .*/\1/p' "$root/work/install.sh")-x86_64-linux.tar.gz"
-if inside PREFIX=/work/elsewhere EVIDENCE_DOWNLOAD=/work/bad sh install.sh 2>"$work/refused"; then fail "a wrong archive is installed"; fi
+mkdir "$root/home/bad"
+echo other >"$root/home/bad/evidence-$(sed -n 's/^# Installs evidence \([0-9.]*\) .*/\1/p' "$root/home/install.sh")-x86_64-linux.tar.gz"
+if inside PREFIX=/home/elsewhere EVIDENCE_DOWNLOAD=/home/bad sh install.sh 2>"$work/refused"; then fail "a wrong archive is installed"; fi
 grep -q 'the SHA-256 of' "$work/refused" || { cat "$work/refused"; fail "a wrong archive"; }
-[ ! -e "$root/work/elsewhere" ] || fail "a wrong archive left something"
+[ ! -e "$root/home/elsewhere" ] || fail "a wrong archive left something"
 
 # From here on there is no shell either: the program, a configuration and a key.
 rm -r "${root:?}/bin"
-program=/work/.local/bin/evidence
+program=/home/.local/bin/evidence
 inside "$program" init --org acme --generate-keys >/dev/null
 code=0
 started=$(date +%s%N)

@@ -86,11 +86,11 @@ if ! run evidence -- -- --version >"$log" 2>&1; then
 fi
 
 start_sandbox
-mkdir -m 700 "$work"/{work,cache,data,secrets}
+mkdir -m 700 "$work"/{evidence-files,cache,data,secrets}
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-chown 65532:65532 "$work"/{work,cache,data,secrets}
+chown 65532:65532 "$work"/{evidence-files,cache,data,secrets}
 listen=EVIDENCE_PLATFORM_LISTEN=127.0.0.1:$port
-platform() { run evidence-platform "$work/data:/data" "$work/work:/keys:ro" -- "$listen" -- "$@"; }
+platform() { run evidence-platform "$work/data:/data" "$work/evidence-files:/keys:ro" -- "$listen" -- "$@"; }
 
 if platform health >"$log" 2>&1; then fail "a platform that is not there is healthy"; fi
 platform serve >"$work/platform.log" 2>&1 &
@@ -101,7 +101,7 @@ for _ in $(seq 50); do platform health >"$log" 2>&1 && healthy=1 && break; sleep
 [ -n "${healthy:-}" ] || { cat "$work/platform.log"; fail "the platform is not healthy"; }
 
 tool() {
-  run evidence "$work/work:/work" "$work/cache:/cache" "$work/secrets:/run/secrets:ro" -- \
+  run evidence "$work/evidence-files:/evidence" "$work/cache:/cache" "$work/secrets:/run/secrets:ro" -- \
     "CODEHOST_API_URL=$url" CODEHOST_TOKEN_FILE=/run/secrets/token EVIDENCE_API_KEY_FILE=/run/secrets/api-key \
     EVIDENCE_SIGNING_KEY_FILE=/run/secrets/signing-key -- "$@"
 }
@@ -110,9 +110,9 @@ platform organization create Acme --slug acme >"$log" 2>&1 || fail "the organiza
 platform trust add --organization acme /keys/signing-key.pub.pem >"$log" 2>&1 || fail "the trusted key"
 platform key create --organization acme --role upload >"$work/secrets/api-key" 2>"$log" || fail "the API key"
 echo "$token" >"$work/secrets/token"
-mv "$work/work/signing-key" "$work/secrets/signing-key"
-cp dist/systemd/example.yaml "$work/work/evidence.yaml"
-printf 'upload:\n  api_url: http://127.0.0.1:%s\n' "$port" >>"$work/work/evidence.yaml"
+mv "$work/evidence-files/signing-key" "$work/secrets/signing-key"
+cp dist/systemd/example.yaml "$work/evidence-files/evidence.yaml"
+printf 'upload:\n  api_url: http://127.0.0.1:%s\n' "$port" >>"$work/evidence-files/evidence.yaml"
 # The demo's organization hides something: code 3.
 code=0
 bundle=$(tool collect --quiet --upload 2>"$log") || code=$?

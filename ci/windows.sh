@@ -110,21 +110,21 @@ both --help
 both collect --help
 both no-such-command
 both verify .
-key=../shared/key.pub.pem
-mkdir "$work/shared"
-cp -r crates/evidence-bundle/tests/bundles "$work/shared"
-cp "$public_key" "$work/shared/key.pub.pem"
+key=../given/key.pub.pem
+mkdir "$work/given"
+cp -r crates/evidence-bundle/tests/bundles "$work/given"
+cp "$public_key" "$work/given/key.pub.pem"
 # One for each reason, and those that are good.
-for case in "$work"/shared/bundles/*/; do
+for case in "$work"/given/bundles/*/; do
   [[ ${case%/} =~ /[a-z-]+_(fail|ok|exit1)$ ]] || continue
-  both verify "../shared/bundles/$(basename "$case")/bundle.tar.gz" -k ../shared/bundles/key.pub.pem
+  both verify "../given/bundles/$(basename "$case")/bundle.tar.gz" -k ../given/bundles/key.pub.pem
 done
-both show ../shared/bundles/checksum-mismatch_fail/bundle.tar.gz -k ../shared/bundles/key.pub.pem
+both show ../given/bundles/checksum-mismatch_fail/bundle.tar.gz -k ../given/bundles/key.pub.pem
 for bundle in "${bundles[@]}"; do
-  name=../shared/$(basename "$bundle")
-  cp "$bundle" "$work/shared"
+  name=../given/$(basename "$bundle")
+  cp "$bundle" "$work/given"
   both verify "$name" -k "$key"
-  both verify "$name" -k ../shared/bundles/key.pub.pem
+  both verify "$name" -k ../given/bundles/key.pub.pem
   both verify "$name" -k "$key" --json
   both show "$name" -k "$key"
   both sample "$name" -k "$key" --seed 'a seed' --count 5
