@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use evidence_bundle::checksums::{LineError, ListError, Row, render};
 use evidence_bundle::document::{
-    Counts, Document, FallibleRows, Hints, Manifest, Normalized, Rows, RunRecord, schema, write_json,
+    Counts, Document, FallibleRows, Hints, Manifest, Normalized, Population, Rows, RunRecord, row_json,
+    schema, write_json,
 };
 use evidence_bundle::path::{Collision, PathError, REQUIRED};
 use evidence_bundle::text::Chain;
@@ -25,6 +26,7 @@ use evidence_bundle::{
     BundlePath, ChecksumList, Entry, Expectations, Failure, Limits, Reason, SigningKey, Status, TrustRoot,
     UnsignedBundle, UntrustedBundle, VerifiedBundle,
 };
+use serde_json::value::RawValue;
 use support::{CREATED_AT, File};
 
 fn verdict(bundle: impl Read, trust: &TrustRoot) -> Result<VerifiedBundle, Failure> {
@@ -496,6 +498,22 @@ fn documents_have_one_form_and_unknown_fields_are_refused() {
         (0..number).for_each(|_| counts.add(status));
     }
     assert_eq!((counts.pass, counts.fail, counts.not_verifiable, counts.not_applicable), (1, 2, 3, 4));
+}
+
+/// A list of rows that were written one by one has the bytes of the list as a whole.
+#[test]
+fn a_row_is_written_as_in_its_document() {
+    let mut population = support::sample::population();
+    population.members.extend(population.members.clone());
+    let mut whole = Vec::new();
+    write_json(&mut whole, &population).unwrap();
+    let rows = population.members.iter().map(|row| RawValue::from_string(row_json(row).unwrap()));
+    let (schema_version, sources) = (population.schema_version.clone(), population.sources.clone());
+    let mut by_row = Vec::new();
+    write_json(&mut by_row, &Population { schema_version, sources, members: FallibleRows::new(rows) })
+        .unwrap();
+    assert!(population.members.len() > 1);
+    assert_eq!(String::from_utf8(by_row).unwrap(), String::from_utf8(whole).unwrap());
 }
 
 #[test]

@@ -306,13 +306,16 @@ pub fn last(
     created_at: i64,
 ) -> io::Result<()> {
     VIEWS.iter().for_each(|view| spool.forget(view));
-    // The report and the tables are made from documents alone. The manifest is one of them, but not yet whole: it will
-    // list these files too.
-    manifest(spool, config, organization, collection, key, created_at)?;
+    let write_manifest = |spool: &mut Spool, is_whole| {
+        manifest(spool, config, organization, collection, key, created_at, is_whole)
+    };
+    // The report and the tables are made from documents alone. The manifest is one of them, but not yet whole: its list
+    // of files, which none of them shows, will have them too.
+    write_manifest(spool, false)?;
     for view in VIEWS {
         add(spool, view, |out, reader| evidence_report::write(view, reader, out))?;
     }
-    manifest(spool, config, organization, collection, key, created_at)
+    write_manifest(spool, true)
 }
 
 /// The documents that are in the spool.
@@ -331,12 +334,14 @@ fn manifest(
     collection: &Collection,
     key: &SigningKey,
     created_at: i64,
+    is_whole: bool,
 ) -> io::Result<()> {
     spool.forget(path::MANIFEST);
     let created = evidence_bundle::time::format(created_at).unwrap_or_default();
     add(spool, path::MANIFEST, |out, reader| {
         let sorted = in_archive_order(reader.items());
-        let files = sorted.iter().map(|item| FileRecord {
+        let listed = if is_whole { sorted.as_slice() } else { &[] };
+        let files = listed.iter().map(|item| FileRecord {
             path: item.path().to_string(),
             sha256: item.checksum(),
             size: item.size(),

@@ -13,10 +13,11 @@ use std::num::NonZeroU32;
 use std::path::Path;
 
 use crate::number::saturating_u64;
-use evidence_bundle::document::ArtifactRecord;
+use evidence_bundle::document::{ArtifactRecord, row_json};
 use evidence_bundle::path::BundlePath;
 use evidence_bundle::write::Entry;
 use evidence_os::file;
+use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
 
 pub use self::rows::RowList;
@@ -120,7 +121,7 @@ impl Spool {
         row.size_bytes = saturating_u64(bytes.len());
         let number = u32::try_from(self.items.len()).map_err(io::Error::other)?;
         let content = self.append(bytes)?;
-        let row = self.append(&serde_json::to_vec(&row)?)?;
+        let row = self.append(row_json(&row)?.as_bytes())?;
         let row = Some(u32::try_from(row.length).and_then(NonZeroU32::try_from).map_err(io::Error::other)?);
         let entry = Entry { path: path.clone(), sha256, size: content.length };
         self.items.push(Item { entry, offset: content.offset, row });
@@ -217,16 +218,15 @@ impl<'a> Reader<'a> {
         SpanReader { file: self.file, stretch: SpoolSpan { offset: item.offset, length: item.size() } }
     }
 
-    /// The manifest's row of `item`, if it is an artifact.
+    /// The manifest's row of `item`, as it stands in the manifest, if `item` is an artifact.
     ///
     /// # Errors
     ///
     /// If the disk fails.
-    pub fn row(&self, item: &Item) -> Option<io::Result<ArtifactRecord>> {
+    pub fn row(&self, item: &Item) -> Option<io::Result<Box<RawValue>>> {
         let length = item.row?.get();
-        let offset = item.offset + item.size();
-        let read = || serde_json::from_slice(&self.bytes(offset, length)?).map_err(io::Error::from);
-        Some(read())
+        let text = self.utf8(item.offset + item.size(), length);
+        Some(text.and_then(|text| RawValue::from_string(text).map_err(io::Error::from)))
     }
 
     /// A text that was added.
@@ -235,13 +235,13 @@ impl<'a> Reader<'a> {
     ///
     /// If the disk fails.
     pub fn text(&self, text: &Text) -> io::Result<String> {
-        String::from_utf8(self.bytes(text.offset, text.length.get() - 1)?).map_err(io::Error::other)
+        self.utf8(text.offset, text.length.get() - 1)
     }
 
-    fn bytes(&self, offset: u64, length: u32) -> io::Result<Vec<u8>> {
+    fn utf8(&self, offset: u64, length: u32) -> io::Result<String> {
         let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
         file::read_exact_at(self.file, &mut bytes, offset)?;
-        Ok(bytes)
+        String::from_utf8(bytes).map_err(io::Error::other)
     }
 }
 
@@ -320,6 +320,10 @@ mod tests {
         }
     }
 
+    fn row_of(reader: &Reader<'_>, item: &Item) -> ArtifactRecord {
+        serde_json::from_str(reader.row(item).unwrap().unwrap().get()).unwrap()
+    }
+
     #[test]
     fn what_goes_in_comes_out_in_any_order() {
         let directory = tempfile::tempdir().unwrap();
@@ -328,7 +332,7 @@ mod tests {
         spool.add_artifact(&path("a.json"), b"first", row("a.json")).unwrap();
         spool
             .add_document(BundlePath::new("derived/hints.json").unwrap(), |out, reader| {
-                assert_eq!(reader.row(&reader.items()[0]).unwrap().unwrap().size_bytes, 5);
+                assert_eq!(row_of(reader, &reader.items()[0]).size_bytes, 5);
                 out.write_all(b"document ")?;
                 out.write_all(b"in pieces")
             })
@@ -339,7 +343,7 @@ mod tests {
             reader.items().iter().map(|item| io::read_to_string(reader.content(item)).unwrap()).collect();
         assert_eq!(texts, ["first", "document in pieces", "second"]);
         let second = &reader.items()[2];
-        assert_eq!(reader.row(second).unwrap().unwrap().checksum, second.checksum());
+        assert_eq!(row_of(&reader, second).checksum, second.checksum());
         assert_eq!(second.checksum(), hex::encode(Sha256::digest(b"second")));
         assert!(reader.row(&reader.items()[1]).is_none());
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the spool has no name");

@@ -18,6 +18,7 @@ use std::io::{self, Write};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::ser::{Formatter as _, PrettyFormatter};
 
 pub use hints::{Category, Hint, Hints, Severity};
 pub use manifest::{
@@ -134,10 +135,28 @@ impl fmt::Display for Status {
 /// # Errors
 /// Those of the writer, and of a list that could not be produced.
 pub fn write_json<W: Write, T: Serialize>(mut out: W, document: &T) -> io::Result<()> {
-    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"  ");
-    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, indenting());
     document.serialize(&mut serializer)?;
     out.write_all(b"\n")
+}
+
+fn indenting() -> PrettyFormatter<'static> {
+    PrettyFormatter::with_indent(b"  ")
+}
+
+/// A row as [`write_json`] writes it in a list of the document. Written once, it can be put into a document as a
+/// [`RawValue`](serde_json::value::RawValue) without being read again.
+///
+/// # Errors
+/// Those of the row.
+pub fn row_json<T: Serialize>(row: &T) -> io::Result<String> {
+    let mut formatter = indenting();
+    // The document is an object, and the list a field of it.
+    formatter.begin_object(&mut io::sink())?;
+    formatter.begin_array(&mut io::sink())?;
+    let mut text = Vec::new();
+    row.serialize(&mut serde_json::Serializer::with_formatter(&mut text, formatter))?;
+    String::from_utf8(text).map_err(io::Error::other)
 }
 
 /// The published JSON Schema (draft 2020-12) of a document.
