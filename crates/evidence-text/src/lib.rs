@@ -4,7 +4,7 @@
 //! direction. Nothing here prints.
 
 use std::error::Error;
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// Displays text with every [deceptive](is_deceptive) character escaped, so that it stays on its line and reads as it is
 /// stored.
@@ -13,15 +13,20 @@ pub struct Printable<'a>(pub &'a str);
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            if is_deceptive(character) {
-                write!(f, "{}", character.escape_unicode())?;
-            } else {
-                f.write_char(character)?;
-            }
+        let mut rest = self.0;
+        while let Some((plain, character, behind)) = split(rest) {
+            write!(f, "{plain}{}", character.escape_unicode())?;
+            rest = behind;
         }
-        Ok(())
+        f.write_str(rest)
     }
+}
+
+/// The text before the first deceptive character, that character, and the text behind it.
+fn split(text: &str) -> Option<(&str, char, &str)> {
+    let (index, character) = text.char_indices().find(|(_, character)| is_deceptive(*character))?;
+    let (plain, rest) = text.split_at_checked(index)?;
+    Some((plain, character, rest.strip_prefix(character)?))
 }
 
 /// Displays an error and its causes, each after a colon. A cause that the text before it already contains is left out:

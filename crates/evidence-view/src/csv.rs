@@ -2,13 +2,14 @@
 //!
 //! A text that a spreadsheet would take for a formula begins with an apostrophe here; the JSON document has the true value.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use csv::{Terminator, Writer, WriterBuilder};
 use evidence_bundle::document::{ArtifactRecord, Check, EvidenceReference, Member};
 
 use crate::checks::ControlHead;
-use crate::sanitize::sanitized;
+use crate::sanitize::{is_plain, sanitized};
 
 /// What begins a table with a character outside ASCII: without this mark, a spreadsheet takes the file for one in its local
 /// character set. Other readers trip over it, so that it is there only if it is needed.
@@ -28,7 +29,7 @@ pub trait Row<const COLUMNS: usize> {
     const COLUMNS: [&'static str; COLUMNS];
 
     /// The cells, as they are in the document.
-    fn cells(&self) -> [String; COLUMNS];
+    fn cells(&self) -> [Cow<'_, str>; COLUMNS];
 }
 
 /// A check, and the control that it belongs to.
@@ -50,21 +51,21 @@ impl Row<11> for CheckRow<'_> {
         "sha256",
     ];
 
-    fn cells(&self) -> [String; 11] {
+    fn cells(&self) -> [Cow<'_, str>; 11] {
         let CheckRow(control, check) = self;
         let each = |text: fn(&EvidenceReference) -> String| {
-            check.evidence.iter().map(text).collect::<Vec<_>>().join("; ")
+            check.evidence.iter().map(text).collect::<Vec<_>>().join("; ").into()
         };
         [
-            control.id.clone(),
-            control.criteria(&check.rule).join(" "),
-            check.source.clone(),
-            check.rule.clone(),
-            check.subject.clone(),
-            check.status.as_str().to_owned(),
-            check.reason.clone(),
-            check.expected.clone().unwrap_or_default(),
-            check.actual.clone().unwrap_or_default(),
+            control.id.as_str().into(),
+            control.criteria(&check.rule).join(" ").into(),
+            check.source.as_str().into(),
+            check.rule.as_str().into(),
+            check.subject.as_str().into(),
+            check.status.as_str().into(),
+            check.reason.as_str().into(),
+            check.expected.as_deref().unwrap_or_default().into(),
+            check.actual.as_deref().unwrap_or_default().into(),
             // Of a list of rows, the row.
             each(|file| match &file.id {
                 Some(id) => format!("{}#{id}", file.filename),
@@ -91,20 +92,20 @@ impl Row<12> for ArtifactRecord {
         "request_id",
     ];
 
-    fn cells(&self) -> [String; 12] {
+    fn cells(&self) -> [Cow<'_, str>; 12] {
         [
-            self.source.clone(),
-            self.artifact_type.clone(),
-            self.subject.clone(),
-            self.controls.join(" "),
-            self.filename.clone(),
-            checksum(&self.checksum),
-            self.size_bytes.to_string(),
-            self.collected_at.clone(),
-            self.request.path.clone(),
-            self.request.status.to_string(),
-            self.request.etag.clone().unwrap_or_default(),
-            self.request.request_id.clone().unwrap_or_default(),
+            self.source.as_str().into(),
+            self.artifact_type.as_str().into(),
+            self.subject.as_str().into(),
+            self.controls.join(" ").into(),
+            self.filename.as_str().into(),
+            checksum(&self.checksum).into(),
+            self.size_bytes.to_string().into(),
+            self.collected_at.as_str().into(),
+            self.request.path.as_str().into(),
+            self.request.status.to_string().into(),
+            self.request.etag.as_deref().unwrap_or_default().into(),
+            self.request.request_id.as_deref().unwrap_or_default().into(),
         ]
     }
 }
@@ -113,18 +114,18 @@ impl Row<9> for Member {
     const COLUMNS: [&'static str; 9] =
         ["source", "kind", "name", "id", "default_branch", "archived", "visibility", "in_scope", "reason"];
 
-    fn cells(&self) -> [String; 9] {
-        let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
+    fn cells(&self) -> [Cow<'_, str>; 9] {
+        let yes = |is: bool| Cow::Borrowed(if is { "yes" } else { "no" });
         [
-            self.source.clone(),
-            self.kind.clone(),
-            self.name.clone(),
-            self.id.clone().unwrap_or_default(),
-            self.default_branch.clone().unwrap_or_default(),
+            self.source.as_str().into(),
+            self.kind.as_str().into(),
+            self.name.as_str().into(),
+            self.id.as_deref().unwrap_or_default().into(),
+            self.default_branch.as_deref().unwrap_or_default().into(),
             self.archived.map(yes).unwrap_or_default(),
-            self.visibility.clone().unwrap_or_default(),
+            self.visibility.as_deref().unwrap_or_default().into(),
             yes(self.in_scope),
-            self.reason.clone().unwrap_or_default(),
+            self.reason.as_deref().unwrap_or_default().into(),
         ]
     }
 }
@@ -159,7 +160,7 @@ impl<W: Write> Table<W> {
     pub fn row<const COLUMNS: usize, R: Row<COLUMNS>>(&mut self, row: &R) -> io::Result<()> {
         let cells = row.cells();
         self.is_ascii &= cells.iter().all(|text| text.is_ascii());
-        Ok(self.writer.write_record(cells.map(|text| cell(&text)))?)
+        Ok(self.writer.write_record(cells.map(cell).iter().map(|text| text.as_bytes()))?)
     }
 
     /// Whether every row so far is ASCII.
@@ -177,9 +178,9 @@ impl<W: Write> Table<W> {
 }
 
 /// One line, safe to print, and nothing that a spreadsheet would run or write otherwise.
-fn cell(text: &str) -> String {
-    let text = sanitized(&text.replace(['\n', '\r', '\t'], " "));
-    if text.trim_start().starts_with(FORMULA) || is_changed(&text) { format!("'{text}") } else { text }
+fn cell(text: Cow<'_, str>) -> Cow<'_, str> {
+    let text = if is_plain(&text) { text } else { sanitized(&text.replace(['\n', '\r', '\t'], " ")).into() };
+    if text.trim_start().starts_with(FORMULA) || is_changed(&text) { format!("'{text}").into() } else { text }
 }
 
 /// Whether a spreadsheet takes this text for a number, a date or a time, and writes it otherwise: `007`, `1E5`, `1.10`, `3/4`,
@@ -227,7 +228,7 @@ mod tests {
             ("v1.10", "v1.10"),
             ("1password", "1password"),
         ] {
-            assert_eq!(cell(text), expected);
+            assert_eq!(cell(text.into()), expected);
         }
     }
 }

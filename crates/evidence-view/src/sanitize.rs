@@ -18,6 +18,9 @@ pub trait Sanitize {
 
 impl Sanitize for String {
     fn sanitize(&mut self) {
+        if is_plain(self) {
+            return;
+        }
         let end = self.char_indices().nth(CHARACTERS).map(|(index, _)| index);
         *self = match end.and_then(|end| self.get(..end)) {
             Some(start) => format!("{} … (cut)", Printable(start)),
@@ -30,6 +33,11 @@ impl<T: Sanitize> Sanitize for Option<T> {
     fn sanitize(&mut self) {
         self.iter_mut().for_each(T::sanitize);
     }
+}
+
+/// Whether sanitizing changes nothing, for nearly every text of a bundle: short, and printable ASCII.
+pub(crate) fn is_plain(text: &str) -> bool {
+    text.len() <= CHARACTERS && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// A sanitized copy.

@@ -1,6 +1,7 @@
 //! The sample as a table for spreadsheets. What it is drawn from is on every row, so that a row says it wherever it is
 //! copied to.
 
+use std::borrow::Cow;
 use std::io::{self, Write as _};
 
 use evidence_bundle::document::Member;
@@ -35,19 +36,19 @@ impl Row<14> for Line<'_, SampledCheck> {
         "bundle_id",
     ];
 
-    fn cells(&self) -> [String; 14] {
+    fn cells(&self) -> [Cow<'_, str>; 14] {
         let Line(item, Drawn { sha256, row, .. }, origin) = self;
-        let [seed, count, of, filters, bundle_id] = (*origin).clone();
+        let [seed, count, of, filters, bundle_id] = origin.each_ref().map(|text| Cow::from(text));
         [
-            item.to_string(),
-            checksum(sha256),
-            row.control.clone(),
-            row.criteria.join(" "),
-            row.check.source.clone(),
-            row.check.rule.clone(),
-            row.check.subject.clone(),
-            row.check.status.as_str().to_string(),
-            row.check.reason.clone(),
+            item.to_string().into(),
+            checksum(sha256).into(),
+            row.control.as_str().into(),
+            row.criteria.join(" ").into(),
+            row.check.source.as_str().into(),
+            row.check.rule.as_str().into(),
+            row.check.subject.as_str().into(),
+            row.check.status.as_str().into(),
+            row.check.reason.as_str().into(),
             seed,
             count,
             of,
@@ -74,18 +75,18 @@ impl Row<13> for Line<'_, Member> {
         "bundle_id",
     ];
 
-    fn cells(&self) -> [String; 13] {
+    fn cells(&self) -> [Cow<'_, str>; 13] {
         let Line(item, Drawn { sha256, row, .. }, origin) = self;
-        let [seed, count, of, filters, bundle_id] = (*origin).clone();
+        let [seed, count, of, filters, bundle_id] = origin.each_ref().map(|text| Cow::from(text));
         [
-            item.to_string(),
-            checksum(sha256),
-            row.source.clone(),
-            row.kind.clone(),
-            row.name.clone(),
-            row.id.clone().unwrap_or_default(),
-            if row.in_scope { "yes" } else { "no" }.to_string(),
-            row.reason.clone().unwrap_or_default(),
+            item.to_string().into(),
+            checksum(sha256).into(),
+            row.source.as_str().into(),
+            row.kind.as_str().into(),
+            row.name.as_str().into(),
+            row.id.as_deref().unwrap_or_default().into(),
+            if row.in_scope { "yes" } else { "no" }.into(),
+            row.reason.as_deref().unwrap_or_default().into(),
             seed,
             count,
             of,
