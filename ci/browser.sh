@@ -6,6 +6,7 @@
 # share what is installed.
 #
 # Usage: source ci/browser.sh "the report"
+# shellcheck shell=bash disable=SC2034
 
 browser=
 for name in chromium chromium-browser google-chrome; do
@@ -17,7 +18,7 @@ if [ -z "$browser" ]; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cd "$work"
+cd "$work" || exit
 tools=${BROWSER_TOOLS:-$work/tools}
 python=$tools/bin/python
 if ! [ -e "$tools/ready" ]; then

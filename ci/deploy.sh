@@ -20,13 +20,13 @@ check-jsonschema --schemafile "$work/schema.json" dist/systemd/example.yaml depl
 check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml >"$log" 2>&1 || fail "deploy/compose.yaml"
 echo "ok   the configurations and compose.yaml fit their schemas"
 
-if need caddy caddy "the check of the Caddyfile"; then
+if need caddy "the check of the Caddyfile"; then
   EVIDENCE_HOST=evidence.example.com XDG_DATA_HOME=$work HOME=$work caddy validate --adapter caddyfile --config deploy/Caddyfile >"$log" 2>&1 || fail "the Caddyfile"
   caddy fmt --diff deploy/Caddyfile >"$log" 2>&1 || fail "the form of the Caddyfile"
   echo "ok   Caddy reads the Caddyfile"
 fi
 
-if need kubectl kubernetes-client "the check of the files for Kubernetes"; then
+if need kubectl "the check of the files for Kubernetes"; then
   for base in collect platform; do kubectl kustomize "deploy/kubernetes/$base" >"$work/$base.yaml" 2>"$log" || fail "kustomize of $base"; done
   kubernetes-validate --strict "$work"/{collect,platform}.yaml >"$log" 2>&1 || fail "the schema of Kubernetes"
   python3 - "$work"/{collect,platform}.yaml >"$log" 2>&1 <<'PYTHON' || fail "the profile restricted"

@@ -34,6 +34,15 @@ build >/dev/null
 diff -r "$work/first" "$work/out" || fail "packed twice, the files differ"
 if [ -n "$kept" ]; then mkdir -p "$kept" && cp "$work"/out/*.tar.gz "$kept"; fi
 
+# The manual pages.
+if command -v mandoc >/dev/null; then
+  mkdir "$work/man"
+  for archive in "$work"/out/*-linux.tar.gz; do tar -xzf "$archive" -C "$work/man" --wildcards '*.1'; done
+  find "$work/man" -name '*.1' -exec mandoc -T lint -W warning {} + || fail "a manual page"
+else
+  echo "SKIPPED: the check of the manual pages needs mandoc"
+fi
+
 # The list of what is in the programs.
 if python3 -m venv "$work/venv" && "$work/venv/bin/pip" install --quiet 'cyclonedx-python-lib[json-validation]' 2>/dev/null; then
   for bom in "$work"/out/*.cdx.json; do
@@ -71,10 +80,6 @@ fi
 
 # An empty root: the installer's shell and tools are one static program, and there is no libc.
 busybox=$(command -v busybox || true)
-if [ -z "$busybox" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-  apt-get install --yes --quiet --no-install-recommends busybox-static >/dev/null 2>&1 || true
-  busybox=$(command -v busybox || true)
-fi
 root=$work/root
 mkdir -p "$root"/{bin,tmp,home,etc,dev,proc}
 user=()

@@ -10,7 +10,7 @@ source "$(dirname "$0")/lib.sh"
 
 made_twice dist/images
 
-if need skopeo skopeo "the look at the images"; then
+if need skopeo "the look at the images"; then
   for image in "$work"/out/*-image.tar; do
     skopeo --insecure-policy copy --quiet "docker-archive:$image" "dir:$work/copy" >"$log" 2>&1 || fail "skopeo cannot read ${image##*/}"
     rm -rf "$work/copy"
@@ -18,7 +18,7 @@ if need skopeo skopeo "the look at the images"; then
   echo "ok   skopeo reads and checks them"
 fi
 
-if [ "$(id -u)" != 0 ] || ! need crun crun "the run of the images"; then
+if [ "$(id -u)" != 0 ] || ! need crun "the run of the images"; then
   [ "$(id -u)" = 0 ] || echo "SKIPPED: the run of the images needs root"
   exit 0
 fi

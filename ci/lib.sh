@@ -17,15 +17,10 @@ stop_all() {
 trap stop_all EXIT
 fail() { echo "FAILED: $1"; [ ! -s "$log" ] || tail -n 40 "$log"; exit 1; }
 
-# need PROGRAM PACKAGE WHAT: is the program there, or can it be installed?
+# need PROGRAM WHAT: is the program there? ci/install.sh installs it.
 need() {
   command -v "$1" >/dev/null && return
-  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    apt-get install --yes --quiet --no-install-recommends "$2" >/dev/null 2>&1 ||
-      { apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends "$2"; } >/dev/null 2>&1 || true
-    command -v "$1" >/dev/null && return
-  fi
-  echo "SKIPPED: $3 needs $1"
+  echo "SKIPPED: $2 needs $1"
   return 1
 }
 

@@ -10,14 +10,14 @@ source "$(dirname "$0")/lib.sh"
 
 made_twice dist/packages
 
-if need lintian lintian "the check of the Debian packages"; then
+if need lintian "the check of the Debian packages"; then
   # As root, lintian warns about itself.
   lintian --allow-root --fail-on error "$work"/out/*.deb >"$log" 2>&1 || fail "lintian"
   cat "$log"
   echo "ok   lintian: no error"
 fi
 
-if need systemd-analyze systemd "the check of the units"; then
+if need systemd-analyze "the check of the units"; then
   units=$work/units
   mkdir "$units"
   # With a program in place of ours, which is not installed here.
@@ -90,7 +90,7 @@ SCRIPT
 }
 if [ "$(id -u)" != 0 ]; then
   echo "SKIPPED: the installation in a clean Debian needs root"
-elif need mmdebstrap mmdebstrap "the installation in a clean Debian"; then
+elif need mmdebstrap "the installation in a clean Debian"; then
   clean_debian
 fi
 
@@ -104,7 +104,7 @@ expect() {
     done
   done
 }
-if need rpm rpm "the installation of .rpm"; then
+if need rpm "the installation of .rpm"; then
   root=$work/rpm
   mkdir "$root"
   rpm --root "$root" --install --nodeps "$work"/out/*."$arch".rpm >"$log" 2>&1 || fail "the installation of .rpm"
@@ -114,7 +114,7 @@ if need rpm rpm "the installation of .rpm"; then
   [ ! -e "$root/usr/bin/evidence" ] || fail ".rpm: removed, and still there"
   echo "ok   .rpm: installed, run, removed"
 fi
-if need pacman pacman-package-manager "the installation of the Arch packages"; then
+if need pacman "the installation of the Arch packages"; then
   root=$work/arch
   mkdir -p "$root/var/lib/pacman"
   arch_packages() { pacman --root "$root" --config /dev/null --noconfirm --nodeps --nodeps "$@" >"$log" 2>&1; }

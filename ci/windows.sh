@@ -4,8 +4,8 @@
 #
 # Usage: ci/windows.sh <evidence binary> <sandbox binary> <public key> <bundle>...
 #
-# Needs rustup. To link for Windows: Debian's gcc-mingw-w64-x86-64-win32; to run: wine and wine64. Root installs them where they
-# are absent. docs/windows-and-macos.md says what this covers and what it does not.
+# Needs rustup. To link for Windows: Debian's gcc-mingw-w64-x86-64-win32; to run: wine and wine64 (ci/install.sh).
+# docs/windows-and-macos.md says what this covers and what it does not.
 set -euo pipefail
 evidence=$(realpath "$1")
 sandbox=$(realpath "$2")
@@ -33,12 +33,6 @@ if ! command -v rustup >/dev/null || ! rustup --quiet target add "$macos" "$wind
   echo "SKIPPED: compiling for macOS and Windows needs rustup and the targets $macos and $windows"
   exit 0
 fi
-packages=(gcc-mingw-w64-x86-64-win32 wine wine64)
-if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null &&
-  ! { command -v x86_64-w64-mingw32-gcc && command -v wine; } >/dev/null; then
-  apt-get install --yes --quiet --no-install-recommends "${packages[@]}" >/dev/null 2>&1 ||
-    { apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends "${packages[@]}"; } >/dev/null 2>&1 || true
-fi
 
 # A command of Cargo that fails on a warning, too. Not with RUSTFLAGS: every dependency would be compiled again.
 clean() {
@@ -51,10 +45,10 @@ clean() {
 
 # A check uses no object code, so that the C parts of dependencies need no compiler for macOS: `true` stands for it. An SDK
 # is only looked for.
-clean env SDKROOT="$root" "CC_${macos//-/_}=true" "AR_${macos//-/_}=true" cargo check --workspace --target "$macos"
+clean env SDKROOT="$root" "CC_${macos//-/_}=true" "AR_${macos//-/_}=true" cargo check -p evidence -p evidence-platform --target "$macos"
 clean cargo clippy -p evidence-os --all-targets --target "$macos" -- -D warnings
 clean cargo clippy -p evidence-os --all-targets --target "$windows" -- -D warnings
-echo "ok   the workspace compiles for macOS ($((SECONDS - began)) s)"
+echo "ok   both programs compile for macOS ($((SECONDS - began)) s)"
 
 if ! command -v x86_64-w64-mingw32-gcc >/dev/null; then
   clean env "CC_${windows//-/_}=true" "AR_${windows//-/_}=true" cargo check -p evidence --target "$windows"
