@@ -121,7 +121,7 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
         facts.push(said("missing", format!("{checks} of settings that the credentials could not read")));
     }
     if !bundle.complete {
-        let text = "no: `evidence show --status not_verifiable` names what is missing";
+        let text = "no: see `evidence show --status not_verifiable`";
         facts.push(said("complete", text.to_owned()));
     }
     let (detail, meaning) = (String::new(), Vec::new());
