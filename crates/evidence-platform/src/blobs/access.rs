@@ -1,5 +1,4 @@
-//! How to reach a bucket: where it is, and by which credentials. The names of the variables are those of the provider's own
-//! tools.
+//! How to reach a bucket: its address and credentials. The variables have the names that the provider's own tools use.
 
 use std::ffi::OsString;
 use std::fmt;
