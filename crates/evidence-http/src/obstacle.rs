@@ -92,7 +92,7 @@ impl Obstacle {
     }
 }
 
-/// Why there is no answer.
+/// Why a request has no answer.
 #[derive(Debug)]
 pub(super) struct TransportError {
     /// A description.

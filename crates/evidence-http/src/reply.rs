@@ -72,13 +72,13 @@ impl Refused {
 /// A final answer: a good one, or a refusal that asking again would not change.
 pub type Reply<T> = Result<Answered<T>, Refused>;
 
-/// Why there is no good answer.
+/// Why a call has no good answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CallError {
     /// The host refuses, and asking again would not change it.
     #[error("{}", .0.text())]
     Refused(Refused),
-    /// There is no answer.
+    /// The request has no answer.
     #[error(transparent)]
     Failed(RequestFailure),
 }

@@ -23,7 +23,7 @@ pub struct ClientSettings {
     pub attempts: u32,
     /// Further root certificates, PEM.
     pub roots: Vec<u8>,
-    /// How to name a certificate store, for the message that there is none.
+    /// The name of a certificate store, for the message that none was found.
     pub store: &'static str,
     /// The proxy of the environment.
     pub proxy: Proxy,

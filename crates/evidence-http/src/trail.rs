@@ -139,15 +139,15 @@ mod tests {
         .now_or_never()
         .unwrap();
         let () = after;
-        let told = |asked: &[Asked]| -> Vec<String> {
+        let described = |asked: &[Asked]| -> Vec<String> {
             let line = |asked: &Asked| {
                 format!("{} {:?} {:?} {:?}", asked.path, asked.status, asked.message, asked.permission)
             };
             asked.iter().map(line).collect()
         };
-        assert_eq!(told(&inner), ["/inner Some(200) None None"]);
+        assert_eq!(described(&inner), ["/inner Some(200) None None"]);
         assert_eq!(
-            told(&outer),
+            described(&outer),
             [
                 r#"/outer Some(403) Some("the host's words") Some("administration=read")"#,
                 r#"/after None Some("cannot connect") None"#,

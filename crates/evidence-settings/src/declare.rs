@@ -200,7 +200,7 @@ pub struct Planned {
 }
 
 impl DefaultValue {
-    /// The value as it is written in the file.
+    /// The value in YAML.
     pub fn yaml(self) -> String {
         match self {
             DefaultValue::Text(text) | DefaultValue::Empty(text) => text.to_owned(),

@@ -1,4 +1,4 @@
-//! What must not be found: evidence as it is collected every day, generated from a fixed seed.
+//! Texts without findings: ordinary evidence, generated from a fixed seed.
 
 use super::*;
 use base64::Engine;

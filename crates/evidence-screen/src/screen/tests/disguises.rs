@@ -91,7 +91,7 @@ fn disguises(secret: &str) -> Vec<(String, String)> {
     all
 }
 
-/// Where a credential can stand in evidence and in output.
+/// The places of a credential in evidence and in output.
 fn around(text: &str) -> [String; 3] {
     [
         text.to_string(),

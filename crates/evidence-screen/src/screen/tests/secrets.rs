@@ -214,7 +214,7 @@ fn own_credentials_are_found_in_every_form() {
         assert!(found_by(OWN_CREDENTIAL, &text), "{text}");
         assert!(!screen().redact(&text).contains(OWN_SECRET), "{text}");
     }
-    // Another case is another secret, and a short one is none.
+    // The same text in another case is not the secret, and a short text is never one.
     assert!(!found_by(OWN_CREDENTIAL, &OWN_SECRET.to_uppercase()));
     assert!(!found_by(OWN_CREDENTIAL, "short"));
 }

@@ -1,8 +1,8 @@
-//! Texts as the list of patterns writes them: `<20 alnum>` stands for 20 random characters, `<uuid>` for a UUID.
+//! Texts in the notation of the list of patterns: `<20 alnum>` means 20 random characters, `<uuid>` a UUID.
 
 use fastrand::Rng;
 
-/// The text with random characters in place of what stands for them.
+/// Replaces the placeholders of a text by random characters.
 pub(crate) fn fill(template: &str, random: &mut Rng) -> String {
     let mut text = String::new();
     let mut rest = template;
