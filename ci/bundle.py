@@ -117,7 +117,7 @@ class Tool:
         self.run(self.work, {}, "keygen", "--output", self.key, check=True)
 
     def run(self, directory, variables, *arguments, check=False):
-        # Nothing of the caller's environment reaches the tool: neither credentials nor a proxy.
+        # The tool gets nothing of the caller's environment: neither credentials nor a proxy.
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.work), "NO_COLOR": "1"} | variables
         return subprocess.run(
             [self.binary, *map(str, arguments)],
@@ -155,7 +155,7 @@ class Scenarios:
 
     def __init__(self):
         self.failed = 0
-        # So that what was started is stopped.
+        # Stop the processes that were started.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     def run(self, name, function, *arguments):

@@ -107,7 +107,7 @@ def expect_same_artifacts(bundle, read):
         expect("trail", trail, only(trail, other, "Name", "TrailARN", "HomeRegion", "IsMultiRegionTrail"))
     for name, other in read["status"].items():
         status = bundle.json(f"sources/cloud/trail_{name}_status.json")
-        # To moto a delivery is made whenever it is asked.
+        # moto reports a delivery at the time of each request.
         if read["provider"] == "moto":
             status.pop("LatestDeliveryTime")
         expect(f"status of {name}", status, only(status, other, "IsLogging"))
@@ -153,7 +153,7 @@ def allowed(check):
     expect_same_artifacts(bundle, read)
     expect("CC6.1", bundle.control("CC6.1")["status"], "pass")
     expect("CC7.2", bundle.control("CC7.2")["status"], delivered(check.provider))
-    # The trail is seen in both regions, and is one. The pages have 50 log groups each.
+    # The trail is visible in both regions, but is one trail. The pages have 50 log groups each.
     expect(
         "actions",
         dict(run.actions),
@@ -294,12 +294,12 @@ def assumed_role(check):
         expect("assumed once", run.actions["sts:AssumeRole"], 1)
         expect("controls", [bundle.control(one)["status"] for one in CONTROLS], ["pass", delivered(check.provider)])
         expect_same_artifacts(bundle, as_read_by_the_client(check.provider, [HOME]))
-        # Everything behind it is asked for with the temporary key.
+        # All later requests use the temporary key.
         after = [call.access_key for call in run.calls if call.service not in ("sts",)]
         expect("keys of the calls behind it", check.provider.reader["AccessKeyId"] in after, False)
         with check.collected(external_id="acme-43", **role) as run:
             run.expect_refused(2, "external")
-        # moto takes a missing external id for the right one, which the real provider does not.
+        # moto accepts a missing external id, unlike the real provider.
         if check.provider.name != "moto":
             with check.collected(**role) as run:
                 run.expect_refused(2, "external")

@@ -19,7 +19,7 @@ from bundle import wait_for
 HOME, AWAY = "us-east-1", "eu-west-1"
 TRAIL = "acme-all"
 EXTERNAL_ID = "acme-42"
-# What docs/sources/cloud.md asks for; `sts:GetCallerIdentity` needs no permission.
+# The permissions in docs/sources/cloud.md; `sts:GetCallerIdentity` needs none.
 READING = (
     "iam:GetAccountPasswordPolicy",
     "cloudtrail:DescribeTrails",
@@ -37,7 +37,7 @@ GOOD_POLICY = {
     "MaxPasswordAge": 90,
     "PasswordReusePrevention": 5,
 }
-# None: kept for ever.
+# None: kept forever.
 RETENTIONS = (90, None, 365, 180, 3653)
 
 

@@ -189,7 +189,7 @@ def json_schema(description):
     if "pattern" in description:
         found["pattern"] = f"^(?:{description['pattern']})$"
     if description.get("format") in ("int64", "uint64"):
-        # Long numbers are written as text, since JavaScript cannot hold them.
+        # Long numbers are strings, since JavaScript cannot hold them.
         found["pattern"] = r"^-?\d+$"
     if description.get("format") == "date-time":
         found["pattern"] = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$"

@@ -102,7 +102,7 @@ class Visit:
         self.page.on("request", self.asked)
 
     def said(self, message):
-        # The form to sign in is the answer 401 or 403 itself, and the console says so.
+        # The sign-in form comes with status 401 or 403, which the console reports.
         refused = any(f"status of {code}" in message.text for code in (401, 403, 404))
         if message.type in ("error", "warning") and not refused:
             self.troubles.append(f"console: {message.text}")
@@ -149,11 +149,11 @@ def tour(visit, ids, checked=True):
     sign_in(visit, os.environ["UPLOAD_KEY"])
     expect(page.get_by_role("alert")).to_contain_text("role upload")
     sign_in(visit, os.environ["READ_KEY"])
-    # What was asked for at first.
+    # The originally requested page.
     expect(page).to_have_url(f"{BASE}/bundles/{ids[-1]}")
     expect(page.get_by_text("verified to the last byte")).to_be_visible()
     expect(page.get_by_role("heading", name="Completeness")).to_be_visible()
-    # Who signed it comes before every table.
+    # The provenance comes before every table.
     signed, table = (page.locator(selector).first.bounding_box()["y"] for selector in (".provenance", "table"))
     if signed > table:
         visit.troubles.append("a table comes before the provenance")
@@ -197,7 +197,7 @@ def tour(visit, ids, checked=True):
 
     page.get_by_role("link", name="Evidence platform").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Bundles of Acme & Söhne")
-    # Bundles of one slot of time share a column.
+    # Bundles in the same time slot share a column.
     if not 1 <= page.locator("svg.timeline > a").count() <= len(ids):
         visit.troubles.append("the chart has more columns than bundles")
     expect(page.locator(".latest table.state")).to_be_visible()
@@ -220,7 +220,7 @@ def tour(visit, ids, checked=True):
     look("file")
 
     page.goto(f"{BASE}/bundles/{ids[-1]}")
-    # From the keyboard alone: the first stop leads past the head of the page.
+    # Keyboard navigation: the first tab stop skips the head of the page.
     page.keyboard.press("Tab")
     expect(page.locator(":focus")).to_have_text("Skip to content")
     with page.expect_download() as download:
@@ -276,7 +276,7 @@ def main():
         tour(visit, ids, checked=False)
         visit.end()
 
-        # A year on one screen: no label is cut, no mark is missing, and the gap is a gap.
+        # A year on one screen: no label is cut, no mark is missing, and the gap is visible.
         for name, settings in (("light", {}), ("phone", {"viewport": PHONE})):
             visit = Visit(browser, f"a year, {name}", **settings)
             visit.page.goto(f"{BASE}/bundles")
@@ -285,7 +285,7 @@ def main():
             year(visit)
             visit.end()
 
-        # On paper nothing is folded.
+        # On paper everything is unfolded.
         visit = Visit(browser, "paper")
         visit.page.goto(f"{BASE}/bundles/{ids[-1]}")
         sign_in(visit, os.environ["READ_KEY"])

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import botocore.session
 import botocore.validate
 
-# What is signed as which service is refused in which protocol.
+# The protocol of a refusal depends on the service in the signature.
 QUERY = {"iam", "sts"}
 
 
@@ -107,7 +107,7 @@ class Call:
         report = botocore.validate.ParamValidator().validate(given, shape) if shape else None
         if report and report.has_errors():
             found.append(report.generate_report())
-        # There is one address for all regions, and it takes signatures for one only; the providers here take any.
+        # Its one address for all regions accepts signatures for one region only; the providers here accept any.
         if self.service == "iam" and self.region != "us-east-1":
             found.append(f"signed for {self.region}")
         return [f"{self.action}: {fault}" for fault in found]

@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 PICTURES = pathlib.Path(os.environ["SCREENSHOTS"])
 AXE = os.environ["AXE"]
-# The checker needs minutes for a page of a thousand rows, and finds nothing there that a short page does not have.
+# The checker takes minutes for a page with a thousand rows, and finds nothing there that a short page lacks.
 AXE_ROWS = 500
 VIEWS = {
     "light": {"viewport": {"width": 1280, "height": 900}},
@@ -36,7 +36,7 @@ def opened(browser, report, troubles, **settings):
 
 def look(browser, report, name, view, troubles):
     """What must hold of the page in this view."""
-    # The page's own policy forbids scripts, and with them the checker's.
+    # The page's own policy forbids scripts, including the checker's.
     page = opened(browser, report, troubles, bypass_csp=True, **VIEWS[view])
     wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     if wide > window:
@@ -64,7 +64,7 @@ def follow(browser, report, troubles):
         inside = link.startswith("#") and link[1:] in places
         if not inside and not (file.is_file() and file.is_relative_to(root)):
             troubles.append(f"{link} leads nowhere")
-    # From the keyboard alone: the first stop leads past the head of the page.
+    # Keyboard navigation: the first tab stop skips the head of the page.
     page.keyboard.press("Tab")
     if page.evaluate("document.activeElement.textContent") != "Skip to the results":
         troubles.append("the first stop of the keyboard is not the skip link")

@@ -154,9 +154,9 @@ def compare(visit, directory):
         expected, text, exit_code = command_line(own, bundle, terms)
         if exit_code != code:
             visit.troubles.append(f"{name}: the command line ends with {exit_code} instead of {code}")
-        # A label names a key file as the command line was given it.
+        # Labels name a key file by the path on the command line.
         text = text.replace(str(KEY), KEY.name)
-        # The two looked at the clock at different times.
+        # The two programs read the clock at different times.
         aged = functools.partial(re.sub, r"is \d+ seconds old", "is many seconds old")
         report, expected = json.loads(aged(json.dumps(report))), json.loads(aged(json.dumps(expected)))
         text, said = aged(text), [aged(sentence) for sentence in said]
@@ -211,7 +211,7 @@ def alone(visit, host):
         troubles.append(f"the host was asked: {host.asked[before:]}")
     if not {"connect-src", "img-src", "frame-src"} <= set(blocked):
         troubles.append(f"blocked was only {blocked}")
-    # What was tried here, and what the browser said to it.
+    # The browser's reactions to the attempts made here.
     tried = ("Content Security Policy", "/asked?", "violates")
     visit.troubles = troubles + [trouble for trouble in visit.troubles if not any(text in trouble for text in tried)]
 
@@ -269,7 +269,7 @@ def look(visit, bundle):
     found = hashlib.sha256(pathlib.Path(download.value.path()).read_bytes()).hexdigest()
     if found != shown:
         visit.troubles.append(f"the download has the SHA-256 {found}, the page says {shown}")
-    # Another key, and nothing of the bundle before is left.
+    # With another key, nothing of the previous bundle remains.
     report, said = visit.verify(str(bundle), [("--public-key", str(CASES / "other.pub"))])
     if report["verdict"] != "failed" or page.locator("#contents").is_visible():
         visit.troubles.append(f"another key: {said}")

@@ -66,7 +66,7 @@ def the_host_itself():
     """What is played here is understood by the provider's own client, whose requests are all let through."""
     directory = Directory()
     with Host(directory) as host:
-        # That client names the public token endpoint, whatever the file says.
+        # That client uses the public token endpoint, whatever the file says.
         host.audience = google.oauth2.service_account._GOOGLE_OAUTH2_TOKEN_ENDPOINT
         found = read_everything(host.url, host.account.file, host.administrator, "my_customer")
     expect("users", found["directory.users.list"][0], directory.users)
@@ -160,7 +160,7 @@ def statuses(bundle, control):
 def all_good(check, ignore_masks=False):
     directory = Directory()
     with Host(directory) as host:
-        # Fields that were not asked for must not get into the bundle just because they came.
+        # Fields that were not requested must not get into the bundle if they arrive nevertheless.
         host.ignore_masks = ignore_masks
         bundle = check.collect(host).expect_bundle(0)
         expect("calls", set(host.called), CALLS)
@@ -277,7 +277,7 @@ def roles_that_say_false(check):
 def not_delegated(check, scope):
     """One scope is missing: what needs it is not verifiable, the rest is judged."""
     rules = {
-        # Whether an administrator is suspended is known from the users.
+        # The users show whether an administrator is suspended.
         "admin.directory.user.readonly": {"two-step-verification", "administrators"},
         "admin.directory.rolemanagement.readonly": {"administrators"},
         "admin.reports.audit.readonly": {"user-lifecycle-log"},
@@ -340,7 +340,7 @@ def two_domains(check):
         {status[1:] for status in statuses(bundle, "CC6.1")},
         {("acme.example", "pass", "ok"), ("acme.test", "fail", "two_step_not_enforced")},
     )
-    # Everybody with a role is in one of the two domains.
+    # All people with a role are in one of the two domains.
     expect("CC6.6", bundle.control("CC6.6")["status"], "pass")
 
 

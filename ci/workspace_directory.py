@@ -175,7 +175,7 @@ class Directory:
                 raise api_error(404, "notFound", "Domain not found.")
             if query.get("showDeleted") == "true":
                 found = []
-            # The users are in the order of their addresses already.
+            # The users are already in the order of their addresses.
             unplayed(
                 query,
                 query=None,

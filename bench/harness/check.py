@@ -28,10 +28,10 @@ def complete(output: Path, expected: set[str], public_key: Path) -> None:
         raise Failed(f"what is in the archive cannot be read: {error}") from error
     if listed != {path: digest for path, digest in sums.items() if path not in lists}:
         raise Failed("the list of checksums does not say what is in the archive")
-    # Documents are the tool's own; what was collected has no directory, or one of these.
+    # Documents belong to the tool; collected files have no directory, or one of these.
     collected = {path.removeprefix("files/").removeprefix("sources/codehost/") for path in listed}
     collected = {path for path in collected if "/" not in path and path.endswith(".json")} - {"manifest.json", "run.json"}
-    # What only the tool asks for: the rules of rulesets, and who can bypass them.
+    # Only the tool requests the rules of rulesets and who can bypass them.
     collected = {path for path in collected if not re.search(r"_(branch_rules|ruleset_\d+)\.json$", path)}
     if collected != expected:
         missing, extra = len(expected - collected), len(collected - expected)

@@ -50,7 +50,7 @@ class Host:
     def __init__(self, program: Path, repositories: int, latency: int) -> None:
         self.summary = MADE / "host.json"
         self.summary.unlink(missing_ok=True)
-        # All at once means as many connections.
+        # Requests without a concurrency limit need as many connections.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         command = [str(program), "serve", "--scenario", "large", "--repositories", str(repositories)]

@@ -142,5 +142,5 @@ def main() -> int:
     print(report.markdown(made) if chosen.markdown else report.text(made))
     if chosen.into:
         chosen.into.write_text(report.into(chosen.into.read_text(), made))
-    # A tool that failed is told above; only where the own one did, the run has.
+    # Failures of other tools are reported above; the run fails only if our own tool did.
     return 1 if any(cell["tool"] == "evidence" and cell["failed"] for cell in made["cells"]) else 0

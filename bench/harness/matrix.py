@@ -12,9 +12,9 @@ from .launch import Failed, measured
 from .layout import SCRATCH
 from .tools import EVIDENCE, Job, Tool, command
 
-# A run may take this many times what was predicted before it is stopped.
+# A run is stopped after this multiple of the predicted time.
 PATIENCE = 3
-# What is always measured may take this many seconds.
+# The limit in seconds for tools that are always measured.
 LONGEST = 7200.0
 
 

@@ -14,11 +14,11 @@ class Tool:
     """One way to do the job."""
 
     name: str
-    # What it is, for the page.
+    # Its description for the page.
     what: str
-    # What must be installed for it: `python`, `node`, `floor`, or nothing.
+    # Its requirement: `python`, `node`, `floor`, or none.
     needs: str | None = None
-    # Measured in every cell, however long it takes.
+    # Whether to measure it in every cell, however long it takes.
     always: bool = False
 
 
@@ -45,7 +45,7 @@ class Job:
     token: str
     key: Path
     in_flight: int
-    # Empty, and only this run's.
+    # An empty directory for this run only.
     output: Path
 
     def variables(self) -> dict[str, str]:

@@ -95,7 +95,7 @@ class Output(unittest.TestCase):
 
 class Figures(unittest.TestCase):
     def test_what_there_is(self) -> None:
-        # Of 50: 2 without protection, 5 without CODEOWNERS, 10 not in the first place.
+        # Of 50: 2 without protection, 5 without CODEOWNERS, 10 with it in the second place.
         self.assertEqual(len(expected_files(50)), 1 + 48 + 45)
         self.assertEqual(fewest_requests(50), 1 + 1 + 100 + 10)
         self.assertEqual(len(expected_files(bundle.repositories_for(2000))), 2001)

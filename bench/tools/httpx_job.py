@@ -16,7 +16,7 @@ from pack import pack
 async def collect(files: Path) -> None:
     in_flight = int(os.environ["BENCH_IN_FLIGHT"])
     organization = os.environ["BENCH_ORG"]
-    # Workers, not a pool that thousands wait for: the pool looks through all who wait for every connection.
+    # Use workers instead of a pool with thousands of waiters, which it would scan for every connection.
     limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
     headers = {
         "Authorization": f"token {os.environ['BENCH_TOKEN']}",

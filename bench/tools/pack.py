@@ -17,7 +17,7 @@ def pack(output: Path) -> None:
     (files / "checksums.sha256").write_bytes(checksums)
     key = load_pem_private_key(Path(os.environ["BENCH_KEY"]).read_bytes(), password=None)
     (files / "signature.sig").write_bytes(key.sign(checksums))
-    # Level 6 as gzip has it; Python's own default, 9, takes longer.
+    # Level 6 is gzip's default; Python's default, 9, takes longer.
     with tarfile.open(output / "bundle.tar.gz", "w:gz", compresslevel=6) as archive:
         for name in [*names, "checksums.sha256", "signature.sig"]:
             archive.add(files / name, name)
