@@ -1,6 +1,6 @@
-//! One directory per way to be wrong: generated, checked in, and judged for the right reason.
+//! One directory for each way to be invalid: generated, committed, and refused for the right reason.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test bundles` writes the directories anew.
+//! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test bundles` regenerates the directories.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -94,7 +94,7 @@ fn the_checked_in_bundles_are_what_the_generator_writes() {
     assert_eq!(found.collect::<BTreeSet<_>>(), names);
 }
 
-/// What of a bundle does not depend on the release of the compressor.
+/// The parts of a bundle that do not depend on the version of the compressor.
 fn parts(bundle: &[u8]) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     if bundle[3] == 0 { raw::take_apart(bundle) } else { (bundle[..15].to_vec(), Vec::new(), Vec::new()) }
 }
@@ -129,7 +129,7 @@ fn every_checked_in_bundle_is_judged_as_expected() {
         let bundle = fs::read(directory.join("bundle.tar.gz")).unwrap();
         let bundle = || UntrustedBundle::new(bundle.as_slice());
         let verdict = bundle().verify(&trust, &expectations, &Limits::DEFAULT);
-        // Whoever is shown the files, and however little of them is read, the verdict is the same.
+        // The verdict is the same with a visitor, however little it reads.
         for bytes in [0, 7, u64::MAX] {
             let mut visitor =
                 |_: &str, file: &mut dyn Read| io::copy(&mut file.take(bytes), &mut io::sink()).map(drop);
@@ -154,7 +154,7 @@ fn every_checked_in_bundle_is_judged_as_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What `evidence verify` makes of its arguments.
+/// Parses the arguments like `evidence verify`.
 fn understand(directory: &Path, arguments: &[&str]) -> (TrustRoot, Expectations) {
     let mut trust = TrustRoot::new();
     let mut expectations = Expectations::default();

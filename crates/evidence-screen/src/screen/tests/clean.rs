@@ -185,7 +185,7 @@ fn ten_thousand_clean_artifacts_have_no_certain_finding() {
         );
         guesses += findings.len();
     }
-    // Checks called `secret-scan: <sha>` do not count: their key word is not the one beside the value.
+    // Checks named `secret-scan: <sha>` do not count: the key word beside the value is another one.
     assert_eq!(guesses, 0);
 }
 

@@ -56,8 +56,8 @@ fn alphabet(name: &str) -> Option<String> {
     })
 }
 
-/// Characters of every kind that the alphabet has, if there is room: few real ones lack one, and a test should not
-/// fail for those few.
+/// Characters of every kind in the alphabet, if there is room: a few real tokens lack one, but a test should not
+/// fail because of them.
 fn characters(count: usize, alphabet: &str, random: &mut Rng) -> String {
     let letters: Vec<char> = alphabet.chars().collect();
     let kinds: [fn(&char) -> bool; 3] =
