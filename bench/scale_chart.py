@@ -2,7 +2,7 @@
 """Draws docs/scale.svg from docs/scale.csv and the first table of docs/scale.md.
 
 Both are written by the tests from the tool's own arithmetic (UPDATE_DOCS=1 cargo test -p evidence --test faults scale),
-and a test compares the picture's points with the table. Nothing is computed here. Needs Python alone.
+and a test compares the picture's points with the table. This script computes nothing. Needs only Python.
 """
 
 import csv

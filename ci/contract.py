@@ -1,8 +1,8 @@
 """Prepares the code host's own API description for the contract proxy.
 
-Usage: contract.py <api description> <output> <own origin>. Keeps the calls that the tool makes, and mends what keeps
-the proxy from reading them: the vendor media type has no schema of its own, the directory form of `contents` is
-asked for by nobody here, and a `/` inside a path parameter must be spelled out as a path of its own.
+Usage: contract.py <api description> <output> <own origin>. Keeps the calls that the tool makes, and corrects
+what the proxy cannot read: the vendor media type has no schema, the directory form of `contents` is not used here, and a
+`/` inside a path parameter needs a separate path.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""Looks at the platform's pages with a browser, as a person would: see pages.sh.
+"""Tests the platform's pages in a browser: see pages.sh.
 
 Fails on: a step that does not work, with scripts and without; an error in the console; a request to another origin; a
 page wider than its window; a serious finding of axe-core, light or dark; bytes that are not what was uploaded.
@@ -45,7 +45,7 @@ def upload(path, key):
 
 
 def make_a_year(bundle):
-    """365 nights of one bundle, as the database lists them: with a gap of a month, failures, and times in doubt."""
+    """365 nights with one bundle each, as database rows: with a gap of a month, failures, and doubtful times."""
     upload(bundle, os.environ["YEAR_UPLOAD_KEY"])
     with sqlite3.connect(os.environ["DATABASE"]) as database:
         database.row_factory = sqlite3.Row
@@ -89,7 +89,7 @@ def wait_until_ready():
 
 
 class Visit:
-    """A person with a browser."""
+    """A user with a browser."""
 
     def __init__(self, browser, name, **settings):
         self.name = name
@@ -116,7 +116,7 @@ class Visit:
         self.page.screenshot(path=PICTURES / f"{name}-{self.name}.png", full_page=True)
 
     def check(self, name):
-        """What must hold of every page."""
+        """Checks that apply to every page."""
         wide, window = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         if wide > window:
             self.troubles.append(f"{name} is {wide} wide in a window of {window}")
@@ -140,7 +140,7 @@ def sign_in(visit, key):
 
 
 def tour(visit, ids, checked=True):
-    """Everything a person can do."""
+    """Everything that a user can do."""
     page = visit.page
     look = visit.check if checked else visit.picture
     page.goto(f"{BASE}/bundles/{ids[-1]}")

@@ -176,7 +176,7 @@ def photograph(report, directory):
 
 
 def masked(text):
-    """The text without what differs from run to run, and without the positions in a drawing."""
+    """The text without the parts that differ between runs, and without the positions in a drawing."""
     text = re.sub(r' (x|y|textLength)="[^"]*"', "", text)
     for pattern, word in VARIES:
         text = re.sub(pattern, word, text)

@@ -1,6 +1,6 @@
-"""A proxy between the tool and a cloud provider: it writes down what is asked, and can refuse in the provider's words.
+"""A proxy between the tool and a cloud provider. It records requests, and can refuse them like the provider.
 
-It changes nothing: the `Host` header is signed, so it is passed on as it came.
+It changes nothing: the `Host` header is signed, so it is passed on unchanged.
 """
 
 import http.client
@@ -69,7 +69,7 @@ class Recorder:
 
 
 class Call:
-    """What was asked: `iam:GetAccountPasswordPolicy`, in which region, with which parameters."""
+    """The call, such as `iam:GetAccountPasswordPolicy`, its region and its parameters."""
 
     def __init__(self, method, path, headers, body):
         self.method, self.path, self.headers, self.body = method, path, headers, body
@@ -85,7 +85,7 @@ class Call:
         self.action = f"{self.service}:{action}"
 
     def faults(self):
-        """What the description of the service in the provider's own client library has against this call."""
+        """The violations of the service's description in the provider's own client library by this call."""
         model = botocore.session.get_session().get_service_model(self.service)
         operation, metadata = model.operation_model(self.name), model.metadata
         found = [] if (self.method, self.path) == ("POST", "/") else [f"{self.method} {self.path}"]
@@ -132,7 +132,7 @@ def forward(port, handler, body):
 
 
 def throttled(call):
-    """The provider's own words when it is asked too often; 400 in both protocols."""
+    """The provider's own throttling error; 400 in both protocols."""
     if call.service in QUERY:
         return (
             400,

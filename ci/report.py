@@ -1,4 +1,4 @@
-"""Looks at the reports of extracted bundles with a browser, as a person would: see report.sh.
+"""Tests the reports of extracted bundles in a browser: see report.sh.
 
 Fails on: an error in the console; a request; a link that leads nowhere; a page wider than its window; a finding of
 axe-core, light, dark or on a phone; fewer or more printed pages than the report needs.
@@ -25,7 +25,7 @@ VIEWS = {
 
 
 def opened(browser, report, troubles, **settings):
-    """The report in a window of its own, from disk."""
+    """Opens the report from disk in a new window."""
     page = browser.new_context(**settings).new_page()
     page.on("pageerror", lambda error: troubles.append(f"script error: {error}"))
     page.on("console", lambda message: troubles.append(f"console: {message.text}"))
@@ -35,7 +35,7 @@ def opened(browser, report, troubles, **settings):
 
 
 def look(browser, report, name, view, troubles):
-    """What must hold of the page in this view."""
+    """Checks that apply to the page in this view."""
     # The page's own policy forbids scripts, including the checker's.
     page = opened(browser, report, troubles, bypass_csp=True, **VIEWS[view])
     wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
@@ -54,7 +54,7 @@ def look(browser, report, name, view, troubles):
 
 
 def follow(browser, report, troubles):
-    """Every link leads to a place of the page or to a file of the bundle."""
+    """Checks that every link leads to a part of the page or to a file of the bundle."""
     page = opened(browser, report, troubles)
     links = page.eval_on_selector_all("a[href]", "links => links.map(link => link.getAttribute('href'))")
     places = set(page.eval_on_selector_all("[id]", "places => places.map(place => place.id)"))
@@ -73,7 +73,7 @@ def follow(browser, report, troubles):
 
 
 def printed(browser, report, name, troubles):
-    """How many pages the report has on paper."""
+    """The number of printed pages of the report."""
     page = opened(browser, report, troubles)
     rows = page.locator("tr").count()
     pages = {}

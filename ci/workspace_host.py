@@ -1,4 +1,4 @@
-"""A workspace provider played from its own discovery documents: token endpoint and Admin SDK on a loopback port.
+"""A workspace provider, simulated from its own discovery documents: token endpoint and Admin SDK on loopback.
 
 It refuses what the documents do not describe, and writes it down in `violations`; a check that ends with one has found
 something, whatever the tool made of the refusal.
@@ -30,7 +30,7 @@ PAGE = 7
 
 
 class ServiceAccount:
-    """A key pair with its certificate, and the file the tool is given."""
+    """A key pair with its certificate, and the credentials file for the tool."""
 
     def __init__(self, url):
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -63,7 +63,7 @@ class ServiceAccount:
 
 
 class Host:
-    """The provider. `directory` is what it answers from; the other members bend it."""
+    """The provider. `directory` is its data; the other members change its behaviour."""
 
     def __init__(self, directory):
         self.discovery = Discovery(*DOCUMENTS)
@@ -163,7 +163,7 @@ class Host:
         return answer if mask is None or self.ignore_masks else apply_mask(parse_mask(mask), answer)
 
     def token(self, http, headers, query, body):
-        """RFC 7523: an assertion for an access token."""
+        """RFC 7523: exchanges an assertion for an access token."""
         if http != "POST" or query:
             raise self.violation(f"token endpoint: {http} with query {query}")
         if headers.get("Content-Type", "").partition(";")[0] != "application/x-www-form-urlencoded":
@@ -218,7 +218,7 @@ class Host:
             )
 
     def page(self, method, values, query):
-        """One page of a list, and the token of the next."""
+        """One page of a list, with the token of the next."""
         # The page size and the fields may change between pages; the listing may not.
         same = {
             name: value for name, value in (query | values).items() if name not in ("pageToken", "maxResults", "fields")

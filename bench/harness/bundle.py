@@ -1,4 +1,4 @@
-"""The bundle alone: making one and verifying it, beside the stock programs, on the same files."""
+"""Writing and verifying a bundle, compared with stock programs on the same files."""
 
 import shutil
 import subprocess
@@ -22,7 +22,7 @@ VERIFY = (
 
 @dataclass
 class Bundle:
-    """The steps by name, each with its runs; or why there are none."""
+    """The steps by name, each with its runs, or the reason for missing ones."""
 
     artifacts: int = 0
     bytes: int = 0
@@ -33,7 +33,7 @@ class Bundle:
 
 
 def repositories_for(artifacts: int) -> int:
-    """The smallest organization with so many artifacts."""
+    """The smallest organization with this many artifacts."""
     low, high = 1, artifacts
     while low < high:
         middle = (low + high) // 2
@@ -42,7 +42,7 @@ def repositories_for(artifacts: int) -> int:
 
 
 def measure(artifacts: int, runs: int, key: Path, public_key: Path, programs: Programs) -> Bundle:
-    """The steps in rounds, one after the other."""
+    """The steps in rounds."""
     work = SCRATCH / "bundle"
     shutil.rmtree(work, ignore_errors=True)
     result = Bundle()

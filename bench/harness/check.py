@@ -1,4 +1,4 @@
-"""Whether the output is complete: nobody wins by leaving work out."""
+"""Checks that the output is complete, so that a tool cannot win by omitting work."""
 
 import hashlib
 import json
@@ -12,10 +12,10 @@ from .layout import SCRATCH
 
 
 def complete(output: Path, expected: set[str], public_key: Path) -> None:
-    """The archive has every file that was due and no other, each as the signed list says, and artifacts are JSON. Else
-    `Failed`.
+    """Checks that the archive has exactly the expected files, that they match the signed list, and that artifacts are
+    JSON. Raises `Failed` otherwise.
 
-    The bare loop signs with a key of its own, which nobody has: of its signature only the length is looked at.
+    The floor signs with an unknown key, so only the length of its signature is checked.
     """
     archives = list(output.glob("*.tar.gz"))
     if len(archives) != 1:
@@ -43,7 +43,7 @@ def complete(output: Path, expected: set[str], public_key: Path) -> None:
 
 
 def read(archive_file: Path) -> tuple[dict[str, str], dict[str, bytes]]:
-    """The digest of every file by its path; and the list of checksums and the signature themselves."""
+    """The digest of every file by its path, the list of checksums, and the signature."""
     sums, lists = {}, {}
     with tarfile.open(archive_file, "r:gz") as archive:
         for member in archive:
@@ -60,7 +60,7 @@ def read(archive_file: Path) -> tuple[dict[str, str], dict[str, bytes]]:
 
 
 def signed(checksums: bytes, signature: bytes, public_key: Path) -> None:
-    """Raises `Failed` if the signature is not that of the key."""
+    """Raises `Failed` if the key did not make the signature."""
     list_file, signature_file = SCRATCH / "checked.sha256", SCRATCH / "checked.sig"
     list_file.write_bytes(checksums)
     signature_file.write_bytes(signature)

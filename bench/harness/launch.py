@@ -1,4 +1,4 @@
-"""Measured commands, seen from the harness."""
+"""Launches measured commands."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from .layout import LOGS, MADE
 
 @dataclass
 class Measured:
-    """What one run of a command took."""
+    """The measurements of one run of a command."""
 
     wall: float
     cpu: float
@@ -24,7 +24,7 @@ class Measured:
 
 
 class Failed(Exception):
-    """The command ended in another way than it should."""
+    """The command ended in an unexpected way."""
 
 
 def measured(

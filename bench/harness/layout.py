@@ -1,4 +1,4 @@
-"""Where things are. Everything that is kept lies below `target/bench`, which is not committed."""
+"""The locations of files. All results are below `target/bench`, which is not committed."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Runs one command and measures it: a program of its own, so that it is small.
+"""Runs one command and measures it, as a separate program to keep it small.
 
 The kernel counts the peak of memory of a process from what it had before it became the command: that is this program,
 of some 9 MB. A command that takes less shows as that, and `own_kilobytes` says where that begins.

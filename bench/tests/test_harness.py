@@ -1,4 +1,4 @@
-"""The harness itself: that work left out is noticed, and that the figures are put together rightly.
+"""Tests the harness: it detects omitted work, and combines figures correctly.
 
 `python3 -B -m unittest discover bench/tests`; it needs bash, tar and OpenSSL 3, and measures nothing.
 """
@@ -21,7 +21,7 @@ EXPECTED = expected_files(20)
 
 
 class Output(unittest.TestCase):
-    """An output as the shell scripts make it, and what can be wrong with it."""
+    """An output in the form of the shell scripts, and its possible faults."""
 
     def setUp(self) -> None:
         directory = tempfile.TemporaryDirectory()
@@ -44,7 +44,7 @@ class Output(unittest.TestCase):
         self.run_in([str(BENCH / "tools/pack.sh"), str(self.output)])
 
     def pack_again(self) -> None:
-        """The archive alone; list and signature stay."""
+        """Changes only the archive; list and signature stay."""
         self.run_in(["tar", "-czf", "../bundle.tar.gz", "."])
 
     def refused(self, why: str) -> None:

@@ -1,4 +1,4 @@
-"""The job with httpx: asyncio, as many requests in flight as BENCH_IN_FLIGHT says, connections kept.
+"""The job with httpx: asyncio, BENCH_IN_FLIGHT requests in flight, connections reused.
 
 Usage: httpx_job.py <output directory>, with BENCH_URL, BENCH_ORG, BENCH_TOKEN, BENCH_KEY and BENCH_IN_FLIGHT.
 """
@@ -33,7 +33,7 @@ async def collect(files: Path) -> None:
             return answer
 
         async def all_of(jobs: list) -> list:
-            """Calls each with its arguments, never more than `in_flight` at once; results in order."""
+            """Makes all calls, at most `in_flight` at once; returns the results in order."""
             results = [None] * len(jobs)
             queue = iter(enumerate(jobs))
 

@@ -1,4 +1,4 @@
-"""What every Python script of the comparison ends with: a list of checksums, a signature over it, one archive."""
+"""The common last step of the Python scripts: a list of checksums, a signature over it, one archive."""
 
 import hashlib
 import os

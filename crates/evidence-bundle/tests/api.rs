@@ -220,9 +220,9 @@ fn why_there_is_no_verified_bundle_is_told() {
     };
     let mut other = TrustRoot::new();
     other.add_key("another key", SigningKey::from_seed(&[9; 32]).public_key());
-    let told = verify(&mut bundle.as_slice(), &other);
+    let reported = verify(&mut bundle.as_slice(), &other);
     assert_eq!(
-        told,
+        reported,
         ("signature-invalid: no trusted key made this signature over the list of checksums".to_owned(), None)
     );
     let key = support::key().public_key().key_id();
@@ -234,8 +234,8 @@ fn why_there_is_no_verified_bundle_is_told() {
             Err(io::Error::other("the disk is gone"))
         }
     }
-    let told = verify(&mut Broken, &trusting());
-    assert_eq!(told, ("cannot read the bundle".to_owned(), Some("the disk is gone".to_owned())));
+    let reported = verify(&mut Broken, &trusting());
+    assert_eq!(reported, ("cannot read the bundle".to_owned(), Some("the disk is gone".to_owned())));
 }
 
 #[test]
@@ -363,8 +363,8 @@ fn a_bundle_over_the_limit_says_its_size_and_its_largest_artifacts() {
     let actual = signed.write(io::sink(), None, |entry| support::contents(&files, entry)).unwrap();
     let mut out = Vec::new();
     match signed.write(&mut out, Some(actual - 1), |entry| support::contents(&files, entry)) {
-        Err(WriteError::TooLarge { actual: told, limit, largest, documents, documents_bytes }) => {
-            assert_eq!((told, limit), (actual, actual - 1));
+        Err(WriteError::TooLarge { actual: reported, limit, largest, documents, documents_bytes }) => {
+            assert_eq!((reported, limit), (actual, actual - 1));
             let names: Vec<&str> = largest.iter().map(|(path, _)| path.as_str()).collect();
             let expected = [7, 6, 5, 4, 3].map(|number| format!("sources/codehost/{number}"));
             assert_eq!(names, expected.each_ref().map(String::as_str));

@@ -28,9 +28,9 @@ const README: &str = "\
 # Bundles that must be refused, and some that must not
 
 One directory per case. `<reason>_fail` and `<reason>_<variant>_fail` must be refused for that reason; `..._ok` must be
-accepted; `not-authenticated_exit1` is whole and given no trust root; `newer-version_..._exit1` is of a version that
-does not exist yet. Each holds `bundle.tar.gz` and `expect.json`: the arguments that follow `evidence verify bundle.tar.gz` in that
-directory, the exit code, and the reason (`null` where there is none). `key.pub.pem` and `key.pub` are the public half of a
+accepted; `not-authenticated_exit1` is intact, but verified without a trust root; `newer-version_..._exit1` has a version
+that does not exist yet. Each holds `bundle.tar.gz` and `expect.json`: the arguments after `evidence verify bundle.tar.gz` in
+that directory, the exit code, and the reason (`null` without one). `key.pub.pem` and `key.pub` are the public half of a
 key whose seed is in the test sources: never trust it.
 
 All files are written by `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test bundles`; without that variable the test

@@ -122,8 +122,8 @@ impl Call {
     }
 }
 
-/// The largest body a request may have, unless the host says so; the real hosts' bounds are beyond what a reading client
-/// sends.
+/// The largest body of a request, unless the host sets another limit; the real hosts' limits are beyond what a reading
+/// client sends.
 pub(crate) const MAX_BODY: usize = 1 << 20;
 
 /// A call of a host that names its calls outside the path, such as `iam:GetAccountPasswordPolicy`.
