@@ -500,7 +500,7 @@ fn documents_have_one_form_and_unknown_fields_are_refused() {
     assert_eq!((counts.pass, counts.fail, counts.not_verifiable, counts.not_applicable), (1, 2, 3, 4));
 }
 
-/// A list of rows that were written one by one has the bytes of the list as a whole.
+/// Rows serialized one by one give the same bytes as the whole list.
 #[test]
 fn a_row_is_written_as_in_its_document() {
     let mut population = support::sample::population();

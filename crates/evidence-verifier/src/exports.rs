@@ -43,8 +43,8 @@ struct Bundle;
 
 impl Read for Bundle {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // SAFETY: the page writes at most `length` bytes at `place`, which is exactly this buffer; it returns before the
-        // buffer is used again.
+        // SAFETY: the page writes at most `length` bytes to `place`, which is exactly this buffer, and returns before
+        // the buffer is used again.
         let count = unsafe { read(buffer.as_mut_ptr(), buffer.len()) };
         match usize::try_from(count) {
             Ok(count) if count <= buffer.len() => Ok(count),

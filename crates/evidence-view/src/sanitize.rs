@@ -35,7 +35,7 @@ impl<T: Sanitize> Sanitize for Option<T> {
     }
 }
 
-/// Whether sanitizing changes nothing, for nearly every text of a bundle: short, and printable ASCII.
+/// Whether the text is short, printable ASCII, like nearly every text of a bundle, so that sanitizing changes nothing.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.len() <= CHARACTERS && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }

@@ -144,11 +144,11 @@ fn indenting() -> PrettyFormatter<'static> {
     PrettyFormatter::with_indent(b"  ")
 }
 
-/// A row as [`write_json`] writes it in a list of the document. Written once, it can be put into a document as a
-/// [`RawValue`](serde_json::value::RawValue) without being read again.
+/// A row in the form that [`write_json`] gives it in a list of a document. It can be inserted into a document as a
+/// [`RawValue`](serde_json::value::RawValue) without parsing.
 ///
 /// # Errors
-/// Those of the row.
+/// Fails if the row cannot be serialized.
 pub fn row_json<T: Serialize>(row: &T) -> io::Result<String> {
     let mut formatter = indenting();
     // The document is an object, and the list a field of it.
