@@ -2,7 +2,7 @@
 """Draws docs/scale.svg from docs/scale.csv and the first table of docs/scale.md.
 
 Both are written by the tests from the tool's own arithmetic (UPDATE_DOCS=1 cargo test -p evidence --test faults scale),
-and a test compares the picture's points with the table. Nothing is computed here. Needs Python alone.
+and a test compares the picture's points with the table. This script computes nothing. Needs only Python.
 """
 
 import csv
@@ -14,15 +14,15 @@ DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 WIDTH, HEIGHT = 860, 500
 LEFT, RIGHT, TOP, BOTTOM = 78, 196, 74, 58
 FROM, TO = (50, 1), (100_000, 400_000)
-# In the order of the table: name, class, what is said beside the line.
+# In the order of the table: name, class, and the label beside the line.
 RUNS = [
     ("naive", "naive", "one request after the other"),
     ("first run", "first", "900 a minute, 4,900 an hour"),
     ("re-run", "again", "what has not changed is free"),
 ]
-# Value, label, and how far the label is moved aside.
+# Value, label, and the offset of the label.
 ACROSS = [(50, "50", 0), (500, "500", 0), (5_000, "5,000", -4), (10_000, "10,000", 4), (50_000, "50,000", -8), (100_000, "100,000", 8)]
-# What happens where the first run's line jumps: repositories, seconds, lines.
+# Notes at the jumps of the first run's line: repositories, seconds, lines.
 NOTES = [(470, 25, ["the minute's 900", "are used up"]), (2_450, 2_100, ["the hour's 4,900", "are used up"])]
 UP = [
     (1, "1 s"), (10, "10 s"), (60, "1 min"), (600, "10 min"), (3_600, "1 h"), (36_000, "10 h"), (86_400, "1 day"),
@@ -101,7 +101,7 @@ def main():
     for repositories, time, lines in NOTES:
         for number, text in enumerate(lines):
             out.append(f'<text class="small" x="{x(repositories)}" y="{y(time) + 15 * number}">{text}</text>')
-    # Beside the ends of the lines, so far apart that they can be read.
+    # Labels beside the ends of the lines, far enough apart to be readable.
     last, times = rows[-1]
     ends = sorted((y(float(seconds[int(last.replace(",", ""))][name])), name, kind, what) for name, kind, what in RUNS)
     out.append(f'<text class="small" x="{WIDTH - RIGHT + 14}" y="{TOP - 6}">{last} repositories</text>')

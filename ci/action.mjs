@@ -1,5 +1,5 @@
-// Runs action.yml as GitHub's runner does, and checks the results. GitHub's own library evaluates the expressions; caches
-// and artifacts are files. ci/action.sh starts it in its working directory.
+// Runs action.yml like GitHub's runner, and checks the results. GitHub's own library evaluates the expressions; caches
+// and artifacts are files. ci/action.sh starts this script in its working directory.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
@@ -14,7 +14,7 @@ const { TOKEN, CLASSIC_TOKEN, CODEHOST_API_URL, ARCHIVE, VERSION, RUNNER_OS, RUN
 const action = parse(fs.readFileSync("action/action.yml", "utf8"));
 const signingKey = fs.readFileSync("key.pem", "utf8");
 
-// The release's files, as they are or changed by a test.
+// The release's files, unchanged or changed by a test.
 let replaced = {};
 const serve = (request, response) => {
   if (request.url.startsWith("/redirect/")) return response.writeHead(302, { location: request.url.replace("/redirect", plainUrl) }).end();
@@ -41,7 +41,8 @@ function evaluate(expression, contexts) {
 const fill = (text, contexts) => String(text).replace(/\$\{\{(.*?)\}\}/g, (_, expression) => evaluate(expression.trim(), contexts).coerceString());
 const fillAll = (map, contexts) => Object.fromEntries(Object.entries(map ?? {}).map(([key, value]) => [key, fill(value, contexts)]));
 
-// What the used actions do, as far as this action needs it. Any other input of them is a mistake here.
+// The behaviour of the used actions, as far as this action needs it. Any other input of theirs is an error
+// here.
 const caches = new Map();
 const used = {
   "actions/cache/restore"({ path: directory, key, "restore-keys": prefix, ...rest }) {
@@ -167,7 +168,7 @@ const tests = {
     assert.deepEqual(run.artifact, { name: "evidence-bundle", days: "", files: [run.outputs.bundle] });
     assert.match(run.summary, /Complete: no[^]*\| CC7\.2 \| CC8\.1 \| fail \| acme\/prototype/);
     assert.doesNotMatch(run.summary, /\| pass \| acme\//);
-    // Nothing that quotes a host can act as a command of the runner.
+    // Output that quotes a host cannot act as a command of the runner.
     assert.match(run.log, /::stop-commands::([0-9a-f]{32})\n[^]*::\1::\n/);
   },
   async "a complete bundle: no annotation, and everything else as asked for"() {

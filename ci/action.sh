@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The GitHub Action, run as GitHub's runner runs it: the steps of action.yml with their conditions and expressions, on a
-# release that is made here and served over HTTPS, against the sandbox. GitHub's own actions for caches and artifacts are
-# played by ci/action.mjs. Needs node, npm and OpenSSL 3; without them, it says so and checks nothing.
+# Runs the GitHub Action like GitHub's runner: the steps of action.yml with their conditions and expressions, on a
+# release that is built here and served over HTTPS, against the sandbox. ci/action.mjs simulates GitHub's own actions
+# for caches and artifacts. Needs node, npm and OpenSSL 3; without them, it prints a message and checks nothing.
 #
 # Usage: ci/action.sh <evidence binary> <sandbox binary>
 set -euo pipefail
@@ -25,7 +25,7 @@ if ! npm install --no-audit --no-fund --silent --prefix "$work" @actions/express
   exit 0
 fi
 
-# The action's files as they are in the commit of a release, and that release's key.
+# The action's files as in the commit of a release, and that release's key.
 mkdir -p action/dist
 cp "$root/action.yml" "$root/Cargo.toml" action/
 cp "$root/dist/action.sh" action/dist/
@@ -34,7 +34,7 @@ openssl pkey -in release.pem -pubout -out action/dist/release.pub.pem
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout tls.key -out tls.pem -days 1 \
   -subj /CN=localhost -addext subjectAltName=DNS:localhost 2>>openssl.log
 
-# The symbols would double the size of what each run unpacks.
+# Symbols would double the size of the archive that each run unpacks.
 cp "$evidence" program
 strip program 2>/dev/null || true
 version=$("$evidence" --version | cut -d' ' -f2)
@@ -53,7 +53,7 @@ archive() {
 archive "$version"
 # A signed archive that does not contain the version in its name.
 archive 99.0.0
-# The way of Windows, as far as it can go here: its archive, with the program of this system.
+# The path for Windows, as far as possible here: its archive format, with the program of this system.
 if command -v unzip >/dev/null && command -v python3 >/dev/null; then
   mkdir -p "windows/evidence-$version-x86_64-windows"
   cp program "windows/evidence-$version-x86_64-windows/evidence"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Boots the systemd of an unpacked system in namespaces of its own, on this machine's network, runs a command in it and
-# shuts it down. Needs root; exit code 77 if this machine does not allow it.
+# Boots the systemd of an unpacked system in separate namespaces, on this machine's network, runs a command in it and
+# shuts it down. Needs root; exits with code 77 if this machine does not allow it.
 #
 # Usage: ci/booted.sh ROOT COMMAND [ARGUMENT...]
 set -euo pipefail
@@ -10,7 +10,7 @@ log=$(mktemp)
 group='' boot=''
 stop() {
   [ -z "$boot" ] || kill -KILL "$boot" 2>/dev/null || true
-  # A cgroup is empty once the last process has been reaped; the innermost go first.
+  # A cgroup is empty once its last process has been reaped; the innermost go first.
   for _ in $(seq 50); do
     [ -d "$group" ] || break
     find "$group" -depth -type d -exec rmdir {} \; 2>/dev/null || sleep 0.1
@@ -44,11 +44,11 @@ mkdir dev/pts dev/shm
 mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
 ln -s pts/ptmx dev/ptmx
 mount -t tmpfs tmpfs dev/shm
-# Not chroot alone: in a changed root no user namespace can be made, which PrivateUsers= needs.
+# chroot is not enough: processes in a changed root cannot create user namespaces, which PrivateUsers= needs.
 pivot_root . mnt
 cd /
 umount --lazy mnt
-# Else credentials, which systemd mounts in a namespace of their own, do not come back from there.
+# Otherwise credentials, which systemd mounts in a separate namespace, do not become visible.
 mount --make-rshared /
 exec env -i container=booted PATH=/usr/sbin:/usr/bin:/sbin:/bin \
   /lib/systemd/systemd --system --unit=multi-user.target --show-status=false
@@ -67,7 +67,7 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 inside=(nsenter --target "$system" --mount --pid --cgroup --uts --ipc --root --wd env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin)
-# Units of a machine may fail in here; what counts is that it has come up.
+# Some of the machine's own units may fail here; it only matters that the system is up.
 "${inside[@]}" timeout 60 systemctl is-system-running --wait >/dev/null 2>&1 || true
 "${inside[@]}" systemctl is-active --quiet basic.target || refused "$(tail -n 5 "$log")"
 code=0

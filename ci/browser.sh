@@ -1,9 +1,9 @@
-# For the scripts that look at pages: finds a browser, and installs what drives it. Sourced, with a name for what is
-# looked at; ends the script that sources it, loudly, where something is absent.
+# For scripts that test pages: finds a browser and installs its driver. Sourced, with a name for the tested pages;
+# ends the sourcing script with a message if something is missing.
 #
-# Sets: work (a directory of its own, which is also the working directory), browser, python, axe (empty without npm).
-# Needs Chromium (the Debian package `chromium`) and Python with `venv`. With BROWSER_TOOLS=<directory>, several scripts
-# share what is installed.
+# Sets: work (a temporary directory, which is also the working directory), browser, python, axe (empty without npm).
+# Needs Chromium (the Debian package `chromium`) and Python with `venv`. With BROWSER_TOOLS=<directory>, scripts share
+# the installed tools.
 #
 # Usage: source ci/browser.sh "the report"
 # shellcheck shell=bash disable=SC2034

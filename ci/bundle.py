@@ -1,4 +1,4 @@
-"""Runs the tool in a directory of its own, reads the bundle it wrote, and says where the two differ.
+"""Runs the tool in a temporary directory, reads its bundle, and reports differences.
 
 For the checks in this directory that set the real binary against servers and clients by others. Shares no code with
 the tool: it reads a bundle with `tarfile` and `json`, and lets `evidence verify` judge the signature.
@@ -20,7 +20,7 @@ from pathlib import Path
 
 
 class Differs(Exception):
-    """What was found is not what was expected; the text is the difference."""
+    """A difference between the actual and the expected value."""
 
 
 def expect(what, actual, expected):
@@ -70,7 +70,7 @@ class Bundle:
 
 
 class Run:
-    """One `evidence collect`, finished."""
+    """A finished `evidence collect`."""
 
     def __init__(self, code, out, err, bundle, verified):
         self.code, self.out, self.err, self.bundle, self.verified = code, out, err, bundle, verified
@@ -79,7 +79,7 @@ class Run:
         return f"--- standard output\n{self.out}--- standard error\n{self.err}--- exit code {self.code}"
 
     def expect_bundle(self, code, complete=True):
-        """It ended with `code`, and left a bundle that verifies."""
+        """Checks that it ended with `code` and a bundle that verifies."""
         if self.code != code or self.bundle is None:
             raise Differs(f"exit code {code} and a bundle were expected\n{self.text()}")
         expect("`evidence verify`", self.verified, 0)
@@ -89,14 +89,14 @@ class Run:
         return self.bundle
 
     def expect_refused(self, code, *parts):
-        """It ended with `code` and without a bundle, and said each of `parts`."""
+        """Checks that it ended with `code` and without a bundle, and printed each of `parts`."""
         if self.code != code or self.bundle is not None:
             raise Differs(f"exit code {code} and no bundle were expected\n{self.text()}")
         for part in parts:
             expect_in("the message", part.lower(), (self.out + self.err).lower())
 
     def expect_nowhere(self, secrets):
-        """None of `secrets` (name: text) is in what was printed or in any file of the bundle, not even encoded."""
+        """Checks that none of `secrets` (name: text) is in the output or the bundle, not even encoded."""
         places = {"standard output": self.out.encode(), "standard error": self.err.encode()}
         if self.bundle:
             places |= self.bundle.files
@@ -109,7 +109,7 @@ class Run:
 
 
 class Tool:
-    """The binary, with a signing key that it made itself."""
+    """The program, with a signing key that it generated."""
 
     def __init__(self, binary, work):
         self.binary, self.work = binary, Path(work)
@@ -117,7 +117,7 @@ class Tool:
         self.run(self.work, {}, "keygen", "--output", self.key, check=True)
 
     def run(self, directory, variables, *arguments, check=False):
-        # Nothing of the caller's environment reaches the tool: neither credentials nor a proxy.
+        # The tool gets nothing of the caller's environment: neither credentials nor a proxy.
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.work), "NO_COLOR": "1"} | variables
         return subprocess.run(
             [self.binary, *map(str, arguments)],
@@ -130,7 +130,7 @@ class Tool:
         )
 
     def collect(self, controls, sources, variables):
-        """Collects with the given `sources` section, as verbosely as can be, and verifies the bundle."""
+        """Collects with the given `sources` section and the most verbose output, and verifies the bundle."""
         directory = Path(tempfile.mkdtemp(dir=self.work))
         configuration = {
             "framework": "soc2_type1",
@@ -151,11 +151,11 @@ class Tool:
 
 
 class Scenarios:
-    """Runs functions one after the other and prints a line for each."""
+    """Runs functions in order and prints a line for each."""
 
     def __init__(self):
         self.failed = 0
-        # So that what was started is stopped.
+        # Stop the processes that were started.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
     def run(self, name, function, *arguments):
@@ -177,7 +177,7 @@ class Scenarios:
 
 @contextlib.contextmanager
 def sandbox(binary, work, *arguments):
-    """The project's own sandbox, serving; what it says of itself."""
+    """Runs the project's own sandbox; yields its output."""
     log = Path(work) / "sandbox.log"
     with log.open("wb") as file:
         process = subprocess.Popen([binary, "serve", *map(str, arguments)], stdout=file, stderr=subprocess.STDOUT)
@@ -193,7 +193,7 @@ def sandbox(binary, work, *arguments):
 
 @contextlib.contextmanager
 def refused(kind, text):
-    """What is done inside must raise `kind`, with `text` in its words."""
+    """Checks that the block raises `kind` with `text` in its message."""
     try:
         yield
     except kind as error:

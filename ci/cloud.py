@@ -1,4 +1,4 @@
-"""The real binary against cloud providers by others, and against what the provider's own client library reads there.
+"""Compares the real program's results at independent cloud providers with those of the provider's client library.
 
 Usage: cloud.py <evidence binary> [sandbox binary]. Run by cloud.sh, which installs what it imports.
 """
@@ -20,14 +20,14 @@ CONTROLS = ["CC6.1", "CC7.2"]
 
 
 class Check:
-    """The tool at one provider, with everything between the two written down."""
+    """The tool at one provider, with all traffic between them recorded."""
 
     def __init__(self, tool, provider):
         self.tool, self.provider = tool, provider
 
     @contextlib.contextmanager
     def collected(self, controls=CONTROLS, key=None, throttle=(), throttle_after=(), **configuration):
-        """Collects, and afterwards checks what holds for every run."""
+        """Collects, and then makes the checks that apply to every run."""
         recorder = Recorder(self.provider.port)
         recorder.throttle, recorder.throttle_after = set(throttle), dict(throttle_after)
         key = self.provider.reader | (key or {})
@@ -66,7 +66,7 @@ def secrets_of(key, recorder):
 
 
 def as_read_by_the_client(provider, regions):
-    """The same four things as the provider's own client library reads them, in the form of the artifacts."""
+    """The same four objects, read by the provider's own client library, in the form of the artifacts."""
     groups, trails = {}, {}
     for region in regions:
         pages = provider.client("logs", region).get_paginator("describe_log_groups").paginate()
@@ -86,7 +86,7 @@ def as_read_by_the_client(provider, regions):
 
 
 def expect_same_artifacts(bundle, read):
-    """Every artifact says what the client read: the same members, and of each the same values."""
+    """Every artifact has the same members and values as the client read."""
     expect(
         "names of artifacts",
         bundle.artifacts("cloud"),
@@ -107,7 +107,7 @@ def expect_same_artifacts(bundle, read):
         expect("trail", trail, only(trail, other, "Name", "TrailARN", "HomeRegion", "IsMultiRegionTrail"))
     for name, other in read["status"].items():
         status = bundle.json(f"sources/cloud/trail_{name}_status.json")
-        # To moto a delivery is made whenever it is asked.
+        # moto reports a delivery at the time of each request.
         if read["provider"] == "moto":
             status.pop("LatestDeliveryTime")
         expect(f"status of {name}", status, only(status, other, "IsLogging"))
@@ -141,7 +141,7 @@ SELECTORS = "cloudtrail:GetEventSelectors"
 
 
 def delivered(provider):
-    """The outcome of CC7.2 where nothing is wrong: to ministack a trail has started just now and never delivers."""
+    """The outcome of CC7.2 without faults: in ministack a trail has just started and never delivers."""
     return "not_verifiable" if provider.name == "ministack" else "pass"
 
 
@@ -153,7 +153,7 @@ def allowed(check):
     expect_same_artifacts(bundle, read)
     expect("CC6.1", bundle.control("CC6.1")["status"], "pass")
     expect("CC7.2", bundle.control("CC7.2")["status"], delivered(check.provider))
-    # The trail is seen in both regions, and is one. The pages have 50 log groups each.
+    # The trail is visible in both regions, but is one trail. The pages have 50 log groups each.
     expect(
         "actions",
         dict(run.actions),
@@ -168,7 +168,7 @@ def allowed(check):
 
 
 def one_region_away_from_home(check):
-    """The trail's shadow is all that is seen of it in a region that is not its own."""
+    """A region other than the trail's own only shows its shadow."""
     with check.collected(region=AWAY) as run:
         bundle = run.expect_bundle(0)
     expect_same_artifacts(bundle, as_read_by_the_client(check.provider, [AWAY]))
@@ -187,7 +187,7 @@ def only_some_log_groups(check):
 
 
 def denied(check, action):
-    """One action is taken from the policy: its artifact is missing, the others are there, and no check fails for it."""
+    """Without one action in the policy, its artifact is missing, the others exist, and no check fails."""
     left = [one for one in READING if one != action]
     with check.provider.permitted(left), check.collected(regions=[HOME, AWAY]) as run:
         bundle = run.expect_bundle(3, complete=False)
@@ -254,7 +254,7 @@ def trail_not_logging(check):
 
 
 def trails_of_one_region(check):
-    """Trails of single regions log, the one of all regions does not: that is not enough."""
+    """Logging single-region trails do not make up for a multi-region trail that does not log."""
     with check.provider.trail("acme-home"), check.provider.trail("acme-away", AWAY), check.provider.not_logging():
         with check.collected(["CC7.2"], regions=[HOME, AWAY]) as run:
             bundle = run.expect_bundle(0)
@@ -270,7 +270,7 @@ def trails_of_one_region(check):
 
 
 def short_retention(check):
-    """One of 127 log groups keeps its events for too short a time, on the last page of the second region."""
+    """One of 127 log groups has too short a retention, on the last page of the second region."""
     with (
         check.provider.short_retention("/acme/edge-6", 60, AWAY),
         check.collected(["CC7.2"], regions=[HOME, AWAY]) as run,
@@ -294,19 +294,19 @@ def assumed_role(check):
         expect("assumed once", run.actions["sts:AssumeRole"], 1)
         expect("controls", [bundle.control(one)["status"] for one in CONTROLS], ["pass", delivered(check.provider)])
         expect_same_artifacts(bundle, as_read_by_the_client(check.provider, [HOME]))
-        # Everything behind it is asked for with the temporary key.
+        # All later requests use the temporary key.
         after = [call.access_key for call in run.calls if call.service not in ("sts",)]
         expect("keys of the calls behind it", check.provider.reader["AccessKeyId"] in after, False)
         with check.collected(external_id="acme-43", **role) as run:
             run.expect_refused(2, "external")
-        # moto takes a missing external id for the right one, which the real provider does not.
+        # moto accepts a missing external id, unlike the real provider.
         if check.provider.name != "moto":
             with check.collected(**role) as run:
                 run.expect_refused(2, "external")
 
 
 def temporary_credentials(check):
-    """A session token from elsewhere is sent along and signed; without it the key is nobody's."""
+    """A session token from elsewhere is sent and signed; without it the key is unknown."""
     role = check.provider.role
     with check.provider.permitted(["sts:AssumeRole"]):
         sts = check.provider.client("sts", key=check.provider.reader)
@@ -319,7 +319,7 @@ def temporary_credentials(check):
 
 
 def throttled(check):
-    """Each of the calls is refused once as too fast, in the words of its protocol, and asked again."""
+    """Each call is throttled once, in the form of its protocol, and repeated."""
     with check.collected(throttle=READING, regions=[HOME, AWAY]) as run:
         bundle = run.expect_bundle(0)
     expect(
@@ -337,7 +337,7 @@ def throttled(check):
 
 
 def a_page_that_never_comes(check):
-    """Two of three pages of log groups were read, and all of them are good: no pass."""
+    """Two of three pages of log groups were read, and all groups on them are good: not a pass."""
     with check.collected(throttle_after={"logs:DescribeLogGroups": 2}) as run:
         bundle = run.expect_bundle(3, complete=False)
     expect("log retention", bundle.checks("CC7.2")["log-retention"], {("not_verifiable", "host_error")})
@@ -348,15 +348,15 @@ def a_page_that_never_comes(check):
 
 
 def the_sandbox(binary, work, tool):
-    """The provider's own client understands our sandbox: every call, along the pages, and the refusals."""
-    with sandbox(binary, work, "--host", "cloud", "--scenario", "large", "--size", "120") as told:
-        url, number = re.search(r"at (http\S+): .* (\d{12})\.", told).groups()
+    """The provider's own client understands our sandbox: every call, all pages, and the refusals."""
+    with sandbox(binary, work, "--host", "cloud", "--scenario", "large", "--size", "120") as printed:
+        url, number = re.search(r"at (http\S+): .* (\d{12})\.", printed).groups()
         key = {
-            "AccessKeyId": re.search(r"ACCESS_KEY_ID=(\S+)", told)[1],
-            "SecretAccessKey": re.search(r"SECRET_ACCESS_KEY=(\S+)", told)[1],
+            "AccessKeyId": re.search(r"ACCESS_KEY_ID=(\S+)", printed)[1],
+            "SecretAccessKey": re.search(r"SECRET_ACCESS_KEY=(\S+)", printed)[1],
         }
-        home = re.search(r"CLOUD_REGION=(\S+)", told)[1]
-        role, external_id = re.search(r"role: (\S+), external id (\S+)", told).groups()
+        home = re.search(r"CLOUD_REGION=(\S+)", printed)[1]
+        role, external_id = re.search(r"role: (\S+), external id (\S+)", printed).groups()
         account = Account("sandbox", url, key)
         expect("account", account.client("sts").get_caller_identity()["Account"], number)
         regions = [home, HOME]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The real binary against two cloud providers by others, moto and ministack, which check signatures and evaluate
-# policies; what it collects is compared with what the provider's own client library reads there. Needs python3;
-# without it, or without the packages, it says so and checks nothing.
+# Runs the real program against two independent cloud providers, moto and ministack, which check signatures and
+# evaluate policies, and compares the results with what the provider's own client library reads there. Needs
+# python3; without it, or without the packages, it prints a message and checks nothing.
 #
 # Usage: ci/cloud.sh <evidence binary> [sandbox binary]
 set -euo pipefail

@@ -1,6 +1,6 @@
-"""A cloud provider by others on a loopback port, furnished as an account is: user, role, trails, log groups, policy.
+"""An independent cloud provider on a loopback port, with a user, a role, trails, log groups and a policy.
 
-Two independent ones are known, and both check signatures and evaluate policies as they are set up here.
+There are two, and with this setup both check signatures and evaluate policies.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from bundle import wait_for
 HOME, AWAY = "us-east-1", "eu-west-1"
 TRAIL = "acme-all"
 EXTERNAL_ID = "acme-42"
-# What docs/sources/cloud.md asks for; `sts:GetCallerIdentity` needs no permission.
+# The permissions in docs/sources/cloud.md; `sts:GetCallerIdentity` needs none.
 READING = (
     "iam:GetAccountPasswordPolicy",
     "cloudtrail:DescribeTrails",
@@ -37,7 +37,7 @@ GOOD_POLICY = {
     "MaxPasswordAge": 90,
     "PasswordReusePrevention": 5,
 }
-# None: kept for ever.
+# None: kept forever.
 RETENTIONS = (90, None, 365, 180, 3653)
 
 
@@ -47,7 +47,7 @@ def allow(actions, **more):
 
 
 class Account:
-    """An account at some address, and a key of it."""
+    """An account at an address, and one of its keys."""
 
     def __init__(self, name, url, key):
         self.name, self.url, self.key = name, url, key
@@ -66,7 +66,7 @@ class Account:
 
 
 class Provider(Account):
-    """One running provider, and a user of it who may do everything."""
+    """One running provider, and a user with all permissions."""
 
     def __init__(self, name, work):
         with socket.socket() as probe:
@@ -150,7 +150,7 @@ class Provider(Account):
         trails.start_logging(Name=TRAIL)
 
     def permit(self, actions):
-        """The user of the tool may do `actions` and nothing else."""
+        """Allows the tool's user exactly `actions`."""
         self.client("iam").put_user_policy(UserName="evidence", PolicyName="reading", PolicyDocument=allow(actions))
 
     def log_group(self, name, days, region=HOME):
@@ -169,7 +169,7 @@ class Provider(Account):
 
     @contextlib.contextmanager
     def password_policy(self, policy):
-        """Another policy for a while; `None`: none."""
+        """Temporarily sets another policy; `None` for none."""
         iam = self.client("iam")
         if policy is None:
             iam.delete_account_password_policy()
@@ -204,7 +204,7 @@ class Provider(Account):
 
     @contextlib.contextmanager
     def trail(self, name, region=HOME, multi=False):
-        """One more trail for a while, that is logging."""
+        """Temporarily adds a trail that is logging."""
         trails = self.client("cloudtrail", region)
         trails.create_trail(Name=name, S3BucketName="acme-trails", IsMultiRegionTrail=multi)
         trails.start_logging(Name=name)

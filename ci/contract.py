@@ -1,8 +1,8 @@
 """Prepares the code host's own API description for the contract proxy.
 
-Usage: contract.py <api description> <output> <own origin>. Keeps the calls that the tool makes, and mends what keeps
-the proxy from reading them: the vendor media type has no schema of its own, the directory form of `contents` is
-asked for by nobody here, and a `/` inside a path parameter must be spelled out as a path of its own.
+Usage: contract.py <api description> <output> <own origin>. Keeps the calls that the tool makes, and corrects
+what the proxy cannot read: the vendor media type has no schema, the directory form of `contents` is not used here, and a
+`/` inside a path parameter needs a separate path.
 """
 
 import copy
@@ -28,7 +28,7 @@ KEPT = [
     "/rate_limit",
 ]
 
-# What the real host answers `null` for although its description says "string": seen in recorded answers.
+# The real host returns `null` for these although its description says "string", as recorded answers show.
 NULL_ANYWAY = {"company", "location", "email", "name", "blog", "license", "spdx_id", "url", "html_url", "key"}
 
 
@@ -60,7 +60,7 @@ for path in KEPT:
             content["application/vnd.github+json"] = content["application/json"]
     paths[path] = {"get": operation}
 
-# Discovery follows `Link`, which names the organization by its number.
+# Discovery follows `Link`, which names the organization by its id.
 by_number = copy.deepcopy(paths["/orgs/{org}/repos"])
 paths["/organizations/{org}/repos"] = by_number
 by_number["get"]["operationId"] += "-by-number"
@@ -70,7 +70,7 @@ for place in [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"]:
     operation = literal["get"]
     operation["operationId"] += "-" + place.replace("/", "-")
     operation["parameters"] = [p for p in operation["parameters"] if p.get("name") != "path"]
-    # A raw read is asked for with its own media type and answered with any bytes.
+    # A raw read has its own media type, and any bytes as its answer.
     paths[f"/repos/{{owner}}/{{repo}}/contents/{place}"] = literal
 del paths[CONTENTS]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The code host's own API description between the tool and the sandbox: does it find anything wrong with the tool's
-# requests, or with the sandbox's answers? Needs node, npm and python3; without them, or without the packages, it
-# says so and checks nothing.
+# Puts a validating proxy with the code host's own API description between the tool and the sandbox, and fails if
+# it finds an error in the tool's requests or the sandbox's answers. Needs node, npm and python3; without them, or
+# without the packages, it prints a message and checks nothing.
 #
 # Usage: ci/contract.sh <evidence binary> <sandbox binary>
 set -euo pipefail
@@ -36,8 +36,8 @@ for _ in $(seq 300); do grep -q "is listening" prism.log && break; sleep 0.1; do
 "$evidence" init --org acme --generate-keys >/dev/null
 status=0
 CODEHOST_API_URL="http://127.0.0.1:$port" CODEHOST_TOKEN="$token" "$evidence" collect >collect.log 2>&1 || status=$?
-# The proxy cannot pass on a raw file: it insists on JSON. That one answer is looked at elsewhere, and is the only
-# reason why the run may end with 3 rather than 4.
+# The proxy insists on JSON and cannot pass on a raw file. Other tests cover that answer, and only because of it
+# may the run end with 3 instead of 4.
 wrong=$(sed 's/\x1b\[[0-9;]*m//g' prism.log | grep -F 'Request terminated with error' | grep -vF 'legacy-billing/contents/CODEOWNERS' || true)
 requests=$(sed 's/\x1b\[[0-9;]*m//g' prism.log | grep -cF 'Forwarding' || true)
 if [ -n "$wrong" ] || [ "$status" != 3 ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The demo with the real programs beside it, kept: its platform lists the four bundles to whoever has the key that is
-# shown, and is gone when the demo is told to end.
+# Runs the demo with the real programs beside it, and keeps it running: its platform lists the four bundles for the
+# printed key, and stops when the demo is terminated.
 #
 # Usage: ci/demo.sh <sandbox binary>
 set -euo pipefail

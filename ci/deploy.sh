@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The files for deployments, against the schemas of those who read them: compose, Caddy, kustomize and Kubernetes with its
-# profile "restricted"; and the configurations among them against the tool's own schema. Nothing is started.
+# Checks the deployment files against the schemas of their readers (compose, Caddy, kustomize, and Kubernetes with the
+# profile "restricted"), and their configurations against the tool's own schema. Starts nothing.
 #
 # Usage: ci/deploy.sh <evidence binary>
 set -euo pipefail
@@ -60,7 +60,7 @@ for pod in pods:
 PYTHON
   echo "ok   kustomize, the schema of Kubernetes, the profile restricted"
 fi
-# One version in all of them.
+# The same version in all of them.
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 for file in deploy/compose.yaml deploy/kubernetes/{collect,platform}/kustomization.yaml; do
   grep -qF "$version" "$file" || fail "$file names another version than $version"

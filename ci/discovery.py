@@ -1,4 +1,4 @@
-"""A provider's discovery documents: which requests there are, and what their answers look like.
+"""A provider's discovery documents, which describe requests and the form of their answers.
 
 The documents come with the package `google-api-python-client`; nothing here knows a call or a field by itself.
 """
@@ -28,7 +28,7 @@ class Method:
         self.pattern = re.compile(re.sub(r"\\\{\+?(\w+)\\\}", r"(?P<\1>[^/]+)", pattern))
 
     def faults(self, query):
-        """What the description has against the query, given as `[(name, value), ...]`."""
+        """The violations of the description by the query, given as `[(name, value), ...]`."""
         known = self.document["parameters"] | {
             name: value for name, value in self.parameters.items() if value["location"] == "query"
         }
@@ -54,7 +54,7 @@ class Method:
         ]
 
     def schema(self):
-        """The answer as JSON Schema. What the description does not name is not allowed."""
+        """The JSON Schema of the answer. Members that the description does not name are not allowed."""
         definitions = {name: json_schema(value) for name, value in self.document["schemas"].items()}
         return {"$ref": f"#/$defs/{self.response}", "$defs": definitions}
 
@@ -79,7 +79,7 @@ class Discovery:
             self.read(document, resource)
 
     def find(self, http, path):
-        """The call a request is, with the values in its path; `None` if there is no such call."""
+        """The call of a request, with the values in its path; `None` for an unknown one."""
         for method in self.methods.values():
             match = method.pattern.fullmatch(path)
             if method.http == http and match:
@@ -88,7 +88,7 @@ class Discovery:
 
 
 def value_faults(rule, value):
-    """What a parameter's rule has against a value. Every value is text here: it stood in an address."""
+    """The violations of a parameter's rule by a value, which is text from an address."""
     if rule["type"] == "integer":
         if not re.fullmatch(r"-?\d+", value):
             return ["not a whole number"]
@@ -168,7 +168,7 @@ def apply_mask(mask, value):
 
 
 def json_schema(description):
-    """A description's schema as JSON Schema; strict, so that a made-up field is found."""
+    """Converts a description's schema to JSON Schema; strict, to detect invented fields."""
     if "$ref" in description:
         return {"$ref": f"#/$defs/{description['$ref']}"}
     kind = description.get("type")
@@ -189,7 +189,7 @@ def json_schema(description):
     if "pattern" in description:
         found["pattern"] = f"^(?:{description['pattern']})$"
     if description.get("format") in ("int64", "uint64"):
-        # Long numbers are written as text, since JavaScript cannot hold them.
+        # Long numbers are strings, since JavaScript cannot hold them.
         found["pattern"] = r"^-?\d+$"
     if description.get("format") == "date-time":
         found["pattern"] = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# The release, as a user gets it: built without optimization for this machine, packed, signed, installed by its
-# installer into a root directory that has nothing else, where it collects from the sandbox and verifies.
+# The release from a user's perspective: built without optimization for this machine, packed, signed, and
+# installed by its installer into an otherwise empty root directory, where it collects from the sandbox and
+# verifies.
 #
-# Usage: ci/dist.sh <sandbox binary> [directory]      which then holds the archives, for ci/packages.sh and ci/images.sh
+# Usage: ci/dist.sh <sandbox binary> [directory for the archives, which ci/packages.sh and ci/images.sh use]
 set -euo pipefail
 sandbox=$(realpath "$1")
 kept=${2:+$(realpath -m "$2")}
@@ -27,7 +28,7 @@ for program in evidence evidence-platform; do
   if readelf -lW "$file" | grep -q INTERP; then fail "$program is not static"; fi
 done
 
-# Packed again from the same programs, the archives have the same bytes.
+# Packing the same programs again gives the same bytes.
 mv "$work/out" "$work/first"
 sleep 1
 build >/dev/null
@@ -43,7 +44,7 @@ else
   echo "SKIPPED: the check of the manual pages needs mandoc"
 fi
 
-# The list of what is in the programs.
+# The SBOM of the programs.
 if python3 -m venv "$work/venv" && "$work/venv/bin/pip" install --quiet 'cyclonedx-python-lib[json-validation]' 2>/dev/null; then
   for bom in "$work"/out/*.cdx.json; do
     "$work/venv/bin/python" - "$bom" <<'PYTHON' || fail "$(basename "$bom")"
@@ -61,7 +62,7 @@ else
   echo "SKIPPED: the check of the SBOM against its schema needs cyclonedx-python-lib"
 fi
 
-# Signed with a key of our own; openssl and our own program check it, and notice a changed list.
+# Signed with a temporary key; openssl and our own program check the signature, and detect a changed list.
 evidence=$CARGO_TARGET_DIR/$target/release/evidence
 "$evidence" keygen --output "$work/release.pem" >/dev/null
 dist/sums --key "$work/release.pem" 2>"$work/notes" || { cat "$work/notes"; fail "dist/sums"; }
@@ -78,7 +79,7 @@ if "$evidence" verify --quiet --signature "$work/out/SHA256SUMS.sig" --public-ke
   fail "evidence accepts a changed list"
 fi
 
-# An empty root: the installer's shell and tools are one static program, and there is no libc.
+# An empty root: one static program provides the shell and tools for the installer, and there is no libc.
 busybox=$(command -v busybox || true)
 root=$work/root
 mkdir -p "$root"/{bin,tmp,home,etc,dev,proc}
@@ -91,7 +92,7 @@ fi
 for tool in $("$busybox" --list); do ln -s busybox "$root/bin/$tool"; done
 rm -f "$root/bin/busybox"
 cp "$busybox" "$root/bin/busybox"
-# inside [NAME=VALUE]... COMMAND...: with nothing of this environment.
+# inside [NAME=VALUE]... COMMAND...: runs the command without this environment's variables.
 inside() {
   local given=()
   while [[ $1 == *=* ]]; do given+=("$1"); shift; done
@@ -113,14 +114,14 @@ cp "$work/out/install.sh" "$root/home"
 for program in evidence evidence-platform; do
   inside EVIDENCE_DOWNLOAD="http://127.0.0.1:$files" sh install.sh "$program" || fail "the installer"
 done
-# An archive that is not the one of the release leaves nothing.
+# An archive that does not belong to the release installs nothing.
 mkdir "$root/home/bad"
 echo other >"$root/home/bad/evidence-$(sed -n 's/^# Installs evidence \([0-9.]*\) .*/\1/p' "$root/home/install.sh")-x86_64-linux.tar.gz"
 if inside PREFIX=/home/elsewhere EVIDENCE_DOWNLOAD=/home/bad sh install.sh 2>"$work/refused"; then fail "a wrong archive is installed"; fi
 grep -q 'the SHA-256 of' "$work/refused" || { cat "$work/refused"; fail "a wrong archive"; }
 [ ! -e "$root/home/elsewhere" ] || fail "a wrong archive left something"
 
-# From here on there is no shell either: the program, a configuration and a key.
+# From here on there is no shell either, only the program, a configuration and a key.
 rm -r "${root:?}/bin"
 program=/home/.local/bin/evidence
 inside "$program" init --org acme --generate-keys >/dev/null

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Fuzzes every target for some seconds each (10, or the first argument), or only the targets that follow. What is found
-# is in fuzz/artifacts; a minimized copy belongs into fuzz/seeds, where `cargo test -p evidence --test seeds` runs it
-# again. An input may take 1 GiB and 25 seconds, which is far beyond what any should need on a busy machine.
+# Fuzzes every target, or only the targets given after the first argument, for that many seconds each (10 by default).
+# Findings are in fuzz/artifacts; put a minimized copy into fuzz/seeds, where `cargo test -p evidence --test seeds`
+# runs it again. An input may take 1 GiB and 25 seconds, far more than any should need even on a busy machine.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 seconds=${1:-10}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The container images, from the archives of a release: made twice with the same bytes, and run by crun as Kubernetes'
-# profile "restricted" would, with a read-only root: a run against the sandbox, its bundle uploaded to the platform of the
-# other image. Says what it skips.
+# Tests the container images made from the archives of a release: builds them twice with the same bytes, and runs them
+# with crun like Kubernetes' profile "restricted", with a read-only root: a run against the sandbox, whose bundle is
+# uploaded to the platform in the other image. Reports what it skips.
 #
 # Usage: ci/images.sh <sandbox binary> [directory with the archives]      by default dist/out
 set -euo pipefail
@@ -23,7 +23,8 @@ if [ "$(id -u)" != 0 ] || ! need crun "the run of the images"; then
   exit 0
 fi
 
-# container PROGRAM [ARGUMENT...]: prints the words that run the program in its image, on this machine's network.
+# container PROGRAM [ARGUMENT...]: prints the command that runs the program in its image, on this machine's
+# network.
 cat >"$work/container.py" <<'PYTHON'
 """Unpacks an image and writes what crun needs: UNPACK IMAGE DIRECTORY; RUN DIRECTORY [VOLUME...] -- VARIABLE=VALUE... -- ARGUMENT..."""
 import json, os, sys, tarfile
@@ -36,7 +37,7 @@ if action == "unpack":
         for layer in entry["Layers"]:
             with tarfile.open(fileobj=archive.extractfile(layer)) as files:
                 files.extractall(f"{directory}/root", numeric_owner=True)
-    # What a container manager makes: mount points.
+    # Mount points, which a container manager would create.
     for name in ("proc", "dev", "run"):
         os.makedirs(f"{directory}/root/{name}", exist_ok=True)
     json.dump(config, open(f"{directory}/image.json", "w"))
@@ -75,7 +76,7 @@ run() {
   cp "$work/$1/image.json" "$bundle"
   ln -s "$work/$1/root" "$bundle/root"
   python3 "$work/container.py" run "$bundle" "${@:2}"
-  # crun wants the second version of cgroups only, which not every machine has where it looks.
+  # crun supports only version 2 of cgroups, which not every machine mounts at the expected place.
   unshare --mount sh -c 'mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec crun "$@"' crun \
     --root "$work/crun" --cgroup-manager disabled run --pid-file "$bundle/pid" --bundle "$bundle" "images-$$-${bundle##*/}"
 }
@@ -94,7 +95,7 @@ platform() { run evidence-platform "$work/data:/data" "$work/evidence-files:/key
 
 if platform health >"$log" 2>&1; then fail "a platform that is not there is healthy"; fi
 platform serve >"$work/platform.log" 2>&1 &
-# What ends the container is a signal to its process, not to the shell that waits for it.
+# To stop the container, signal its process, not the shell that waits for it.
 for _ in $(seq 100); do cat "$work"/run-*-$!/pid >"$work/pid" 2>/dev/null && break; sleep 0.1; done
 others+=("$(cat "$work/pid")")
 for _ in $(seq 50); do platform health >"$log" 2>&1 && healthy=1 && break; sleep 0.1; done
@@ -113,7 +114,7 @@ echo "$token" >"$work/secrets/token"
 mv "$work/evidence-files/signing-key" "$work/secrets/signing-key"
 cp dist/systemd/example.yaml "$work/evidence-files/evidence.yaml"
 printf 'upload:\n  api_url: http://127.0.0.1:%s\n' "$port" >>"$work/evidence-files/evidence.yaml"
-# The demo's organization hides something: code 3.
+# The demo's organization lacks a permission: code 3.
 code=0
 bundle=$(tool collect --quiet --upload 2>"$log") || code=$?
 [ "$code" = 3 ] || fail "collect: exit code $code"

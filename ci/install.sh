@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the programs that the checks need, as root on Debian. Elsewhere it does nothing, and each check says what it
-# lacks.
+# Installs the programs that the checks need, as root on Debian. Elsewhere it does nothing, and each check reports what
+# it lacks.
 #
 # Usage: ci/install.sh
 set -euo pipefail
@@ -30,5 +30,5 @@ PROGRAMS
 install() { DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends "$@"; }
 install "${missing[@]}" && exit
 apt-get update --quiet
-# A package that this Debian does not have must not keep the others away.
+# A package that this Debian lacks must not prevent the installation of the others.
 install "${missing[@]}" || for package in "${missing[@]}"; do install "$package" || true; done

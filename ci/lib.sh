@@ -1,5 +1,5 @@
-# What the checks of a release share; they source it, which changes to the root of the checkout. $given is their first
-# argument, the program they use; $archives their second, by default dist/out; $work a directory that goes at the end.
+# Common parts of the release checks, to be sourced; changes to the root of the checkout. $given is their first
+# argument, the program they use; $archives the second, by default dist/out; $work a temporary directory.
 # shellcheck shell=bash disable=SC2034
 root_of_checkout=$(dirname "${BASH_SOURCE[0]}")/..
 given=$(realpath "$1")
@@ -17,14 +17,14 @@ stop_all() {
 trap stop_all EXIT
 fail() { echo "FAILED: $1"; [ ! -s "$log" ] || tail -n 40 "$log"; exit 1; }
 
-# need PROGRAM WHAT: is the program there? ci/install.sh installs it.
+# need PROGRAM WHAT: checks that the program is installed. ci/install.sh installs it.
 need() {
   command -v "$1" >/dev/null && return
   echo "SKIPPED: $2 needs $1"
   return 1
 }
 
-# The archives of Linux, in a place for what is made of them.
+# Copies the Linux archives to a working directory.
 copy_archives() {
   ls "$archives"/evidence{,-platform}-[0-9]*-"$arch"-linux.tar.gz >/dev/null 2>&1 ||
     { echo "SKIPPED: there are no archives for $arch in $archives; dist/build makes them"; exit 0; }
@@ -45,7 +45,8 @@ made() {
   sort "$work/made"
 }
 
-# made_twice SCRIPT: what it makes of the archives is in $work/out. Made again from the smaller one, it has the same bytes.
+# made_twice SCRIPT: puts its results into $work/out, and checks that a second run for the smaller archive gives the
+# same bytes.
 made_twice() {
   copy_archives
   made "$1"
@@ -56,7 +57,7 @@ made_twice() {
   echo "ok   made in $SECONDS s; a second build has the same bytes"
 }
 
-# The sandbox as a code host: its address is $url, a token $token.
+# Starts the sandbox as a code host: $url is its address, $token a token.
 start_sandbox() {
   "$given" serve >"$work/host" 2>&1 &
   others+=($!)

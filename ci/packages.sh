@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The packages, from the archives of a release: made twice with the same bytes, checked by lintian and systemd-analyze;
-# the Debian packages installed in a clean Debian, where systemd runs both services against the sandbox, and removed;
-# the others installed in empty directories. Says what it skips. Works best as root.
+# Tests the packages made from the archives of a release: builds them twice with the same bytes and checks them with
+# lintian and systemd-analyze. Installs the Debian packages in a clean Debian, where systemd runs both services against
+# the sandbox, and removes them; installs the others in empty directories. Reports what it skips. Works best as root.
 #
 # Usage: ci/packages.sh <sandbox binary> [directory with the archives]      by default dist/out
 set -euo pipefail
@@ -11,7 +11,7 @@ source "$(dirname "$0")/lib.sh"
 made_twice dist/packages
 
 if need lintian "the check of the Debian packages"; then
-  # As root, lintian warns about itself.
+  # lintian warns when it runs as root.
   lintian --allow-root --fail-on error "$work"/out/*.deb >"$log" 2>&1 || fail "lintian"
   cat "$log"
   echo "ok   lintian: no error"
@@ -20,7 +20,7 @@ fi
 if need systemd-analyze "the check of the units"; then
   units=$work/units
   mkdir "$units"
-  # With a program in place of ours, which is not installed here.
+  # With a placeholder program, since ours is not installed here.
   for unit in dist/systemd/*.service; do sed 's|^ExecStart=[^ ]*|ExecStart=/bin/true|; /^Documentation=/d' "$unit" >"$units/${unit##*/}"; done
   cp dist/systemd/*.timer "$units"
   cp "$units/evidence-collect@.service" "$units/evidence-collect@acme.service"
@@ -58,7 +58,7 @@ clean_debian() {
     inside test -s "/usr/share/man/man1/$program.1.gz" || fail "$program has no manual page"
   done
   inside test -s /usr/share/man/man1/evidence-collect.1.gz || fail "evidence collect has no manual page"
-  # As a user, by hand.
+  # Run manually as a user.
   install --directory --owner 1000 --group 1000 "$root/home/user"
   cat >"$root/home/user/collect" <<SCRIPT
 set -eu
@@ -83,7 +83,7 @@ SCRIPT
 
   inside dpkg --purge evidence evidence-platform >"$log" 2>&1 || fail "the removal"
   files >"$work/after"
-  # What was configured and stored stays, as for every package.
+  # Configuration and data remain, as with every package.
   comm -13 "$work/before" "$work/after" | grep -v -E '^/(etc/evidence|var/(lib/(private/)?evidence|lib/systemd|tmp)/?)' >"$log" &&
     fail "the removal leaves something behind"
   echo "ok   .deb: removed"
@@ -94,7 +94,7 @@ elif need mmdebstrap "the installation in a clean Debian"; then
   clean_debian
 fi
 
-# expect ROOT: both programs run in there, although nothing else is in there.
+# expect ROOT: checks that both programs run in an otherwise empty root.
 expect() {
   for program in evidence evidence-platform; do
     "$1/usr/bin/$program" --version >"$log" 2>&1 || fail "$program of ${1##*/} does not run"
@@ -124,7 +124,7 @@ if need pacman "the installation of the Arch packages"; then
   [ ! -e "$root/usr/bin/evidence" ] || fail "the Arch packages: removed, and still there"
   echo "ok   Arch: installed, run, removed"
 fi
-# An .apk is a .tar.gz after a .tar.gz; its own tools are on Alpine only.
+# An .apk consists of two concatenated .tar.gz; its own tools exist only on Alpine.
 root=$work/apk
 mkdir "$root"
 for package in "$work"/out/*_"$arch".apk; do tar --extract --gzip --ignore-zeros --file "$package" --directory "$root" 2>"$log" || fail "$package"; done

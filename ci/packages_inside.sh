@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs in a booted system where both packages are installed: sets both services up as docs/deploy.md says, uploads a
-# bundle of a nightly run to the platform, and looks at what the units do when something is wrong.
+# Runs in a booted system with both packages installed: sets up both services according to docs/deploy.md, uploads a
+# bundle of a nightly run to the platform, and checks the behaviour of the units in case of errors.
 #
 # Usage: packages_inside.sh <address of the code host> <token>
 set -euo pipefail
@@ -11,7 +11,7 @@ fail() {
   exit 1
 }
 
-# The platform, with another port than an installed one.
+# The platform, on a different port than an installed one.
 echo "EVIDENCE_PLATFORM_LISTEN=127.0.0.1:18321" >/etc/evidence-platform.env
 systemctl start evidence-platform || fail "the platform does not start"
 for _ in $(seq 50); do
@@ -53,7 +53,7 @@ systemctl enable --quiet --now evidence-collect@acme.timer
 next=$(systemctl show --property NextElapseUSecRealtime --value evidence-collect@acme.timer)
 [ -n "$next" ] || fail "the timer has no next time"
 
-# Code 2, here for a refused token, is tried again.
+# Code 2, here caused by a refused token, is retried.
 echo ghp_0000000000000000000000000000000000000 >acme.secrets/CODEHOST_TOKEN
 [ "$(run)" = 2 ] || fail "a refused token does not end with 2"
 [ "$(systemctl show --property SubState --value evidence-collect@acme)" = auto-restart ] || fail "code 2 is not tried again"

@@ -1,4 +1,4 @@
-"""Looks at the platform's pages with a browser, as a person would: see pages.sh.
+"""Tests the platform's pages in a browser: see pages.sh.
 
 Fails on: a step that does not work, with scripts and without; an error in the console; a request to another origin; a
 page wider than its window; a serious finding of axe-core, light or dark; bytes that are not what was uploaded.
@@ -45,7 +45,7 @@ def upload(path, key):
 
 
 def make_a_year(bundle):
-    """365 nights of one bundle, as the database lists them: with a gap of a month, failures, and times in doubt."""
+    """365 nights with one bundle each, as database rows: with a gap of a month, failures, and doubtful times."""
     upload(bundle, os.environ["YEAR_UPLOAD_KEY"])
     with sqlite3.connect(os.environ["DATABASE"]) as database:
         database.row_factory = sqlite3.Row
@@ -89,7 +89,7 @@ def wait_until_ready():
 
 
 class Visit:
-    """A person with a browser."""
+    """A user with a browser."""
 
     def __init__(self, browser, name, **settings):
         self.name = name
@@ -102,7 +102,7 @@ class Visit:
         self.page.on("request", self.asked)
 
     def said(self, message):
-        # The form to sign in is the answer 401 or 403 itself, and the console says so.
+        # The sign-in form comes with status 401 or 403, which the console reports.
         refused = any(f"status of {code}" in message.text for code in (401, 403, 404))
         if message.type in ("error", "warning") and not refused:
             self.troubles.append(f"console: {message.text}")
@@ -116,7 +116,7 @@ class Visit:
         self.page.screenshot(path=PICTURES / f"{name}-{self.name}.png", full_page=True)
 
     def check(self, name):
-        """What must hold of every page."""
+        """Checks that apply to every page."""
         wide, window = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         if wide > window:
             self.troubles.append(f"{name} is {wide} wide in a window of {window}")
@@ -140,7 +140,7 @@ def sign_in(visit, key):
 
 
 def tour(visit, ids, checked=True):
-    """Everything a person can do."""
+    """Everything that a user can do."""
     page = visit.page
     look = visit.check if checked else visit.picture
     page.goto(f"{BASE}/bundles/{ids[-1]}")
@@ -149,11 +149,11 @@ def tour(visit, ids, checked=True):
     sign_in(visit, os.environ["UPLOAD_KEY"])
     expect(page.get_by_role("alert")).to_contain_text("role upload")
     sign_in(visit, os.environ["READ_KEY"])
-    # What was asked for at first.
+    # The originally requested page.
     expect(page).to_have_url(f"{BASE}/bundles/{ids[-1]}")
     expect(page.get_by_text("verified to the last byte")).to_be_visible()
     expect(page.get_by_role("heading", name="Completeness")).to_be_visible()
-    # Who signed it comes before every table.
+    # The provenance comes before every table.
     signed, table = (page.locator(selector).first.bounding_box()["y"] for selector in (".provenance", "table"))
     if signed > table:
         visit.troubles.append("a table comes before the provenance")
@@ -197,7 +197,7 @@ def tour(visit, ids, checked=True):
 
     page.get_by_role("link", name="Evidence platform").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Bundles of Acme & Söhne")
-    # Bundles of one slot of time share a column.
+    # Bundles in the same time slot share a column.
     if not 1 <= page.locator("svg.timeline > a").count() <= len(ids):
         visit.troubles.append("the chart has more columns than bundles")
     expect(page.locator(".latest table.state")).to_be_visible()
@@ -220,7 +220,7 @@ def tour(visit, ids, checked=True):
     look("file")
 
     page.goto(f"{BASE}/bundles/{ids[-1]}")
-    # From the keyboard alone: the first stop leads past the head of the page.
+    # Keyboard navigation: the first tab stop skips the head of the page.
     page.keyboard.press("Tab")
     expect(page.locator(":focus")).to_have_text("Skip to content")
     with page.expect_download() as download:
@@ -276,7 +276,7 @@ def main():
         tour(visit, ids, checked=False)
         visit.end()
 
-        # A year on one screen: no label is cut, no mark is missing, and the gap is a gap.
+        # A year on one screen: no label is cut, no mark is missing, and the gap is visible.
         for name, settings in (("light", {}), ("phone", {"viewport": PHONE})):
             visit = Visit(browser, f"a year, {name}", **settings)
             visit.page.goto(f"{BASE}/bundles")
@@ -285,7 +285,7 @@ def main():
             year(visit)
             visit.end()
 
-        # On paper nothing is folded.
+        # On paper everything is unfolded.
         visit = Visit(browser, "paper")
         visit.page.goto(f"{BASE}/bundles/{ids[-1]}")
         sign_in(visit, os.environ["READ_KEY"])

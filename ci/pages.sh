@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The pages as people have them: the real platform with real bundles, looked at with a real browser.
+# Tests the platform's pages: the real platform with real bundles, in a real browser.
 #
-# What it needs, ci/browser.sh says.
+# See ci/browser.sh for the requirements.
 #
 # Usage: ci/pages.sh <evidence-platform binary> <public key> <bundle> <bundle>...
-# With SCREENSHOTS=<directory> the pictures stay there.
+# With SCREENSHOTS=<directory>, the screenshots are kept there.
 set -euo pipefail
 platform=$(realpath "$1")
 public_key=$(realpath "$2")

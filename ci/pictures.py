@@ -14,7 +14,7 @@ import re
 import sys
 import zlib
 
-# The lines that the picture shows, by their beginnings.
+# The lines in the picture, by their beginnings.
 SHOWN = [
     r"\$ evidence collect$",
     r"evidence \d",
@@ -32,7 +32,7 @@ SHOWN = [
     r"  (signature|contents) ",
     r"VERIFIED$",
 ]
-# What differs from run to run.
+# Texts that differ from run to run.
 VARIES = [
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"sha256:[0-9a-f]{64}", "sha256:KEY"),
@@ -89,7 +89,7 @@ def shown(log):
         pattern = next((pattern for pattern in SHOWN if re.match(pattern, text)), None)
         if pattern:
             unused.discard(pattern)
-            # The mark also takes the place of an empty line.
+            # The mark also replaces an empty line.
             rows += [cells("  \x1b[2m⋮\x1b[0m")] if omitted else [[]] if empty else []
             rows.append(cells(line))
             empty = omitted = False
@@ -121,7 +121,7 @@ def drawn(rows):
     for number, row in enumerate(rows):
         text = "".join(character for character, _ in row)
         styles = [style for _, style in row]
-        # Pieces of one style, without the spaces at their ends.
+        # Pieces with the same style, without trailing spaces.
         start = 0
         for index in range(1, len(row) + 1):
             if index == len(row) or styles[index] != styles[start]:
@@ -169,14 +169,14 @@ def photograph(report, directory):
             image = page.screenshot(clip={"x": 0, "y": top, "width": 900, "height": bottom - top})
             image = Image.open(io.BytesIO(image)).convert("RGB")
             ImageDraw.Draw(image).rectangle((0, 0, image.width - 1, image.height - 1), outline=FRAMES[scheme], width=2)
-            # The cover has few colours, and a palette of them makes the file a third as large.
+            # The cover has few colours; a palette makes the file a third of the size.
             image = image.quantize(96, dither=Image.Dither.NONE)
             image.save(directory / f"report-{scheme}.png", optimize=True, pnginfo=info)
         browser.close()
 
 
 def masked(text):
-    """The text without what differs from run to run, and without the positions in a drawing."""
+    """The text without the parts that differ between runs, and without the positions in a drawing."""
     text = re.sub(r' (x|y|textLength)="[^"]*"', "", text)
     for pattern, word in VARIES:
         text = re.sub(pattern, word, text)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The README's pictures in docs/pictures, a run and its report, made from the demo.
+# Makes the README's pictures in docs/pictures, a run and its report, from the demo.
 #
-# With --check it writes no picture, and fails if the pictures differ from what the demo prints and reports; this needs
-# only Python. To make them it needs a browser (see ci/browser.sh) and the package pillow. Each use adds a bundle to the
-# demo's directory.
+# With --check it writes no picture, and fails if the pictures differ from the demo's output and report; this needs only
+# Python. Making them needs a browser (see ci/browser.sh) and the package pillow. Each use adds a bundle to the demo's
+# directory.
 #
 # Usage: ci/pictures.sh [--check] <sandbox binary, beside the other programs>
 set -euo pipefail
@@ -26,7 +26,7 @@ else
   echo "SKIPPED: the check of the README's pictures needs python3"
   exit 0
 fi
-# Piped, with colours: as on a terminal, without the progress bars, which disappear at the end of a run.
+# Piped with colours: like a terminal, but without the progress bars, which disappear at the end of a run.
 env -u NO_COLOR CLICOLOR_FORCE=1 "$sandbox" demo >demo.log 2>&1 || { tail -n 40 demo.log; exit 1; }
 bundle=$(grep -om1 'evidence-bundles/[^/ ]*\.tar\.gz' demo.log)
 tar -xzf "$(dirname "$sandbox")/demo/$bundle" derived/report.html

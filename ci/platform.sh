@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The real tool and the real platform together: an organization, a key, a trusted signer, the demo's bundle uploaded,
-# verified there, uploaded again under the same id, and downloaded byte by byte the same; a stranger's key is refused.
+# Tests the real tool with the real platform: creates an organization, a key and a trusted signer; uploads the demo's
+# bundle, verifies it there, uploads it again under the same id, and downloads the same bytes. A key of another
+# organization is refused.
 #
 # Usage: ci/platform.sh <evidence binary> <evidence-platform binary> <bundle> <public key>
 set -euo pipefail

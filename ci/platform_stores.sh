@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# The platform on what large installations use: its tests with a real PostgreSQL and an S3-compatible service by
-# others, both started here on loopback ports and stopped at the end. Fails if a test says that it was skipped.
-# Needs python3 for its packages pgserver (or an installed PostgreSQL) and moto; without them it says so and checks
-# nothing. Works as root and as a user. As root it has a small disk for PostgreSQL to fill, and where pgbouncer is
-# installed, that pooler in each of its modes.
+# Tests the platform on the storage of large installations: a real PostgreSQL and an independent S3-compatible
+# service, which the script starts on loopback ports and stops at the end. Fails if a test reports that it was
+# skipped. Needs python3 for its packages pgserver (or an installed PostgreSQL) and moto; without them it prints a
+# message and checks nothing. Works as root and as a user. As root it also provides a small disk for PostgreSQL to
+# fill and, if pgbouncer is installed, that pooler in each of its modes.
 #
 # Usage: ci/platform_stores.sh [command...]     by default: cargo test -p evidence-platform
 set -euo pipefail
@@ -14,7 +14,7 @@ work=$(mktemp -d)
 postgres='' s3='' poolers=() disk=''
 stop() {
   for pooler in "${poolers[@]}"; do kill -TERM "$pooler" 2>/dev/null || true; done
-  # Nothing of it is needed any more, so PostgreSQL need not tidy up first.
+  # The data is no longer needed, so PostgreSQL need not clean up.
   [ -z "$postgres" ] || kill -QUIT "$postgres" 2>/dev/null || true
   [ -z "$s3" ] || kill -TERM "$s3" 2>/dev/null || true
   wait 2>/dev/null || true
@@ -57,7 +57,7 @@ PYTHON
 )
 read -r postgres_port s3_port stock_port pooler_port <<<"$ports"
 
-# PostgreSQL does not run as root; then it runs as nobody.
+# PostgreSQL refuses to run as root; use the user nobody instead.
 password=$(head -c 16 /dev/urandom | od -An -tx1 | tr -d ' \n')
 mkdir -m 700 "$work/postgres"
 echo "$password" >"$work/postgres/password"
@@ -82,7 +82,7 @@ postgres=$!
 "$work/venv/bin/moto_server" -H 127.0.0.1 -p "$s3_port" >"$work/s3.log" 2>&1 &
 s3=$!
 
-# PgBouncer as it is installed, and as the documentation says.
+# PgBouncer with its default settings, and with those in the documentation.
 pooler=$(command -v pgbouncer || ls /usr/sbin/pgbouncer 2>/dev/null || true)
 if [ -n "$pooler" ]; then
   upstream="host=127.0.0.1 port=$postgres_port dbname=postgres"
@@ -129,11 +129,11 @@ grep -q "ready to accept connections" "$work/postgres.log" || fail "PostgreSQL d
 [ -n "${ready:-}" ] || fail "the S3 service does not start" s3.log
 echo "$("$programs/postgres" --version) and moto's S3, ready after $SECONDS s"
 
-# What a test says that it skips goes past its captured output.
+# Tests report skipped parts outside their captured output.
 code=0
 "$@" 2>&1 | tee "$work/said" || code=$?
 [ "$code" = 0 ] || { echo "FAILED: $* ($code)"; exit "$code"; }
-# The disk and the pooler are extras, which the test names as missing.
+# The disk and the pooler are optional; the tests report when they are missing.
 if grep "SKIPPED" "$work/said" | grep -qv -e "SKIPPED: a full disk" -e "SKIPPED: a pooler"; then
   echo "FAILED: a test was skipped although both are there"
   exit 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The last steps of a release, dist/publish, as the release workflow runs them: with a key and files made here, and a gh
-# that only shows what it would send to GitHub.
+# Tests the last steps of a release, dist/publish, like the release workflow: with temporary keys and files, and a gh
+# that only prints what it would send to GitHub.
 #
 # Usage: ci/publish.sh
 set -euo pipefail

@@ -1,6 +1,6 @@
-"""A proxy between the tool and a cloud provider: it writes down what is asked, and can refuse in the provider's words.
+"""A proxy between the tool and a cloud provider. It records requests, and can refuse them like the provider.
 
-It changes nothing: the `Host` header is signed, so it is passed on as it came.
+It changes nothing: the `Host` header is signed, so it is passed on unchanged.
 """
 
 import http.client
@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import botocore.session
 import botocore.validate
 
-# What is signed as which service is refused in which protocol.
+# The protocol of a refusal depends on the service in the signature.
 QUERY = {"iam", "sts"}
 
 
@@ -69,7 +69,7 @@ class Recorder:
 
 
 class Call:
-    """What was asked: `iam:GetAccountPasswordPolicy`, in which region, with which parameters."""
+    """The call, such as `iam:GetAccountPasswordPolicy`, its region and its parameters."""
 
     def __init__(self, method, path, headers, body):
         self.method, self.path, self.headers, self.body = method, path, headers, body
@@ -85,7 +85,7 @@ class Call:
         self.action = f"{self.service}:{action}"
 
     def faults(self):
-        """What the description of the service in the provider's own client library has against this call."""
+        """The violations of the service's description in the provider's own client library by this call."""
         model = botocore.session.get_session().get_service_model(self.service)
         operation, metadata = model.operation_model(self.name), model.metadata
         found = [] if (self.method, self.path) == ("POST", "/") else [f"{self.method} {self.path}"]
@@ -107,7 +107,7 @@ class Call:
         report = botocore.validate.ParamValidator().validate(given, shape) if shape else None
         if report and report.has_errors():
             found.append(report.generate_report())
-        # There is one address for all regions, and it takes signatures for one only; the providers here take any.
+        # Its one address for all regions accepts signatures for one region only; the providers here accept any.
         if self.service == "iam" and self.region != "us-east-1":
             found.append(f"signed for {self.region}")
         return [f"{self.action}: {fault}" for fault in found]
@@ -132,7 +132,7 @@ def forward(port, handler, body):
 
 
 def throttled(call):
-    """The provider's own words when it is asked too often; 400 in both protocols."""
+    """The provider's own throttling error; 400 in both protocols."""
     if call.service in QUERY:
         return (
             400,

@@ -1,4 +1,4 @@
-"""Looks at the reports of extracted bundles with a browser, as a person would: see report.sh.
+"""Tests the reports of extracted bundles in a browser: see report.sh.
 
 Fails on: an error in the console; a request; a link that leads nowhere; a page wider than its window; a finding of
 axe-core, light, dark or on a phone; fewer or more printed pages than the report needs.
@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 
 PICTURES = pathlib.Path(os.environ["SCREENSHOTS"])
 AXE = os.environ["AXE"]
-# The checker needs minutes for a page of a thousand rows, and finds nothing there that a short page does not have.
+# The checker takes minutes for a page with a thousand rows, and finds nothing there that a short page lacks.
 AXE_ROWS = 500
 VIEWS = {
     "light": {"viewport": {"width": 1280, "height": 900}},
@@ -25,7 +25,7 @@ VIEWS = {
 
 
 def opened(browser, report, troubles, **settings):
-    """The report in a window of its own, from disk."""
+    """Opens the report from disk in a new window."""
     page = browser.new_context(**settings).new_page()
     page.on("pageerror", lambda error: troubles.append(f"script error: {error}"))
     page.on("console", lambda message: troubles.append(f"console: {message.text}"))
@@ -35,8 +35,8 @@ def opened(browser, report, troubles, **settings):
 
 
 def look(browser, report, name, view, troubles):
-    """What must hold of the page in this view."""
-    # The page's own policy forbids scripts, and with them the checker's.
+    """Checks that apply to the page in this view."""
+    # The page's own policy forbids scripts, including the checker's.
     page = opened(browser, report, troubles, bypass_csp=True, **VIEWS[view])
     wide, window = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     if wide > window:
@@ -54,7 +54,7 @@ def look(browser, report, name, view, troubles):
 
 
 def follow(browser, report, troubles):
-    """Every link leads to a place of the page or to a file of the bundle."""
+    """Checks that every link leads to a part of the page or to a file of the bundle."""
     page = opened(browser, report, troubles)
     links = page.eval_on_selector_all("a[href]", "links => links.map(link => link.getAttribute('href'))")
     places = set(page.eval_on_selector_all("[id]", "places => places.map(place => place.id)"))
@@ -64,7 +64,7 @@ def follow(browser, report, troubles):
         inside = link.startswith("#") and link[1:] in places
         if not inside and not (file.is_file() and file.is_relative_to(root)):
             troubles.append(f"{link} leads nowhere")
-    # From the keyboard alone: the first stop leads past the head of the page.
+    # Keyboard navigation: the first tab stop skips the head of the page.
     page.keyboard.press("Tab")
     if page.evaluate("document.activeElement.textContent") != "Skip to the results":
         troubles.append("the first stop of the keyboard is not the skip link")
@@ -73,7 +73,7 @@ def follow(browser, report, troubles):
 
 
 def printed(browser, report, name, troubles):
-    """How many pages the report has on paper."""
+    """The number of printed pages of the report."""
     page = opened(browser, report, troubles)
     rows = page.locator("tr").count()
     pages = {}

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The report of each bundle as people have it: extracted, opened from disk with a real browser, and printed.
+# Tests the report of each bundle: extracted, opened from disk in a real browser, and printed.
 #
-# What it needs, ci/browser.sh says.
+# See ci/browser.sh for the requirements.
 #
 # Usage: ci/report.sh <bundle>...
-# With SCREENSHOTS=<directory> the pictures and the printed pages stay there.
+# With SCREENSHOTS=<directory>, the screenshots and the printed pages are kept there.
 set -euo pipefail
 bundles=()
 for bundle in "$@"; do bundles+=("$(realpath "$bundle")"); done

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The platform's API against its own description, by a tester of others: schemathesis makes up requests, good and bad
-# ones, for every route that the OpenAPI document names, once with a key of each role and once without. No answer may
-# be a 5xx, or have a status, a type or a form that the description does not name; and every route must have been
-# seen to succeed. Needs python3 and the package schemathesis; without them it says so and checks nothing.
+# Tests the platform's API against its own description with schemathesis, which generates valid and invalid requests
+# for every route of the OpenAPI document, with a key of each role and without one. No answer may be a 5xx, or have a
+# status, a type or a form that the description does not list, and every route must succeed at least once. Needs
+# python3 and the package schemathesis; without them it prints a message and checks nothing.
 #
 # Usage: ci/schemathesis.sh <evidence-platform binary> [examples for each route, 20 by default]
 set -euo pipefail
@@ -56,8 +56,8 @@ export NO_PROXY=127.0.0.1 no_proxy=127.0.0.1 PYTHONDONTWRITEBYTECODE=1
 export PYTHONPATH=$tests SCHEMATHESIS_HOOKS=schemathesis_hooks
 export BUNDLE="$bundles/plain_ok/bundle.tar.gz" LOOSE="$bundles/previous_ok/bundle.tar.gz"
 export TRUSTED_KEY="$bundles/other.pub"
-# What the requests must not take away, or everything behind it would be refused: the keys of all three roles, by
-# either name, and the key that signed the bundle.
+# Things that the requests must not remove, or all later ones would be refused: the keys of all three roles, by
+# id and by prefix, and the key that signed the bundle.
 PROTECTED=$("$work/venv/bin/python" - "$url" "$(cat key-admin)" <<'PYTHON'
 import json, sys, urllib.request
 

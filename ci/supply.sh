@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The dependencies: the lock files are in step, fewer than 450 packages, and only licences and sources that deny.toml
-# allows. Advisories need a database from the network and are checked elsewhere: they come without a change here.
+# Checks the dependencies: the lock files are in step, there are fewer than 450 packages, and deny.toml allows all
+# their licences and sources. Advisories are checked elsewhere: they need a database from the network and appear
+# without a change here.
 #
 # Installs cargo-deny below target/, once.
 #
@@ -23,13 +24,13 @@ if [ "$packages" -ge 450 ]; then
 fi
 
 if [ "$("$tools/bin/cargo-deny" --version 2>/dev/null)" != "cargo-deny $version" ]; then
-  # Neither optimized nor with debug information: it runs for seconds and compiles for minutes.
+  # Neither optimized nor with debug information: it runs for seconds, but compiles for minutes.
   CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_DEV_DEBUG=0 \
     cargo install --quiet --locked --debug --root "$tools" "cargo-deny@$version"
   rm -rf "$tools/build"
 fi
 "$tools/bin/cargo-deny" --locked check bans licenses sources
-# Nothing of these is shipped: their licences do not matter.
+# These are not shipped, so their licences do not matter.
 for manifest in "${manifests[@]:1}"; do
   "$tools/bin/cargo-deny" --locked --manifest-path "$manifest" --config deny.toml check bans sources
 done

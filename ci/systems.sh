@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The tests for macOS and Windows: the crates that read, verify and show bundles, and a build of the tool. Where the sandbox
-# runs, also a collection through the GitHub Action. The gate, .ci/run, is for Linux.
+# The tests for macOS and Windows: the crates that read, verify and show bundles, and a build of the tool. On systems
+# that can run the sandbox, also a collection through the GitHub Action. The gate, .ci/run, is for Linux.
 #
 # Usage: ci/systems.sh
 set -euo pipefail

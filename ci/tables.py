@@ -1,6 +1,6 @@
 """Compares the tables of an extracted bundle with its documents, and with what a spreadsheet made of them.
 
-Nothing here is shared with the program: the rules are those of docs/bundle-format.md, written a second time.
+It shares no code with the program: it implements the rules of docs/bundle-format.md independently.
 """
 
 import csv
@@ -13,7 +13,7 @@ FORMULA = "=+-@＝＋－＠"
 
 
 def printable(text):
-    """What the tables do with a text of the documents."""
+    """The cell for a text of the documents."""
     text = text.replace("\n", " ").replace("\r", " ").replace("\t", " ")
     deceptive = [*range(0, 32), *range(127, 160), *range(0x200B, 0x2010), *range(0x2028, 0x202F), *range(0x2060, 0x2070)]
     text = "".join(f"\\u{{{ord(c):x}}}" if ord(c) in deceptive else c for c in text)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The tables of real bundles, read by others: Python's reader, compared with the documents they are made from, and
-# LibreOffice where it is installed (Debian package `libreoffice-calc`), which must show every cell unchanged.
+# Reads the tables of real bundles with independent programs: Python's csv module, compared with the source
+# documents, and LibreOffice if it is installed (Debian package `libreoffice-calc`), which must show every cell
+# unchanged.
 #
 # Usage: ci/tables.sh <bundle>...
 set -euo pipefail
@@ -16,7 +17,8 @@ for bundle in "$@"; do
   mkdir "$work/bundle" "$work/office"
   tar -xzf "$bundle" -C "$work/bundle"
   if command -v soffice >/dev/null; then
-    # Comma, double quote, UTF-8, from line 1, and nothing else: numbers are recognized, as after a double click.
+    # Comma, double quote, UTF-8, from line 1, and no other option: numbers are recognized, as after a double
+    # click.
     soffice --headless "-env:UserInstallation=file://$work/profile" \
       --infilter="Text - txt - csv (StarCalc):44,34,76,1" \
       --convert-to 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false' \

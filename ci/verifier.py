@@ -38,7 +38,7 @@ FIELDS = {
 
 
 class Host:
-    """Serves the page, and counts what else is asked of it."""
+    """Serves the page, and counts all other requests."""
 
     def __init__(self):
         self.asked = []
@@ -55,7 +55,7 @@ class Host:
 
 
 class Visit:
-    """A person with a browser, and no network."""
+    """A user with a browser, and no network."""
 
     def __init__(self, browser, name, address, **settings):
         self.name = name
@@ -79,7 +79,7 @@ class Visit:
             self.troubles.append(f"console: {message.text}")
 
     def verify(self, bundle, terms=()):
-        """Gives the verdict of the page: its report for programs, and everything it says."""
+        """Returns the verdict of the page: its report for programs, and its text."""
         page = self.page
         page.locator("#terms").evaluate("form => form.reset()")
         page.locator("#terms details").evaluate("details => { details.open = true; }")
@@ -99,7 +99,7 @@ class Visit:
         return json.loads(report) if report else None, said
 
     def check(self, name):
-        """What must hold of every view."""
+        """Checks that apply to every view."""
         wide, window = self.page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
         if wide > window:
             self.troubles.append(f"{name} is {wide} wide in a window of {window}")
@@ -117,7 +117,7 @@ class Visit:
 
 
 def command_line(directory, bundle, terms):
-    """What `evidence verify` says: its report, and its text on one line."""
+    """The output of `evidence verify`: its report, and its text on one line."""
     arguments = [part for pair in terms for part in pair]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("EVIDENCE_")}
     run = functools.partial(subprocess.run, cwd=directory, env=environment, capture_output=True, text=True)
@@ -127,7 +127,7 @@ def command_line(directory, bundle, terms):
 
 
 def cases(directory):
-    """Every bundle with what it is verified with, all files in one directory."""
+    """Every bundle with the arguments of its verification, all files in one directory."""
     for case in sorted(path for path in CASES.iterdir() if path.is_dir()):
         expected = json.loads((case / "expect.json").read_text())
         own = directory / case.name
@@ -146,7 +146,7 @@ def cases(directory):
 
 
 def compare(visit, directory):
-    """Every verdict of the page is the command line's."""
+    """Every verdict of the page equals that of the command line."""
     count = 0
     for name, own, bundle, terms, code in cases(directory):
         files = [(flag, str(own / value) if FIELDS[flag] in ("#key", "#signers") else value) for flag, value in terms]
@@ -154,9 +154,9 @@ def compare(visit, directory):
         expected, text, exit_code = command_line(own, bundle, terms)
         if exit_code != code:
             visit.troubles.append(f"{name}: the command line ends with {exit_code} instead of {code}")
-        # A label names a key file as the command line was given it.
+        # Labels name a key file by the path on the command line.
         text = text.replace(str(KEY), KEY.name)
-        # The two looked at the clock at different times.
+        # The two programs read the clock at different times.
         aged = functools.partial(re.sub, r"is \d+ seconds old", "is many seconds old")
         report, expected = json.loads(aged(json.dumps(report))), json.loads(aged(json.dumps(expected)))
         text, said = aged(text), [aged(sentence) for sentence in said]
@@ -173,7 +173,7 @@ def compare(visit, directory):
 
 
 def usage(visit, directory):
-    """What cannot be asked gets the command line's words."""
+    """Invalid questions get the same messages as on the command line."""
     bundle = str(CASES / "fingerprint_ok" / "bundle.tar.gz")
     other = directory / "not-a-key"
     other.write_bytes(b"caf\xe9")
@@ -189,7 +189,7 @@ def usage(visit, directory):
 
 
 def alone(visit, host):
-    """The policy forbids every connection, also to the machine itself."""
+    """The policy forbids every connection, including to the machine itself."""
     before, troubles = len(host.asked), visit.troubles
     visit.troubles = []
     listener = [f"{host.address}/asked?{kind}" for kind in ("fetch", "image", "beacon", "socket", "frame")]
@@ -211,13 +211,13 @@ def alone(visit, host):
         troubles.append(f"the host was asked: {host.asked[before:]}")
     if not {"connect-src", "img-src", "frame-src"} <= set(blocked):
         troubles.append(f"blocked was only {blocked}")
-    # What was tried here, and what the browser said to it.
+    # The browser's reactions to the attempts made here.
     tried = ("Content Security Policy", "/asked?", "violates")
     visit.troubles = troubles + [trouble for trouble in visit.troubles if not any(text in trouble for text in tried)]
 
 
 def look(visit, bundle):
-    """Everything a person can look at."""
+    """Everything that a user can look at."""
     page = visit.page
     visit.check("start")
     report, _ = visit.verify(str(bundle), [("--public-key", str(KEY))])
@@ -269,7 +269,7 @@ def look(visit, bundle):
     found = hashlib.sha256(pathlib.Path(download.value.path()).read_bytes()).hexdigest()
     if found != shown:
         visit.troubles.append(f"the download has the SHA-256 {found}, the page says {shown}")
-    # Another key, and nothing of the bundle before is left.
+    # With another key, nothing of the previous bundle remains.
     report, said = visit.verify(str(bundle), [("--public-key", str(CASES / "other.pub"))])
     if report["verdict"] != "failed" or page.locator("#contents").is_visible():
         visit.troubles.append(f"another key: {said}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The verifier page in a real browser: the same verdicts as on the command line, and no connection to anywhere.
+# Tests the verifier page in a real browser: the same verdicts as on the command line, and no connections.
 #
-# What it needs, ci/browser.sh says.
+# See ci/browser.sh for the requirements.
 #
 # Usage: ci/verifier.sh <evidence binary> <public key> <bundle>...
-# With SCREENSHOTS=<directory> the pictures stay there.
+# With SCREENSHOTS=<directory>, the screenshots are kept there.
 set -euo pipefail
 evidence=$(realpath "$1")
 public_key=$(realpath "$2")

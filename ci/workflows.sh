@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The GitHub Action, the workflows, and the workflows in the documents that users copy: zizmor and actionlint find nothing,
-# they fit their schemas, every action is pinned to the same commit everywhere, and the tables of docs/github-action.md are
-# those of action.yml. UPDATE_DOCS=1 rewrites the tables.
-# Needs python3 and node with npm; without them, or without the packages, it says so and checks nothing.
+# Checks the GitHub Action, the workflows, and the workflows in the documents that users copy: zizmor and actionlint
+# must find nothing, the files must match their schemas, every action must be pinned to the same commit everywhere, and
+# the tables of docs/github-action.md must match action.yml. UPDATE_DOCS=1 rewrites the tables. Needs python3 and node
+# with npm; without them, or without the packages, it prints a message and checks nothing.
 #
 # Usage: ci/workflows.sh
 set -euo pipefail
@@ -28,7 +28,7 @@ if ! { python3 -m venv "$work/venv" && "$work/venv/bin/pip" install --quiet zizm
   exit 0
 fi
 
-# The workflows in the documents, as files.
+# Extract the workflows in the documents.
 cp ci/workflows.mjs "$work"
 mkdir -p "$work/documents/.github/workflows" "$work/bad/.github/workflows"
 node "$work/workflows.mjs" "$work/documents/.github/workflows"
@@ -40,7 +40,7 @@ schema github-actions action.yml
 schema github-workflows .github/workflows/*.yml "$work"/documents/.github/workflows/*.yml
 schema dependabot .github/dependabot.yml
 
-# A linter that finds nothing anywhere has not looked.
+# Make sure that the linters detect errors at all.
 cat >"$work/bad/.github/workflows/bad.yml" <<'YAML'
 on: issues
 jobs:

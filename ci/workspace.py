@@ -1,4 +1,4 @@
-"""The real binary against a workspace provider that is played from its own discovery documents.
+"""Runs the real program against a workspace provider that is simulated from its own discovery documents.
 
 Usage: workspace.py <evidence binary> [sandbox binary]. Run by workspace.sh, which installs what it imports.
 """
@@ -42,7 +42,7 @@ def second_client(url, file, administrator, scopes=SCOPES):
 
 
 def read_all(collection, member, **parameters):
-    """Every member of a list, along its pages, and the pages as they came."""
+    """All members of a list with several pages, and the original pages."""
     request, members, pages = collection.list(**parameters), [], []
     while request is not None:
         page = request.execute()
@@ -63,10 +63,10 @@ def read_everything(url, file, administrator, customer):
 
 
 def the_host_itself():
-    """What is played here is understood by the provider's own client, whose requests are all let through."""
+    """The provider's own client understands the simulation, and all of its requests are accepted."""
     directory = Directory()
     with Host(directory) as host:
-        # That client names the public token endpoint, whatever the file says.
+        # That client uses the public token endpoint, whatever the file says.
         host.audience = google.oauth2.service_account._GOOGLE_OAUTH2_TOKEN_ENDPOINT
         found = read_everything(host.url, host.account.file, host.administrator, "my_customer")
     expect("users", found["directory.users.list"][0], directory.users)
@@ -76,7 +76,7 @@ def the_host_itself():
 
 
 def the_host_asks_for_scopes():
-    """A token is good for its scopes only, and there is none for a scope that is not delegated."""
+    """A token is valid only for its scopes, and a scope that is not delegated gets none."""
     users, reports = sorted(scope for scope in SCOPES if "role" not in scope)
     with Host(Directory()) as host:
         host.audience = google.oauth2.service_account._GOOGLE_OAUTH2_TOKEN_ENDPOINT
@@ -91,7 +91,7 @@ def the_host_asks_for_scopes():
 
 
 def the_host_refuses():
-    """A request that the documents do not describe is refused and written down: the checks below rest on it."""
+    """A request that the documents do not describe is refused and recorded, which the checks below rely on."""
     discovery = Discovery(*DOCUMENTS)
     users = "/admin/directory/v1/users"
     activities = "/admin/reports/v1/activity/users/all/applications"
@@ -119,13 +119,13 @@ def the_host_refuses():
 
 
 class Check:
-    """The tool, and a provider that it is set against."""
+    """The tool and a provider."""
 
     def __init__(self, tool):
         self.tool = tool
 
     def collect(self, host, controls=CONTROLS, account=None, **configuration):
-        """Collects, and checks what holds for every run."""
+        """Collects, and makes the checks that apply to every run."""
         account = account or host.account
         file = Path(self.tool.work) / "service-account.json"
         file.touch(0o600)
@@ -160,7 +160,7 @@ def statuses(bundle, control):
 def all_good(check, ignore_masks=False):
     directory = Directory()
     with Host(directory) as host:
-        # Fields that were not asked for must not get into the bundle just because they came.
+        # Fields that were not requested must not get into the bundle if they arrive nevertheless.
         host.ignore_masks = ignore_masks
         bundle = check.collect(host).expect_bundle(0)
         expect("calls", set(host.called), CALLS)
@@ -266,7 +266,7 @@ def number_of_super_administrators(check):
 
 
 def roles_that_say_false(check):
-    """What the provider leaves out today it may spell out tomorrow."""
+    """The provider may later include members that it omits today."""
     directory = Directory()
     directory.roles = [{"isSystemRole": False, "isSuperAdminRole": False} | role for role in directory.roles]
     with Host(directory) as host:
@@ -275,9 +275,9 @@ def roles_that_say_false(check):
 
 
 def not_delegated(check, scope):
-    """One scope is missing: what needs it is not verifiable, the rest is judged."""
+    """Without one scope, the checks that need it are not verifiable, and the rest is judged."""
     rules = {
-        # Whether an administrator is suspended is known from the users.
+        # The users show whether an administrator is suspended.
         "admin.directory.user.readonly": {"two-step-verification", "administrators"},
         "admin.directory.rolemanagement.readonly": {"administrators"},
         "admin.reports.audit.readonly": {"user-lifecycle-log"},
@@ -302,7 +302,7 @@ def throttled(check):
 
 
 def a_page_that_never_comes(check):
-    """The last pages of users are missing: nobody on the others is at fault, and it is no pass all the same."""
+    """The last pages of users are missing: without a failure on the others, the result is still not a pass."""
     with Host(Directory()) as host:
         host.broken = {"directory.users.list": 14}
         bundle = check.collect(host).expect_bundle(3, complete=False)
@@ -340,12 +340,12 @@ def two_domains(check):
         {status[1:] for status in statuses(bundle, "CC6.1")},
         {("acme.example", "pass", "ok"), ("acme.test", "fail", "two_step_not_enforced")},
     )
-    # Everybody with a role is in one of the two domains.
+    # All people with a role are in one of the two domains.
     expect("CC6.6", bundle.control("CC6.6")["status"], "pass")
 
 
 def one_domain(check):
-    """Somebody with a role is in a domain that is not read: that is not known, and no pass."""
+    """A person with a role in a domain that is not read is unknown, so the result is not a pass."""
     directory = Directory()
     directory.assign("user25", Directory.USERS)
     with Host(directory) as host:
@@ -363,13 +363,13 @@ def only_what_the_control_needs(check):
 
 
 def the_sandbox(binary, work):
-    """The provider's own client understands our sandbox, and its answers are as its documents describe them."""
+    """The provider's own client understands our sandbox, whose answers match the documents."""
     file = Path(work) / "sandbox-account.json"
     methods = Discovery(*DOCUMENTS).methods
     for arguments, users in ((["--scenario", "demo"], None), (["--scenario", "large", "--size", "1230"], 1230)):
-        with sandbox(binary, work, "--host", "workspace", "--credentials-file", file, *arguments) as told:
-            url, customer = re.search(r"at (http\S+?), customer (\w+)", told).groups()
-            administrator = re.search(r"Administrator: (\S+)", told)[1]
+        with sandbox(binary, work, "--host", "workspace", "--credentials-file", file, *arguments) as printed:
+            url, customer = re.search(r"at (http\S+?), customer (\w+)", printed).groups()
+            administrator = re.search(r"Administrator: (\S+)", printed)[1]
             account = json.loads(file.read_text())
             found = read_everything(url, account, administrator, customer)
             for call, (members, pages) in found.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The real binary against a workspace provider that is played from its own discovery documents, with its own libraries
-# as judge of the assertions and as second client. Needs python3; without it, or without the packages, it says so and
-# checks nothing.
+# Runs the real program against a workspace provider that is simulated from its own discovery documents, with the
+# provider's own libraries to verify the assertions and as a second client. Needs python3; without it, or without the
+# packages, it prints a message and checks nothing.
 #
 # Usage: ci/workspace.sh <evidence binary> [sandbox binary]
 set -euo pipefail

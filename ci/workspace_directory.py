@@ -1,13 +1,13 @@
-"""The organization that the played provider knows, and its lists: data in the provider's own forms.
+"""The organization of the simulated provider, and its lists, in the provider's own forms.
 
-Every person in it has a name, a phone, an address and more that nobody has any business collecting here.
+Every person has a name, a phone, an address and other personal data that the tool must not collect.
 """
 
 import datetime
 
 
 class Refusal(Exception):
-    """An answer other than 200, in the provider's words."""
+    """An answer other than 200, in the provider's form."""
 
     def __init__(self, status, answer):
         super().__init__(status)
@@ -88,7 +88,7 @@ class Directory:
         }
 
     def planted(self):
-        """What must not leave the provider's answers, by what it is."""
+        """Texts that must not leave the provider's answers, by kind."""
         found = {"address of an administrator's machine": "203.0.113.77"}
         for number, _ in enumerate(self.activities):
             found[f"value of activity {number}"] = f"planted-value-{number:02}"
@@ -109,7 +109,7 @@ class Directory:
         return next(user for user in self.users if user["primaryEmail"].startswith(f"{account}@"))
 
     def role(self, identifier, name, **fields):
-        """The provider sends what is true of a role, and leaves out what is not."""
+        """The provider sends the true members of a role, and omits the false ones."""
         return {
             "kind": "admin#directory#role",
             "etag": f'"{identifier}"',
@@ -175,7 +175,7 @@ class Directory:
                 raise api_error(404, "notFound", "Domain not found.")
             if query.get("showDeleted") == "true":
                 found = []
-            # The users are in the order of their addresses already.
+            # The users are already in the order of their addresses.
             unplayed(
                 query,
                 query=None,

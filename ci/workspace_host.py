@@ -1,4 +1,4 @@
-"""A workspace provider played from its own discovery documents: token endpoint and Admin SDK on a loopback port.
+"""A workspace provider, simulated from its own discovery documents: token endpoint and Admin SDK on loopback.
 
 It refuses what the documents do not describe, and writes it down in `violations`; a check that ends with one has found
 something, whatever the tool made of the refusal.
@@ -25,12 +25,12 @@ from workspace_directory import Refusal, api_error
 
 DOCUMENTS = ("admin.directory_v1", "admin.reports_v1")
 BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-# Fewer on a page than are asked for, which the provider may do at any time.
+# Smaller pages than requested, which the provider may return at any time.
 PAGE = 7
 
 
 class ServiceAccount:
-    """A key pair with its certificate, and the file the tool is given."""
+    """A key pair with its certificate, and the credentials file for the tool."""
 
     def __init__(self, url):
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -63,23 +63,23 @@ class ServiceAccount:
 
 
 class Host:
-    """The provider. `directory` is what it answers from; the other members bend it."""
+    """The provider. `directory` is its data; the other members change its behaviour."""
 
     def __init__(self, directory):
         self.discovery = Discovery(*DOCUMENTS)
         self.directory = directory
         self.lock = threading.RLock()
         self.violations = []
-        self.called = []  # ids of the calls that were answered, in order
-        self.assertions = []  # every one that came
-        self.asked = []  # sets of scopes that tokens were asked for
+        self.called = []  # ids of the answered calls, in order
+        self.assertions = []  # every assertion received
+        self.asked = []  # sets of scopes that tokens were requested for
         self.queries = []  # (id, query) of every call
         self.tokens = {}  # token: its scopes
         self.pages = {}  # page token: (the query it continues, where)
         self.not_delegated = set()  # scopes that the administrator did not grant
         self.throttle = set()  # ids of calls that are refused once
-        self.broken = {}  # id of a call: from which member on it is never answered
-        self.ignore_masks = False  # answer with every field, whatever was asked for
+        self.broken = {}  # id of a call: the member from which on it is never answered
+        self.ignore_masks = False  # answer with every field, whatever was requested
         self.administrator = "auditor@acme.example"
         host = self
 
@@ -138,7 +138,8 @@ class Host:
         self.authorize(method, headers)
         if method.id in self.throttle:
             self.throttle.discard(method.id)
-            # An old spelling of "too often", and still in use: 403, told from a refusal by its reason alone.
+            # An older form of "too many requests" that is still in use: a 403 that only its reason
+            # distinguishes from a refusal.
             raise Refusal(
                 403,
                 {
@@ -162,7 +163,7 @@ class Host:
         return answer if mask is None or self.ignore_masks else apply_mask(parse_mask(mask), answer)
 
     def token(self, http, headers, query, body):
-        """RFC 7523: an assertion for an access token."""
+        """RFC 7523: exchanges an assertion for an access token."""
         if http != "POST" or query:
             raise self.violation(f"token endpoint: {http} with query {query}")
         if headers.get("Content-Type", "").partition(";")[0] != "application/x-www-form-urlencoded":
@@ -175,7 +176,7 @@ class Host:
         try:
             claims = google.auth.jwt.decode(assertion, certs=self.account.certificate, audience=self.audience)
         except Exception:
-            # As the provider says it to whoever signs with another key.
+            # The provider's answer to an assertion signed with another key.
             raise Refusal(400, {"error": "invalid_grant", "error_description": "Invalid JWT Signature."}) from None
         header = google.auth.jwt.decode_header(assertion)
         scopes = set(claims.get("scope", "").split(" "))
@@ -217,8 +218,8 @@ class Host:
             )
 
     def page(self, method, values, query):
-        """One page of a list, and the token of the next."""
-        # The size of a page and the fields may change on the way; what is listed may not.
+        """One page of a list, with the token of the next."""
+        # The page size and the fields may change between pages; the listing may not.
         same = {
             name: value for name, value in (query | values).items() if name not in ("pageToken", "maxResults", "fields")
         }
@@ -232,7 +233,7 @@ class Host:
         kind, name, items = self.directory.list(method.id, values, query)
         size = min(PAGE, int(query.get("maxResults", 100)))
         answer = {"kind": kind, "etag": '"' + secrets.token_urlsafe(8) + '"'}
-        # A list without members is not there at all.
+        # A list without members is absent.
         if items[start : start + size]:
             answer[name] = copy.deepcopy(items[start : start + size])
         if start + size < len(items):
@@ -247,6 +248,6 @@ class Host:
     def __exit__(self, *_):
         self.server.shutdown()
         self.server.server_close()
-        # Rather than what came of it.
+        # Report this instead of its consequences.
         if self.violations:
             raise Differs("\n".join(["the provider was asked what it does not describe:", *self.violations]))

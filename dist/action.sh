@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The steps of the GitHub Action (action.yml). Inputs arrive as INPUT_* variables, never as text of a script.
+# The steps of the GitHub Action (action.yml). Inputs arrive as INPUT_* variables, never as part of a script.
 # Runs in bash 3.2 (macOS) and in Git's bash (Windows), so: no arrays, no `mapfile`.
 #
 # Usage: dist/action.sh install | collect | finish
@@ -18,7 +18,7 @@ output() {
   printf '%s<<%s\n%s\n%s\n' "$1" "$end" "$2" "$end" >>"$GITHUB_OUTPUT"
 }
 
-# A path as programs outside of bash need it: on Windows, D:/a/b instead of /d/a/b.
+# A path for programs outside bash: on Windows, D:/a/b instead of /d/a/b.
 native() {
   if command -v cygpath >/dev/null; then
     cygpath -am "$1"
@@ -27,7 +27,8 @@ native() {
   fi
 }
 
-# The first OpenSSL of version 3 or later: macOS has LibreSSL in front of Homebrew's, which cannot check the signature.
+# The first OpenSSL of version 3 or later: on macOS, LibreSSL precedes Homebrew's in the path and cannot check the
+# signature.
 find_openssl() {
   local candidate
   for candidate in openssl /opt/homebrew/opt/openssl@3/bin/openssl /usr/local/opt/openssl@3/bin/openssl; do
@@ -62,14 +63,15 @@ fetch() {
     --output "$1" "$address/$1" || fail "cannot download $address/$1"
 }
 
-# Downloads the program of this system, and installs it if the release's signed list of checksums has exactly this file.
+# Downloads the program for this system, and installs it if the release's signed list of checksums contains exactly this
+# file.
 install() {
   check_inputs
   local version system archive name expected actual
-  # By default, the version of the action's own commit: who pins the commit pins the program.
+  # By default, the version of the action's own commit, so pinning the commit pins the program.
   version=${INPUT_VERSION#v}
   [ -n "$version" ] || version=$(sed -n '/^\[workspace\.package\]/,/^version/s/^version = "\(.*\)"$/\1/p' "$root/Cargo.toml")
-  # The action's repository has no name where a workflow uses the action of its own checkout (`uses: ./`).
+  # The action's repository has no name if a workflow uses the action of its own checkout (`uses: ./`).
   address=${INPUT_DOWNLOAD_URL:-$GITHUB_SERVER_URL/${ACTION_REPOSITORY:-$GITHUB_REPOSITORY}/releases/download/v$version}
   address=${address%/}
   case $RUNNER_OS-$RUNNER_ARCH in
@@ -108,7 +110,7 @@ install() {
   echo "evidence $version, $archive: signature and checksum verified"
 }
 
-# What went into the bundle, for the page of the run. GitHub accepts at most 1 MiB.
+# The contents of the bundle, for the page of the run. GitHub accepts at most 1 MiB.
 summarize() {
   evidence show "$@" --format markdown --status fail --status not_verifiable >"$RUNNER_TEMP/evidence-summary.md"
   if [ "$(wc -c <"$RUNNER_TEMP/evidence-summary.md")" -gt 900000 ]; then
@@ -127,9 +129,9 @@ collect() {
   while IFS= read -r argument; do
     [ -z "$argument" ] || set -- "$@" "$argument"
   done <<<"$INPUT_ARGS"
-  # Kept records have to be where the cache steps look. Without them, the machine's own cache directory stays in use.
+  # The cache steps expect the records here. Otherwise, the machine's own cache directory stays in use.
   if [ "$INPUT_CACHE" = true ]; then export XDG_CACHE_HOME="$RUNNER_TEMP/evidence-cache"; fi
-  # Messages quote hosts: no line of them may act as a command of the runner.
+  # Messages quote hosts, so no line of them may act as a command of the runner.
   marker=$(openssl rand -hex 16)
   echo "::stop-commands::$marker"
   bundle=$(evidence collect --quiet "$@") || code=$?
@@ -170,7 +172,8 @@ meaning() {
   esac
 }
 
-# Fails the job if there is no bundle, if fail-on has the exit code, or if no published code ended the run.
+# Fails the job if there is no bundle, if fail-on contains the exit code, or if the run ended without a
+# published code.
 finish() {
   local text
   text="exit code $EXIT_CODE: $(meaning "$EXIT_CODE")"

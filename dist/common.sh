@@ -1,4 +1,4 @@
-# What the scripts of a release share; they source it. It changes to the root of the checkout.
+# Common parts of the release scripts, to be sourced; changes to the root of the checkout.
 # shellcheck shell=bash disable=SC2034
 set -euo pipefail
 called_from=$PWD
@@ -6,13 +6,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 fail() { printf 'FAILED: %s\n' "$*" >&2; exit 1; }
 
-# GNU tar, which macOS has under another name if at all.
+# GNU tar, which has another name on macOS, if it is installed.
 tar=$(command -v gtar || command -v tar)
 
 version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 out=${DIST_OUT:-$PWD/dist/out}
 
-# The commit and its time. A tree with changes is not its commit: such a build names none.
+# The commit and its time. A modified tree differs from its commit, so such a build names none.
 if [ -n "$(git status --porcelain --untracked-files=no)" ]; then
   echo "note: the checkout has changes; the build names no commit" >&2
   unset EVIDENCE_COMMIT
@@ -22,7 +22,7 @@ else
 fi
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
-# Names sort alike and files have the same modes everywhere.
+# The same sort order of names and the same file modes everywhere.
 export LC_ALL=C TZ=UTC
 umask 022
 

@@ -29,7 +29,7 @@ for component in bom["components"]:
     is_text = re.compile(r"(licen[cs]e|copying|notice|unlicense)([-._].*)?", re.I).fullmatch
     files = [file for file in sorted(directories[package].rglob("*"))
              if file.is_file() and is_text(file.name) and file.suffix not in (".rs", ".toml", ".json", ".yml")]
-    # A text that only its line ends or the spaces at them make different is the same text.
+    # Texts that differ only in line ends or trailing spaces are the same.
     found = {"\n".join(line.rstrip() for line in file.read_text(errors="replace").strip().splitlines()) for file in files}
     for text in found:
         texts.setdefault(text, []).append(name)

@@ -27,7 +27,8 @@ def compiled(messages, target):
     found = set()
     for line in Path(messages).read_text().splitlines():
         message = json.loads(line)
-        # Procedural macros and build scripts are made for this machine, in a directory without the target's name.
+        # Procedural macros and build scripts are compiled for this machine, in a directory without the target's
+        # name.
         if message["reason"] == "compiler-artifact" and any(f"/{target}/" in name for name in message["filenames"]):
             found.add(PACKAGES[message["package_id"]])
     return found
@@ -50,7 +51,7 @@ def tree(programs, target):
 
 
 def reference(package):
-    # The project's own crates are in no registry: there, their names may be those of strangers.
+    # The project's own crates are in no registry, where others may use the same names.
     return "pkg:cargo/%s@%s" % package if package in CHECKSUMS else "%s@%s" % package
 
 
@@ -150,7 +151,7 @@ bom = {
     "components": components,
     "dependencies": graph,
 }
-# The number of a document with these contents.
+# A serial number derived from the contents.
 bom["serialNumber"] = uuid.uuid5(uuid.NAMESPACE_OID, json.dumps(bom, sort_keys=True)).urn
 Path(output).write_text(json.dumps(bom, indent=2, sort_keys=True) + "\n")
 print(f"{Path(output).name}  {len(components)} components, those of the build")

@@ -1,1 +1,1 @@
-"""The measurements; `main` is where they begin."""
+"""The measurements; `main` is the entry point."""

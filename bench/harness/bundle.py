@@ -1,4 +1,4 @@
-"""The bundle alone: making one and verifying it, beside the stock programs, on the same files."""
+"""Writing and verifying a bundle, compared with stock programs on the same files."""
 
 import shutil
 import subprocess
@@ -11,7 +11,7 @@ from .launch import Failed, measured
 from .layout import SCRATCH
 from .tools import EVIDENCE, Job, command
 
-# What a script would do. `$0` is the directory with the files, `$1` where the result goes.
+# The commands of a typical script. `$0` is the directory with the files, `$1` the path of the result.
 PACK = 'find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum >"$1.sha256" && tar -cf - . | {compressor} >"$1"'
 VERIFY = (
     'mkdir "$1" && tar -xzf "$0" -C "$1" && cd "$1" && '
@@ -22,7 +22,7 @@ VERIFY = (
 
 @dataclass
 class Bundle:
-    """The steps by name, each with its runs; or why there are none."""
+    """The steps by name, each with its runs, or the reason for missing ones."""
 
     artifacts: int = 0
     bytes: int = 0
@@ -33,7 +33,7 @@ class Bundle:
 
 
 def repositories_for(artifacts: int) -> int:
-    """The smallest organization with so many artifacts."""
+    """The smallest organization with this many artifacts."""
     low, high = 1, artifacts
     while low < high:
         middle = (low + high) // 2
@@ -42,7 +42,7 @@ def repositories_for(artifacts: int) -> int:
 
 
 def measure(artifacts: int, runs: int, key: Path, public_key: Path, programs: Programs) -> Bundle:
-    """The steps in rounds, one after the other."""
+    """The steps in rounds."""
     work = SCRATCH / "bundle"
     shutil.rmtree(work, ignore_errors=True)
     result = Bundle()
@@ -65,7 +65,7 @@ def one_round(
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
 
-    # The tool's own phase: all that is left to do when the last answer has come.
+    # The tool's own phase: the work left after the last answer.
     with Host(programs.sandbox, repositories, 0) as host:
         job = Job(host.url, host.token, key, 64, out)
         took = measured(command(EVIDENCE, job, programs), name="bundle", directory=out, variables=job.variables())
@@ -78,7 +78,7 @@ def one_round(
         tree.mkdir()
         subprocess.run(["tar", "-xzf", str(bundle), "-C", str(tree)], check=True)
         result.archive_bytes = bundle.stat().st_size
-        # They are what packing makes.
+        # Packing creates these.
         (tree / "checksums.sha256").unlink()
         (tree / "signature.sig").unlink()
         result.bytes = sum(path.stat().st_size for path in tree.rglob("*") if path.is_file())

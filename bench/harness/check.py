@@ -1,4 +1,4 @@
-"""Whether the output is complete: nobody wins by leaving work out."""
+"""Checks that the output is complete, so that a tool cannot win by omitting work."""
 
 import hashlib
 import json
@@ -12,10 +12,10 @@ from .layout import SCRATCH
 
 
 def complete(output: Path, expected: set[str], public_key: Path) -> None:
-    """The archive has every file that was due and no other, each as the signed list says, and artifacts are JSON. Else
-    `Failed`.
+    """Checks that the archive has exactly the expected files, that they match the signed list, and that artifacts are
+    JSON. Raises `Failed` otherwise.
 
-    The bare loop signs with a key of its own, which nobody has: of its signature only the length is looked at.
+    The floor signs with an unknown key, so only the length of its signature is checked.
     """
     archives = list(output.glob("*.tar.gz"))
     if len(archives) != 1:
@@ -28,10 +28,10 @@ def complete(output: Path, expected: set[str], public_key: Path) -> None:
         raise Failed(f"what is in the archive cannot be read: {error}") from error
     if listed != {path: digest for path, digest in sums.items() if path not in lists}:
         raise Failed("the list of checksums does not say what is in the archive")
-    # Documents are the tool's own; what was collected has no directory, or one of these.
+    # Documents belong to the tool; collected files have no directory, or one of these.
     collected = {path.removeprefix("files/").removeprefix("sources/codehost/") for path in listed}
     collected = {path for path in collected if "/" not in path and path.endswith(".json")} - {"manifest.json", "run.json"}
-    # What only the tool asks for: the rules of rulesets, and who can bypass them.
+    # Only the tool requests the rules of rulesets and who can bypass them.
     collected = {path for path in collected if not re.search(r"_(branch_rules|ruleset_\d+)\.json$", path)}
     if collected != expected:
         missing, extra = len(expected - collected), len(collected - expected)
@@ -43,7 +43,7 @@ def complete(output: Path, expected: set[str], public_key: Path) -> None:
 
 
 def read(archive_file: Path) -> tuple[dict[str, str], dict[str, bytes]]:
-    """The digest of every file by its path; and the list of checksums and the signature themselves."""
+    """The digest of every file by its path, the list of checksums, and the signature."""
     sums, lists = {}, {}
     with tarfile.open(archive_file, "r:gz") as archive:
         for member in archive:
@@ -60,7 +60,7 @@ def read(archive_file: Path) -> tuple[dict[str, str], dict[str, bytes]]:
 
 
 def signed(checksums: bytes, signature: bytes, public_key: Path) -> None:
-    """Raises `Failed` if the signature is not that of the key."""
+    """Raises `Failed` if the key did not make the signature."""
     list_file, signature_file = SCRATCH / "checked.sha256", SCRATCH / "checked.sig"
     list_file.write_bytes(checksums)
     signature_file.write_bytes(signature)

@@ -1,4 +1,4 @@
-"""The sandbox as a process of its own, new for each run, and what it counted."""
+"""The sandbox as a separate process for each run, and its counters."""
 
 import json
 import os
@@ -16,7 +16,7 @@ ORGANIZATION = "acme"
 
 @dataclass
 class Seen:
-    """What the host counted, and the processor time it took itself."""
+    """The host's counters, and its own processor time."""
 
     requests: int
     connections: int
@@ -27,7 +27,7 @@ class Seen:
 
 
 def expected_files(repositories: int) -> set[str]:
-    """What there is to be collected: the sandbox's large organization, `crates/sandbox/src/scenario/fleet.rs`."""
+    """The expected files for the sandbox's large organization, `crates/sandbox/src/scenario/fleet.rs`."""
     names = {"org_settings.json"}
     for number in range(repositories):
         name = f"repo_{ORGANIZATION}_service-{number:06}"
@@ -39,18 +39,18 @@ def expected_files(repositories: int) -> set[str]:
 
 
 def fewest_requests(repositories: int) -> int:
-    """The organization, the pages, a protection and a CODEOWNERS each, and a second place for every fifth."""
+    """The organization, the pages, a protection and a CODEOWNERS per repository, a second place for every fifth."""
     second = sum(1 for number in range(repositories) if number % 10 in (4, 9))
     return 1 + -(-repositories // 100) + 2 * repositories + second
 
 
 class Host:
-    """A running sandbox. As a context: it is ended, whatever happens."""
+    """A running sandbox, as a context manager that always stops it."""
 
     def __init__(self, program: Path, repositories: int, latency: int) -> None:
         self.summary = MADE / "host.json"
         self.summary.unlink(missing_ok=True)
-        # All at once means as many connections.
+        # Requests without a concurrency limit need as many connections.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         command = [str(program), "serve", "--scenario", "large", "--repositories", str(repositories)]
@@ -75,7 +75,7 @@ class Host:
             self.process.wait()
 
     def end(self) -> Seen:
-        """Ends it and reads what it counted."""
+        """Stops it and reads its counters."""
         self.process.send_signal(signal.SIGTERM)
         _, status, usage = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)

@@ -1,6 +1,6 @@
-"""What the measurements need: the programs of this repository, and the packages that they are compared with.
+"""Requirements of the measurements: the programs of this repository, and the packages to compare them with.
 
-A package that cannot be installed is told and its tools are left out; nothing else depends on it.
+A package that cannot be installed is reported and its tools are skipped; nothing else depends on it.
 """
 
 import json
@@ -16,7 +16,7 @@ from .layout import BENCH, LOGS, NODE, ROOT, TOOLS, VENV
 
 @dataclass
 class Programs:
-    """What is there. `missing` says for each name what is not, and why."""
+    """The installed programs. `missing` has the reason for each missing one."""
 
     evidence: Path
     sandbox: Path
@@ -30,7 +30,7 @@ def say(text: str) -> None:
 
 
 def build(with_floor: bool, with_bundle: bool) -> Programs:
-    """Builds with the release profile, as users have it."""
+    """Builds with the release profile."""
     say("Building evidence and the sandbox, release profile ...")
     made = cargo(["build", "--release", "--bins", "-p", "evidence", "-p", "sandbox"], ROOT)
     programs = Programs(evidence=made["evidence"], sandbox=made["sandbox"])
@@ -51,7 +51,7 @@ def build(with_floor: bool, with_bundle: bool) -> Programs:
 
 
 def cargo(arguments: list[str], directory: Path) -> dict[str, Path]:
-    """Runs cargo; the executables by name."""
+    """Runs cargo; returns the executables by name."""
     output = subprocess.run(
         ["cargo", *arguments, "--message-format=json-render-diagnostics"],
         cwd=directory,
@@ -63,7 +63,7 @@ def cargo(arguments: list[str], directory: Path) -> dict[str, Path]:
 
 
 def python_packages() -> str | None:
-    """PyGithub, httpx and cryptography in an environment of their own. What went wrong, if it did."""
+    """Installs PyGithub, httpx and cryptography in a virtual environment. Returns an error, if any."""
     wanted = (TOOLS / "requirements.txt").read_text()
     stamp = VENV / "installed.txt"
     if stamp.exists() and stamp.read_text() == wanted:
@@ -83,7 +83,7 @@ def python_packages() -> str | None:
 
 
 def node_packages() -> str | None:
-    """Octokit, and the script beside it: Node looks for packages from where the script is."""
+    """Installs Octokit with the script beside it, since Node looks for packages from the script's directory."""
     if not shutil.which("npm"):
         return "there is no npm"
     wanted = (TOOLS / "package.json").read_text()

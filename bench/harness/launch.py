@@ -1,4 +1,4 @@
-"""Measured commands, seen from the harness."""
+"""Launches measured commands."""
 
 import json
 import os
@@ -12,11 +12,11 @@ from .layout import LOGS, MADE
 
 @dataclass
 class Measured:
-    """What one run of a command took."""
+    """The measurements of one run of a command."""
 
     wall: float
     cpu: float
-    # Of the largest process, in MB of a million bytes; `small` if it was less than can be told.
+    # The peak memory of the largest process, in MB of a million bytes; `small` if it is too small to measure.
     peak: float
     small: bool
     started_at: float
@@ -24,7 +24,7 @@ class Measured:
 
 
 class Failed(Exception):
-    """The command ended in another way than it should."""
+    """The command ended in an unexpected way."""
 
 
 def measured(
@@ -36,7 +36,7 @@ def measured(
     LOGS.mkdir(parents=True, exist_ok=True)
     log = LOGS / f"{name}.log"
     launcher = str(Path(__file__).with_name("measure.py"))
-    # What others have written is on the disk before this one begins.
+    # Flush pending writes of other processes first.
     os.sync()
     with log.open("wb") as out:
         subprocess.run(

@@ -1,4 +1,4 @@
-"""Where things are. Everything that is kept lies below `target/bench`, which is not committed."""
+"""The locations of files. All results are below `target/bench`, which is not committed."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ TOOLS = BENCH / "tools"
 MADE = ROOT / "target" / "bench"
 VENV = MADE / "venv"
 NODE = MADE / "node"
-# In memory where there is such a place: a file for each answer would measure the disk, and not the tools.
+# In memory if possible: writing a file for each answer would measure the disk instead of the tools.
 MEMORY = Path("/dev/shm")
 SCRATCH = MEMORY / f"evidence-bench-{os.getuid()}" if MEMORY.is_dir() else MADE / "scratch"
 RESULTS = MADE / "results"

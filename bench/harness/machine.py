@@ -1,4 +1,4 @@
-"""The machine and the versions: without them figures say nothing."""
+"""The machine and the versions, without which figures are meaningless."""
 
 import datetime
 import json
@@ -13,7 +13,7 @@ from .layout import NODE, ROOT, VENV
 
 
 def first_line(command: list[str]) -> str | None:
-    """What the command says of itself, or nothing if it is not there."""
+    """The version output of the command, or an empty text if it is not installed."""
     try:
         output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -23,7 +23,7 @@ def first_line(command: list[str]) -> str | None:
 
 
 def number(command: list[str]) -> str | None:
-    """The version alone, of what the command says of itself."""
+    """The version number in a command's version output."""
     found = re.search(r"\d+\.[\w.]+", first_line(command) or "")
     return found.group() if found else None
 
@@ -45,7 +45,7 @@ def machine() -> dict[str, str]:
 
 
 def versions(programs: Programs) -> dict[str, str]:
-    """Of everything that is measured, as far as it is there."""
+    """The versions of all installed tools that are measured."""
     revision = first_line(["git", "rev-parse", "--short=12", "HEAD"])
     changed = first_line(["git", "status", "--porcelain", "--untracked-files=no"])
     own = number([str(programs.evidence), "--version"])

@@ -68,7 +68,7 @@ def arguments() -> argparse.Namespace:
 
 
 def prepare(chosen: argparse.Namespace) -> install.Programs:
-    """Builds and installs; says what could not be."""
+    """Builds and installs; reports what failed."""
     tools = [BY_NAME[name] for name in chosen.tools] if "collect" in chosen.parts else []
     needs = {tool.needs for tool in tools}
     programs = install.build("floor" in needs, "bundle" in chosen.parts)
@@ -120,7 +120,7 @@ def measure(chosen: argparse.Namespace, path: Path) -> dict:
 
 
 def keep(made: dict, path: Path) -> None:
-    """After each group: what was measured for hours is not lost with the rest."""
+    """Saves after each group, so that a failure does not lose hours of measurements."""
     path.write_text(json.dumps(made, indent=2) + "\n")
 
 
@@ -142,5 +142,5 @@ def main() -> int:
     print(report.markdown(made) if chosen.markdown else report.text(made))
     if chosen.into:
         chosen.into.write_text(report.into(chosen.into.read_text(), made))
-    # A tool that failed is told above; only where the own one did, the run has.
+    # Failures of other tools are reported above; the run fails only if our own tool did.
     return 1 if any(cell["tool"] == "evidence" and cell["failed"] for cell in made["cells"]) else 0

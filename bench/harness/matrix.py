@@ -1,4 +1,4 @@
-"""The comparison: each tool at each size and latency, in rounds, one run of each tool after the other."""
+"""The comparison: each tool at each size and latency, in rounds with one run of each tool."""
 
 import shutil
 from collections.abc import Iterator
@@ -12,15 +12,15 @@ from .launch import Failed, measured
 from .layout import SCRATCH
 from .tools import EVIDENCE, Job, Tool, command
 
-# A run may take this many times what was predicted before it is stopped.
+# A run is stopped after this multiple of the predicted time.
 PATIENCE = 3
-# What is always measured may take this many seconds.
+# The limit in seconds for tools that are always measured.
 LONGEST = 7200.0
 
 
 @dataclass
 class Options:
-    """What is measured."""
+    """The measurements to make."""
 
     sizes: list[int]
     latencies: list[int]
@@ -34,7 +34,7 @@ class Options:
 
 @dataclass
 class Cell:
-    """A tool at a size and a latency. `left_out` or `failed` says why there is no figure."""
+    """A tool at a size and a latency. `left_out` or `failed` explains a missing figure."""
 
     tool: str
     repositories: int
@@ -45,7 +45,7 @@ class Cell:
 
 
 def measure(options: Options, programs: Programs) -> Iterator[list[Cell]]:
-    """All cells, the small ones first: what they took says which of the others would take too long."""
+    """All cells, the small ones first: their times predict which of the others would take too long."""
     last: dict[tuple[str, int], tuple[int, float]] = {}
     for repositories in sorted(options.sizes):
         for latency in sorted(options.latencies):
@@ -53,7 +53,7 @@ def measure(options: Options, programs: Programs) -> Iterator[list[Cell]]:
 
 
 def group(options: Options, programs: Programs, repositories: int, latency: int, last: dict) -> list[Cell]:
-    """All tools at one size and latency. The tools take turns, so that what else the machine does hits all alike."""
+    """All tools at one size and latency. They take turns, so that other load on the machine affects all alike."""
     cells = [Cell(tool.name, repositories, latency) for tool in options.tools]
     expected = expected_files(repositories)
     limits = {}
@@ -91,7 +91,7 @@ def once(
     expected: set[str],
     limit: float,
 ) -> dict:
-    """One run against a sandbox of its own, so that none finds what another has warmed; its output is checked."""
+    """One run against a new sandbox, so that no run profits from another's warm-up; its output is checked."""
     output = SCRATCH / tool.name
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
@@ -127,7 +127,7 @@ def of_host(seen: Seen) -> dict:
 
 
 def phases(took: object, seen: Seen) -> dict:
-    """Before the first request, from there to the last answer, and after it: by the clock that both share."""
+    """The times before the first request, up to the last answer, and after it, by the shared clock."""
     return {
         "before": seen.first_request - took.started_at,
         "network": seen.last_answer - seen.first_request,

@@ -1,4 +1,4 @@
-"""Runs one command and measures it: a program of its own, so that it is small.
+"""Runs one command and measures it, as a separate program to keep it small.
 
 The kernel counts the peak of memory of a process from what it had before it became the command: that is this program,
 of some 9 MB. A command that takes less shows as that, and `own_kilobytes` says where that begins.
@@ -32,12 +32,12 @@ def main() -> None:
         timed_out.append(True)
         os.killpg(child, signal.SIGKILL)
 
-    # Ctrl-C goes to this group, and the command has one of its own.
+    # Ctrl-C reaches this process group; the command has its own.
     signal.signal(signal.SIGALRM, give_up)
     signal.signal(signal.SIGINT, give_up)
     signal.signal(signal.SIGTERM, give_up)
     signal.alarm(int(limit))
-    # Of the command and everything it waited for.
+    # The usage of the command and its own children.
     _, status, usage = os.wait4(child, 0)
     wall, ended_at = time.perf_counter() - started, time.time()
     signal.alarm(0)

@@ -1,4 +1,4 @@
-"""The figures as tables: for people at a terminal, and for bench/RESULTS.md."""
+"""The figures as tables for a terminal and for bench/RESULTS.md."""
 
 from statistics import median
 
@@ -138,7 +138,7 @@ def bundled(bundle: dict) -> Table:
 
 
 def targets(report: dict) -> Table:
-    """What the project wants of itself, and what this run has shown. Where nothing was measured, it says so."""
+    """The project's goals, and the results of this run. Marks goals that were not measured."""
     table = Table("Targets", ["what", "wanted", "figure", ""])
     found = groups(report["cells"])
 

@@ -1,4 +1,4 @@
-"""The tools that do the job, and how each is called."""
+"""The compared tools, and their command lines."""
 
 import sys
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from .layout import NODE, TOOLS, VENV
 
 @dataclass(frozen=True)
 class Tool:
-    """One way to do the job."""
+    """One compared tool."""
 
     name: str
-    # What it is, for the page.
+    # Its description for the page.
     what: str
-    # What must be installed for it: `python`, `node`, `floor`, or nothing.
+    # Its requirement: `python`, `node`, `floor`, or none.
     needs: str | None = None
-    # Measured in every cell, however long it takes.
+    # Whether to measure it in every cell, however long it takes.
     always: bool = False
 
 
@@ -39,17 +39,17 @@ BY_NAME = {tool.name: tool for tool in TOOLS_COMPARED}
 
 @dataclass(frozen=True)
 class Job:
-    """What a run is given."""
+    """The inputs of a run."""
 
     url: str
     token: str
     key: Path
     in_flight: int
-    # Empty, and only this run's.
+    # An empty directory for this run only.
     output: Path
 
     def variables(self) -> dict[str, str]:
-        """The environment. Proxies have no business on loopback."""
+        """The environment, without proxies, since everything is on loopback."""
         return {
             "BENCH_URL": self.url,
             "BENCH_ORG": ORGANIZATION,
@@ -64,7 +64,7 @@ class Job:
 
 
 def command(tool: Tool, job: Job, programs: Programs) -> list[str]:
-    """What is typed; for `evidence` after its configuration was written."""
+    """The command line; for `evidence`, also writes its configuration."""
     output = str(job.output)
     if tool.needs == "floor":
         gzip = ["gzip"] if tool.name == "floor-gzip" else []

@@ -1,4 +1,4 @@
-"""The harness itself: that work left out is noticed, and that the figures are put together rightly.
+"""Tests the harness: it detects omitted work, and combines figures correctly.
 
 `python3 -B -m unittest discover bench/tests`; it needs bash, tar and OpenSSL 3, and measures nothing.
 """
@@ -21,7 +21,7 @@ EXPECTED = expected_files(20)
 
 
 class Output(unittest.TestCase):
-    """An output as the shell scripts make it, and what can be wrong with it."""
+    """An output in the form of the shell scripts, and its possible faults."""
 
     def setUp(self) -> None:
         directory = tempfile.TemporaryDirectory()
@@ -44,7 +44,7 @@ class Output(unittest.TestCase):
         self.run_in([str(BENCH / "tools/pack.sh"), str(self.output)])
 
     def pack_again(self) -> None:
-        """The archive alone; list and signature stay."""
+        """Changes only the archive; list and signature stay."""
         self.run_in(["tar", "-czf", "../bundle.tar.gz", "."])
 
     def refused(self, why: str) -> None:
@@ -95,7 +95,7 @@ class Output(unittest.TestCase):
 
 class Figures(unittest.TestCase):
     def test_what_there_is(self) -> None:
-        # Of 50: 2 without protection, 5 without CODEOWNERS, 10 not in the first place.
+        # Of 50: 2 without protection, 5 without CODEOWNERS, 10 with it in the second place.
         self.assertEqual(len(expected_files(50)), 1 + 48 + 45)
         self.assertEqual(fewest_requests(50), 1 + 1 + 100 + 10)
         self.assertEqual(len(expected_files(bundle.repositories_for(2000))), 2001)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The job with `curl --parallel`: one curl for all pages, one for all repositories, one for the files that were not in
-# the first place. As good as a script of this size gets.
+# The job with `curl --parallel`: one curl for all pages, one for all repositories, and one for the files that are not
+# in the first place. As efficient as a script of this size can be.
 #
 # Usage: curl_parallel.sh <output directory>, with BENCH_URL, BENCH_ORG, BENCH_TOKEN, BENCH_KEY and BENCH_IN_FLIGHT.
 set -euo pipefail
@@ -36,7 +36,7 @@ if [ -s elsewhere ]; then
   awk -v base="$BENCH_URL/repos/" 'NR == FNR { name = $0; sub("/", "_", name); of["files/repo_" name "_codeowners.json"] = $0; next }
     { printf "url = \"%s%s/contents/.github/CODEOWNERS\"\noutput = \"%s\"\n", base, of[$1], $1 }' repositories elsewhere >second
   "${together[@]}" -K second >answers_second
-  # Of a file that was asked for twice, the second answer counts.
+  # If a file was requested twice, the second answer counts.
   awk 'NR == FNR { again[$2] = 1; print; next } !($2 in again)' answers_second answers >answers_all
   mv answers_all answers
 fi

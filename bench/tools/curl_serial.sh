@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The job as a shell loop: one curl for each request, one after the other.
+# The job as a shell loop: sequential requests with one curl each.
 #
 # Usage: curl_serial.sh <output directory>, with BENCH_URL, BENCH_ORG, BENCH_TOKEN and BENCH_KEY.
 set -euo pipefail

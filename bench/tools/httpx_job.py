@@ -1,4 +1,4 @@
-"""The job with httpx: asyncio, as many requests in flight as BENCH_IN_FLIGHT says, connections kept.
+"""The job with httpx: asyncio, BENCH_IN_FLIGHT requests in flight, connections reused.
 
 Usage: httpx_job.py <output directory>, with BENCH_URL, BENCH_ORG, BENCH_TOKEN, BENCH_KEY and BENCH_IN_FLIGHT.
 """
@@ -16,7 +16,7 @@ from pack import pack
 async def collect(files: Path) -> None:
     in_flight = int(os.environ["BENCH_IN_FLIGHT"])
     organization = os.environ["BENCH_ORG"]
-    # Workers, not a pool that thousands wait for: the pool looks through all who wait for every connection.
+    # Use workers instead of a pool with thousands of waiters, which it would scan for every connection.
     limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
     headers = {
         "Authorization": f"token {os.environ['BENCH_TOKEN']}",
@@ -33,7 +33,7 @@ async def collect(files: Path) -> None:
             return answer
 
         async def all_of(jobs: list) -> list:
-            """Calls each with its arguments, never more than `in_flight` at once; results in order."""
+            """Makes all calls, at most `in_flight` at once; returns the results in order."""
             results = [None] * len(jobs)
             queue = iter(enumerate(jobs))
 

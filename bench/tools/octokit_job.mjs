@@ -1,7 +1,7 @@
-// The job with Octokit: one request after the other, or, with `all` as the second argument, all at once.
+// The job with Octokit: sequential requests, or with `all` as the second argument, all at once.
 //
 // Usage: octokit_job.mjs <output directory> serial|all, with BENCH_URL, BENCH_ORG, BENCH_TOKEN and BENCH_KEY.
-// The harness copies it beside the packages, since that is where Node looks for them.
+// The harness copies it beside the packages, where Node looks for them.
 
 import { execFileSync } from "node:child_process";
 import { createHash, createPrivateKey, sign } from "node:crypto";
@@ -16,7 +16,7 @@ const silent = () => {};
 const octokit = new Octokit({
   auth: process.env.BENCH_TOKEN,
   baseUrl: process.env.BENCH_URL,
-  // It would print every 404.
+  // Otherwise it prints every 404.
   log: { debug: silent, info: silent, warn: silent, error: silent },
 });
 const org = process.env.BENCH_ORG;
@@ -70,5 +70,5 @@ const lines = names.map((name) => {
 const checksums = Buffer.from(lines.join(""));
 writeFileSync(join(files, "checksums.sha256"), checksums);
 writeFileSync(join(files, "signature.sig"), sign(null, checksums, createPrivateKey(readFileSync(process.env.BENCH_KEY))));
-// Node has no tar of its own.
+// Node has no built-in tar.
 execFileSync("tar", ["-czf", join(output, "bundle.tar.gz"), "-C", files, "."]);

@@ -1,4 +1,4 @@
-"""What every Python script of the comparison ends with: a list of checksums, a signature over it, one archive."""
+"""The common last step of the Python scripts: a list of checksums, a signature over it, one archive."""
 
 import hashlib
 import os
@@ -17,7 +17,7 @@ def pack(output: Path) -> None:
     (files / "checksums.sha256").write_bytes(checksums)
     key = load_pem_private_key(Path(os.environ["BENCH_KEY"]).read_bytes(), password=None)
     (files / "signature.sig").write_bytes(key.sign(checksums))
-    # Level 6 as gzip has it; Python's own default, 9, takes longer.
+    # Level 6 is gzip's default; Python's default, 9, takes longer.
     with tarfile.open(output / "bundle.tar.gz", "w:gz", compresslevel=6) as archive:
         for name in [*names, "checksums.sha256", "signature.sig"]:
             archive.add(files / name, name)

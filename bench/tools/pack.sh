@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What every shell script of the comparison ends with: a list of checksums, a signature over it, one archive.
+# The common last step of the shell scripts: a list of checksums, a signature over it, one archive.
 #
 # Usage: pack.sh <output directory>; the answers are in its directory `files`. BENCH_KEY is the private key.
 set -euo pipefail

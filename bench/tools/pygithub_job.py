@@ -30,7 +30,7 @@ def main() -> None:
         (files / name).write_text(json.dumps(answer, indent=2))
 
     def not_there(error: GithubException) -> None:
-        # Only some of the host's 404s have an exception of their own.
+        # Only some of the host's 404s have a specific exception.
         if error.status != 404:
             raise error
 
@@ -39,7 +39,7 @@ def main() -> None:
     for repository in organization.get_repos(sort="full_name", direction="asc"):
         name = f"repo_{repository.full_name.replace('/', '_')}"
         try:
-            # The interface has no way to the protection but through the branch: one request more.
+            # The library reaches the protection only through the branch, which costs one more request.
             protection = repository.get_branch("main").get_protection()
             write(f"{name}_branch_protection.json", protection.raw_data)
         except GithubException as error:

@@ -1,8 +1,8 @@
-//! Turns the list of forms of forbidden data into a table of the program: starting it reads and parses nothing, and a
+//! Turns the list of forms of forbidden data into a table of the program: start-up reads and parses nothing, and a
 //! mistake in the list fails the build.
 //!
-//! It writes each entry as a value of the program's own type, field by field: what the fields are is written there alone,
-//! and the compiler says which one an entry lacks or makes up.
+//! It writes each entry as a value of the program's own type, field by field. Only that type declares the fields, and
+//! the compiler reports missing or unknown ones.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -13,11 +13,11 @@ use toml::{Table, Value};
 
 const LIST: &str = "src/patterns.toml";
 
-/// What a match must not touch: in JSON and URLs the end of an escape ends a word, as in `\nAKIA...`.
+/// The text before a match: in JSON and URLs, the end of an escape also ends a word, as in `\nAKIA...`.
 const START: &str = r"(?:\A|[^0-9A-Za-z]|\\[nrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})";
 const END: &str = r"(?:[^0-9A-Za-z]|\z)";
 
-/// The regular expression with its boundary, and the context of a match that the list leaves open.
+/// The regular expression with its boundary, and the default context of a match.
 fn bounded(boundary: &str, regex: &str) -> Result<(String, &'static str), String> {
     let (flags, bare) = match regex.strip_prefix("(?i)") {
         Some(bare) => ("(?i)", bare),
@@ -31,13 +31,13 @@ fn bounded(boundary: &str, regex: &str) -> Result<(String, &'static str), String
     }
 }
 
-/// `word-start` as `WordStart`.
+/// Converts `word-start` to `WordStart`.
 fn variant(name: &str) -> String {
     let words = name.split('-').filter_map(|word| word.split_at_checked(1));
     words.map(|(first, rest)| first.to_ascii_uppercase() + rest).collect()
 }
 
-/// The entry as an expression, with the usual values for what it leaves out.
+/// The entry as an expression, with defaults for the fields that it omits.
 fn rule(entry: &Table, usual: &Table) -> Result<String, Box<dyn Error>> {
     let mut fields = usual.clone();
     fields.extend(entry.clone());

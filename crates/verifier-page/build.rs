@@ -1,4 +1,4 @@
-//! Compiles the verifier to WebAssembly with a Cargo of its own and puts everything into one HTML file.
+//! Compiles the verifier to WebAssembly with a separate Cargo and puts everything into one HTML file.
 #![allow(clippy::expect_used, clippy::panic, reason = "a build fails by panicking")]
 #![allow(clippy::print_stdout, reason = "Cargo reads what a build script prints")]
 
@@ -16,8 +16,8 @@ use sha2::{Digest as _, Sha256};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What the nested Cargo may know of the environment: where its downloads are and how it gets them, and how many jobs may
-/// run. Everything else of the outer Cargo is about another package, profile, target or wrapper.
+/// The environment variables that the nested Cargo inherits: where its downloads are, how to get them, and how many
+/// jobs may run. All other settings of the outer Cargo concern another package, profile, target or wrapper.
 const KEPT: [&str; 6] =
     ["CARGO_HOME", "CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTR", "CARGO_MAKEFLAGS", "CARGO_TERM_"];
 
@@ -39,7 +39,7 @@ fn main() {
     let html = match target_library() {
         Some(library) if library.is_dir() => page(&own.join("page"), &compile(crates, workspace, &out)),
         library => {
-            // A directory that appears later makes the page.
+            // A directory that appears later triggers a rebuild.
             library.iter().for_each(|path| changed(path));
             println!(
                 "cargo::warning=the verifier page is left out: `rustup target add {TARGET}`, then build again"
@@ -58,7 +58,7 @@ fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("Cargo sets {name}"))
 }
 
-/// Where the standard library for WebAssembly is, installed or not.
+/// The directory of the standard library for WebAssembly, installed or not.
 fn target_library() -> Option<PathBuf> {
     let output = Command::new(variable("RUSTC"))
         .args(["--print", "target-libdir", "--target", TARGET])
@@ -68,9 +68,10 @@ fn target_library() -> Option<PathBuf> {
     output.status.success().then(|| PathBuf::from(path.trim()))
 }
 
-/// The verifier as WebAssembly.
+/// Compiles the verifier to WebAssembly.
 fn compile(crates: &Path, workspace: &Path, out: &Path) -> Vec<u8> {
-    // One directory for all profiles and targets of the outer Cargo, which it marks: the page is the same for all.
+    // One target directory for all profiles and targets of the outer Cargo, since the page is the same. Cargo marks
+    // its own with CACHEDIR.TAG.
     let outer = out.ancestors().find(|directory| directory.join("CACHEDIR.TAG").is_file());
     let target = outer.unwrap_or(out).join("verifier-page");
     let mut cargo = Command::new(variable("CARGO"));
@@ -84,7 +85,7 @@ fn compile(crates: &Path, workspace: &Path, out: &Path) -> Vec<u8> {
             cargo.env_remove(&name);
         }
     }
-    // The same bytes on every machine: no path of this one is in them.
+    // Reproducible output: remove the paths of this machine.
     let home = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(env::home_dir()?.join(".cargo")));
     let mut flags = vec![format!("--remap-path-prefix={}=/evidence", workspace.display())];
     flags.extend(home.map(|home| format!("--remap-path-prefix={}=/cargo", home.display())));
@@ -95,10 +96,10 @@ fn compile(crates: &Path, workspace: &Path, out: &Path) -> Vec<u8> {
         .expect("Cargo has made the WebAssembly")
 }
 
-/// Everything in one file.
+/// Combines everything into one file.
 fn page(parts: &Path, wasm: &[u8]) -> String {
     let part = |name: &str| {
-        // A browser reads every line end as one character.
+        // A browser normalizes every line end to one character.
         fs::read_to_string(parts.join(name)).expect("the parts of the page are there").replace("\r\n", "\n")
     };
     let mut packed = GzEncoder::new(Vec::new(), Compression::best());
@@ -124,7 +125,7 @@ fn page(parts: &Path, wasm: &[u8]) -> String {
     seal(&html)
 }
 
-/// Puts the hash of the page into it, made while there were zeros in its place: see `evidence-verifier`, `page.rs`.
+/// Inserts the hash of the page, computed with zeros in its place: see `evidence-verifier`, `page.rs`.
 fn seal(html: &str) -> String {
     let (before, after) = html.split_once(&"0".repeat(64)).expect("there is a place for the hash");
     format!("{before}{}{after}", hex::encode(Sha256::digest(html)))

@@ -1,8 +1,9 @@
-//! Any answer of a host, to each call of each source: refused, or an artifact of JSON that is judged by what it says.
+//! Any answer of a host to each call of each source: refused, or a JSON artifact whose judgement follows from its
+//! content.
 //!
-//! The first byte picks the source (its upper three bits) and the call (the rest), so that a call at the end of a source's
-//! list, or another source, leaves what the seeds pick. The judgements are compared with the specification's sentences, written once more
-//! over the JSON that came (or, for XML, over the artifact that will be signed).
+//! The first byte picks the source (its upper three bits) and the call (the rest), so seeds keep their meaning when a
+//! call is added at the end of a source's list, or another source. A second implementation of the specification's
+//! sentences judges the received JSON (or, for XML, the artifact to be signed), and the results are compared.
 
 use evidence::evaluate::checks_alone;
 use evidence::observation::Seen;
@@ -18,7 +19,7 @@ pub fn run(input: &[u8]) -> bool {
     let again = (call.read)(bytes);
     let padded = (call.read)(&[bytes, b"\n "].concat());
     assert_eq!(format!("{read:?}"), format!("{again:?}"), "the same answer, read twice");
-    // How long an answer was is no part of what it says.
+    // The length of an answer does not affect its meaning.
     assert_eq!(read.is_ok(), padded.is_ok());
     let Ok(found) = read else { return false };
     assert_eq!(
@@ -50,7 +51,7 @@ fn json(bytes: &[u8]) -> Value {
 fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdict: &Verdict) {
     assert!(verdict.actual.as_ref().is_some_and(|actual| !actual.is_empty()), "{verdict:?}");
     assert!(!verdict.improvable || verdict.status == Status::Pass, "{verdict:?}");
-    // Numbers beyond all bounds are skipped in fields that nobody reads, and no `Value`.
+    // `Value` cannot hold out-of-range numbers, which the tool skips in unused fields.
     let answer = serde_json::from_slice::<Value>(bytes).ok();
     let Some(said) = (if call == "iam:GetAccountPasswordPolicy" { artifact } else { answer.as_ref() }) else {
         return;
@@ -64,7 +65,7 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
         ("/repos/{owner}/{repo}/branches/{branch}/protection", "branch-protection") => protection(said),
         (name, "branch-protection") if name.contains("/rules/branches/") => rules(said),
         ("iam:GetAccountPasswordPolicy", "password-policy") => password(&said["PasswordPolicy"]),
-        // Whether a trail is logging was not asked: none passes, and those of one region cannot.
+        // Without its logging status, no trail passes, and a single-region one cannot pass at all.
         ("cloudtrail:DescribeTrails", "audit-trail") => {
             let trails = said["trailList"].as_array().map(Vec::as_slice).unwrap_or_default();
             let of_one_region = |trail: &Value| trail["IsMultiRegionTrail"].as_bool() == Some(false);
@@ -85,7 +86,7 @@ fn judged(rule: &str, call: &str, bytes: &[u8], artifact: Option<&Value>, verdic
     assert_eq!(verdict.status, expected, "{call}: {said}: {verdict:?}");
 }
 
-/// As if it was read in 1970, so that whatever was delivered was delivered today. `None` for times before and beyond.
+/// Judged as if read in 1970, so that any delivery was today. `None` for times before or after.
 fn trail_status(said: &Value) -> Option<Status> {
     let failed = said["LatestDeliveryError"].as_str().is_some_and(|error| !error.trim().is_empty());
     match (said["IsLogging"].as_bool(), said["LatestDeliveryTime"].as_f64()) {
@@ -97,7 +98,7 @@ fn trail_status(said: &Value) -> Option<Status> {
     }
 }
 
-/// `None` for selectors that are neither about everything nor about nothing.
+/// `None` for selectors that select neither everything nor nothing.
 fn event_selectors(said: &Value) -> Option<Status> {
     let list = |name: &str| said[name].as_array().map(Vec::as_slice).unwrap_or_default();
     let (basic, advanced) = (list("EventSelectors"), list("AdvancedEventSelectors"));
@@ -123,7 +124,7 @@ fn all(criteria: &[Option<bool>]) -> Status {
     }
 }
 
-/// A section that is not there is not configured; one that is there without its number or switch does not tell.
+/// An absent section means not configured; a section without its number or switch is inconclusive.
 fn protection(said: &Value) -> Status {
     let reviews = match &said["required_pull_request_reviews"] {
         Value::Null => Some(false),
@@ -138,7 +139,7 @@ fn protection(said: &Value) -> Status {
     all(&[reviews, Some(named("contexts") || named("checks")), said["enforce_admins"]["enabled"].as_bool()])
 }
 
-/// Without a classic rule; nobody was asked who can bypass the rulesets.
+/// Without a classic rule; who can bypass the rulesets was not requested.
 fn rules(said: &Value) -> Status {
     let of = |kind: &'static str| said.as_array().unwrap().iter().filter(move |rule| rule["type"] == kind);
     let parameter = |rule: &Value, name: &str| rule["parameters"][name].clone();
@@ -184,7 +185,7 @@ fn log_groups(said: &Value) -> Status {
     if criteria.is_empty() { Status::NotApplicable } else { all(&criteria) }
 }
 
-/// Who is suspended or archived cannot sign in; only who is neither, for certain, fails for certain.
+/// Suspended or archived people cannot sign in; only a person who is certainly neither fails for certain.
 fn two_step(said: &Value) -> Status {
     let users: &[Value] = said["users"].as_array().map_or(&[], Vec::as_slice);
     let mut criteria: Vec<Option<bool>> = Vec::new();

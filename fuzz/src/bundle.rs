@@ -1,8 +1,8 @@
-//! Bundles that begin good and are then changed part by part, signed again with the trusted key, so that the fuzzer gets
-//! behind the signature.
+//! Valid bundles that are changed part by part and signed again with the trusted key, so that the fuzzer gets past the
+//! signature.
 //!
-//! What is accepted must be, byte for byte, the archive that the writer makes of the same files; its manifest must be
-//! true of them; and nobody but who trusts the key accepts it.
+//! An accepted bundle must be, byte for byte, the archive that the writer makes of the same files; its manifest must
+//! describe them correctly; and only a verifier that trusts the key may accept it.
 
 #[path = "../../crates/evidence-bundle/tests/support/sample.rs"]
 #[allow(dead_code, reason = "shared with the tests of the format, which use all of it")]
@@ -29,7 +29,7 @@ use sample::{CREATED_AT, File, contents, json, manifest, with_documents};
 
 const LIMITS: Limits = Limits { inflated_bytes: 1 << 22, ..Limits::DEFAULT };
 
-/// The input: a list of changes, each a byte that says which, and what it needs.
+/// The input: a list of changes, each a byte for its kind, followed by its parameters.
 pub fn run(changes: &[u8]) -> bool {
     let key = key();
     let mut changes = Changes(changes);
@@ -54,7 +54,7 @@ pub fn run(changes: &[u8]) -> bool {
     true
 }
 
-/// The same question asked in another way has the same answer. One way for each input, since each takes a pass.
+/// The same question in another form has the same answer. One form for each input, since each takes a pass.
 fn agree(bundle: &[u8], trust: &TrustRoot, verdict: &Result<VerifiedBundle, Failure>) {
     match bundle.last().copied().unwrap_or(0) % 4 {
         0 => agree_slowly(bundle, trust, verdict),
@@ -102,14 +102,14 @@ fn agree_with_nobody(bundle: &[u8], verdict: &Result<VerifiedBundle, Failure>) {
     }
 }
 
-/// The key that signs, and is trusted.
+/// The trusted signing key.
 fn key() -> &'static SigningKey {
     static KEY: LazyLock<SigningKey> =
         LazyLock::new(|| SigningKey::from_seed(b"a test key, and nothing but that"));
     &KEY
 }
 
-/// What an accepted manifest says is what the files are.
+/// Checks that an accepted manifest describes the files correctly.
 fn tells_the_truth(verified: &VerifiedBundle, files: &[File]) {
     let (path, manifest) = &files[0];
     assert_eq!(path, MANIFEST);
@@ -146,7 +146,7 @@ fn tells_the_truth(verified: &VerifiedBundle, files: &[File]) {
     assert_eq!(paths.len(), files.len());
 }
 
-/// Nothing of an accepted document is dropped, and nothing is read as something else: it prints back to the same JSON.
+/// Checks that an accepted document loses nothing and is not misread: it prints back to the same JSON.
 fn reads_one_way<T: Serialize + DeserializeOwned>(document: &[u8]) -> T {
     let read: T = serde_json::from_slice(document).unwrap();
     let mut said: Value = serde_json::from_slice(document).unwrap();
@@ -157,7 +157,7 @@ fn reads_one_way<T: Serialize + DeserializeOwned>(document: &[u8]) -> T {
     read
 }
 
-/// A field that is `null` says what one says that is left out.
+/// Removes fields that are `null`, which are equivalent to absent ones.
 fn without_null(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -179,7 +179,7 @@ fn verify(bundle: &[u8], trust: &TrustRoot, files: &mut Vec<File>) -> Result<Ver
     UntrustedBundle::new(bundle).verify_with(trust, &Expectations::default(), &LIMITS, &mut visitor)
 }
 
-/// A reader that gives a few bytes at a time.
+/// A reader that returns a few bytes at a time.
 struct Slowly<'a>(&'a [u8]);
 
 impl Read for Slowly<'_> {
@@ -189,17 +189,17 @@ impl Read for Slowly<'_> {
     }
 }
 
-/// A change, by the part that it is made to.
+/// A change, by the part that it affects.
 enum Change<'a> {
-    /// Bytes of a file, before everything else is made of the files.
+    /// Bytes of a file, before everything else is derived from the files.
     File(usize, Splice<'a>),
     /// The path of a file.
     Path(usize, &'a str),
-    /// Another artifact, before everything else is made of the artifacts.
+    /// Another artifact, before everything else is derived from the artifacts.
     Artifact(&'a str, &'a [u8]),
-    /// A file less.
+    /// Removes a file.
     Remove(usize),
-    /// Bytes of the manifest, which otherwise fits the files.
+    /// Bytes of the manifest, which otherwise matches the files.
     Manifest(Splice<'a>),
     /// Bytes of the list, before it is signed.
     List(Splice<'a>),
@@ -207,13 +207,13 @@ enum Change<'a> {
     Archive(Splice<'a>),
     /// Bytes of the compressed file.
     Bundle(Splice<'a>),
-    /// A header's checksum made good again, so that other changes of the header are looked at.
+    /// Corrects a header's checksum, so that other changes of the header take effect.
     Header(usize),
-    /// Compressed by the writer rather than stored.
+    /// Compresses with the writer instead of storing.
     Compress,
 }
 
-/// Bytes that replace others.
+/// A replacement of bytes.
 struct Splice<'a> {
     at: usize,
     removed: usize,
@@ -228,7 +228,7 @@ impl Splice<'_> {
     }
 }
 
-/// The changes that bytes stand for. What is missing at the end is zero.
+/// Decodes changes from bytes. Missing bytes at the end are zero.
 struct Changes<'a>(&'a [u8]);
 
 impl<'a> Changes<'a> {
@@ -279,7 +279,7 @@ fn make(key: &SigningKey, changes: &[Change<'_>]) -> Vec<u8> {
         Change::Artifact(path, contents) => Some(((*path).to_owned(), contents.to_vec())),
         _ => None,
     }));
-    // The documents fit the artifacts, so that only what is changed in them is wrong.
+    // The documents match the artifacts, so only their own changes are wrong.
     change_files(changes, &mut artifacts, DOCUMENTS..usize::MAX);
     let mut files = with_documents(artifacts);
     change_files(changes, &mut files, 0..DOCUMENTS);
@@ -323,10 +323,10 @@ fn make(key: &SigningKey, changes: &[Change<'_>]) -> Vec<u8> {
     bundle
 }
 
-/// How many documents come before the artifacts.
+/// The number of documents before the artifacts.
 const DOCUMENTS: usize = 3;
 
-/// Makes the changes to those files of the bundle that have these numbers.
+/// Applies the changes to the files of the bundle with these numbers.
 fn change_files(changes: &[Change<'_>], files: &mut Vec<File>, numbers: Range<usize>) {
     for change in changes {
         let count = files.len().max(1);
@@ -359,8 +359,8 @@ fn apply<'a>(changes: &'a [Change<'a>], to: &mut Vec<u8>, of: fn(&'a Change<'a>)
     changes.iter().filter_map(of).for_each(|splice| splice.apply(to));
 }
 
-/// An entry as the format's page describes it; shares no code with the writer. Names up to 100 bytes, longer ones split
-/// where they can be and else cut off.
+/// An entry according to the format's page, without code of the writer. Names of up to 100 bytes; longer ones are split
+/// if possible, else cut off.
 fn entry(path: &str, contents: &[u8]) -> Vec<u8> {
     let slashes = path.match_indices('/').map(|(at, _)| at);
     let split = slashes.into_iter().find(|at| *at <= 155 && path.len() - at - 1 <= 100);
@@ -392,7 +392,7 @@ fn entry(path: &str, contents: &[u8]) -> Vec<u8> {
     entry
 }
 
-/// Writes the checksum of the header in this block.
+/// Corrects the checksum of the header in this block.
 fn correct(archive: &mut [u8], block: usize) {
     let Some(header) = archive.get_mut(block * 512..(block + 1) * 512) else { return };
     header[148..156].copy_from_slice(b"        ");

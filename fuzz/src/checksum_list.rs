@@ -12,11 +12,11 @@ pub fn run(bytes: &[u8]) -> bool {
         assert_eq!(list.position(row.path), Some(index));
         assert_eq!(path::check(row.path), Ok(()));
         assert!(path::has_place(row.path));
-        // Nothing stands there twice, on a file system that ignores case either.
+        // No path occurs twice, even on a file system that ignores case.
         assert!(list.rows().skip(index + 1).all(|other| !other.path.eq_ignore_ascii_case(row.path)));
         assert!(list.rows().all(|other| !other.path.starts_with(&format!("{}/", row.path))));
     }
-    // Fewer files allowed than there are: refused.
+    // Refused if fewer files are allowed.
     assert!(ChecksumList::parse(bytes.to_vec(), list.len() - 1).is_err());
     true
 }

@@ -1,4 +1,4 @@
-//! Any CODEOWNERS file: lines are read one by one, what is read prints back to itself, and the default rule is the last
+//! Any CODEOWNERS file: lines are read one by one, the result prints back to itself, and the default rule is the last
 //! broad one.
 
 use std::collections::BTreeSet;
@@ -27,7 +27,7 @@ pub fn run(content: &[u8]) -> bool {
         assert_eq!(here.map(|invalid| invalid.why), alone.invalid.first().map(|invalid| invalid.why));
     }
 
-    // The blank line in front keeps a pattern that begins with a byte order mark from losing it.
+    // The leading blank line preserves the byte order mark of a pattern that begins with one.
     let printed = format!("\n{}", file.rules.iter().map(print).collect::<String>());
     let again = CodeOwners::parse(printed.as_bytes());
     assert!(again.invalid.is_empty(), "{printed:?}: {:?}", again.invalid);
@@ -42,7 +42,7 @@ pub fn run(content: &[u8]) -> bool {
         DefaultRule::Covers { line, owners } => {
             let rule = file.rules.iter().find(|rule| rule.line == line).unwrap();
             assert!(owners > 0 && owners == rule.owners.len());
-            // `*` alone behind it takes its owners away again.
+            // `*` alone after it removes its owners again.
             let cancelled = CodeOwners::parse(&[content, b"\n*"].concat());
             assert!(
                 matches!(cancelled.default_rule(), DefaultRule::CancelledBy { line: of, .. } if of == line)

@@ -1,4 +1,5 @@
-//! Any configuration: accepted or refused with bounded words that are safe to print, and the same each time.
+//! Any configuration: accepted, or refused with bounded messages that are safe to print, and with the same
+//! result each time.
 
 use std::path::Path;
 
@@ -15,7 +16,7 @@ pub fn run(bytes: &[u8]) -> bool {
             let order = |id: &str| config.framework.controls.iter().position(|known| known.id == id);
             assert!(config.controls.is_sorted_by_key(|control| order(control.id)));
             assert!(config.sources.iter().all(|source| !source.rules().is_empty()));
-            // A comment in front changes nothing but the digest.
+            // A leading comment changes only the digest.
             let mark: &[u8] = b"\xef\xbb\xbf";
             let text = bytes.strip_prefix(mark).unwrap_or(bytes);
             let commented = load(&[b"# comment\n", text].concat()).unwrap();
@@ -28,13 +29,13 @@ pub fn run(bytes: &[u8]) -> bool {
             assert!((1..=MAX_PROBLEMS).contains(&error.problems.len()), "{}", error.problems.len());
             let lines = bytes.iter().filter(|byte| **byte == b'\n' || **byte == b'\r').count() + 1;
             for problem in &error.problems {
-                // U+0085, U+2028 and U+2029 are no line breaks to YAML 1.2.
+                // U+0085, U+2028 and U+2029 are not line breaks in YAML 1.2.
                 assert!(problem.line.is_none_or(|line| (1..=lines).contains(&line)), "{problem:?}");
                 assert!(!problem.message.is_empty());
             }
             let rendered = error.render(false);
             assert!(rendered.lines().all(|line| Printable(line).to_string() == line), "{rendered:?}");
-            // Lines are shown in part, and problems up to a number.
+            // Long lines are shown in part, and the number of problems is limited.
             assert!(rendered.len() <= 1_000_000, "{} bytes", rendered.len());
             false
         }

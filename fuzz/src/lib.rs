@@ -1,7 +1,7 @@
-//! What the fuzzer runs, and what `cargo test -p evidence --test seeds` runs again over the committed seeds.
+//! The fuzz targets, which `cargo test -p evidence --test seeds` also runs over the committed seeds.
 //!
-//! A target takes any bytes, asserts what must hold for all of them, and says whether the code under test accepted
-//! them: seeds that are all refused would test nothing. No target reads a file, a clock or the network.
+//! A target takes any bytes, asserts what must hold for all of them, and returns whether the code under test
+//! accepted them: seeds that are all refused would test nothing. No target reads a file, a clock or the network.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -24,7 +24,7 @@ pub mod link;
 pub mod reader;
 pub mod trust;
 
-/// A target: whether the bytes were accepted.
+/// A target; returns whether the bytes were accepted.
 pub type Target = fn(&[u8]) -> bool;
 
 /// Every target, by the name of its directory of seeds.

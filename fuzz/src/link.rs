@@ -1,4 +1,4 @@
-//! Any `Link` header: what is read prints back to itself, and no link leads away from the host or brings credentials.
+//! Any `Link` header: the result prints back to itself, and no link leads away from the host or contains credentials.
 
 use evidence_http::link::{self, Link};
 use url::Url;
@@ -10,7 +10,7 @@ pub fn run(header: &[u8]) -> bool {
     assert_eq!(link::parse(&printed), links, "{printed:?}");
     let found = link::target([&*header].into_iter(), "next");
     assert_eq!(link::target([&*printed].into_iter(), "next"), found);
-    // Several headers mean the same as one with all links.
+    // Several headers are equivalent to one with all links.
     let single: Vec<String> = links.iter().map(Link::to_string).collect();
     assert_eq!(link::target(single.iter().map(String::as_str), "NEXT"), found);
 

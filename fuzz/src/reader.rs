@@ -1,4 +1,4 @@
-//! Any file, and any archive inside a good gzip frame: never a panic, never accepted, never an error of reading.
+//! Any file, and any archive inside a valid gzip frame: never a panic, never accepted, never a read error.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use evidence_bundle::{Expectations, Failure, Limits, PublicKey, SigningKey, Trus
 pub fn run(bytes: &[u8]) -> bool {
     let framed = frame(bytes);
     let mut trust = TrustRoot::new();
-    // Nobody knows the private half of this key: a fuzzer must not find a signature.
+    // The fuzzer must not find a valid signature for this key.
     static KEY: LazyLock<PublicKey> = LazyLock::new(|| SigningKey::from_seed(&[7; 32]).public_key());
     trust.add_key("fuzz", *KEY);
     let mut pinned = TrustRoot::new();
@@ -24,7 +24,7 @@ pub fn run(bytes: &[u8]) -> bool {
                     assert!(trust.is_empty());
                     intact = true;
                 }
-                // Nothing here names a key whose signature fits by chance.
+                // No input here names a key whose signature matches by chance.
                 Failure::NewerVersion(_) => intact |= trust.is_empty(),
                 Failure::CannotJudge(error) => panic!("a slice cannot fail to be read: {error}"),
             }
@@ -40,7 +40,7 @@ fn judge(bundle: &[u8], trust: &TrustRoot) -> Failure {
         .expect_err("nobody signed this")
 }
 
-/// One gzip member of the form of a bundle around these bytes, stored: the fuzzer need not find checksums.
+/// One gzip member in a bundle's form around these bytes, stored, so that the fuzzer need not find checksums.
 pub fn frame(archive: &[u8]) -> Vec<u8> {
     let mut bundle = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     let mut deflate = flate2::write::DeflateEncoder::new(&mut bundle, flate2::Compression::none());

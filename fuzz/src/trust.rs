@@ -1,4 +1,4 @@
-//! Any text as trust root or key: never a panic, and a key that is read prints back to itself in every form.
+//! Any text as a trust root or key: never a panic, and a parsed key prints back to itself in every form.
 
 use evidence_bundle::trust::KeyTrust;
 use evidence_bundle::{PublicKey, SigningKey, TrustRoot};

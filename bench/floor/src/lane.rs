@@ -1,4 +1,4 @@
-//! One connection, and one request after the other on it.
+//! One connection with sequential requests.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 
 use crate::Outcome;
 
-/// Where everything is asked.
+/// The host of all requests.
 pub(crate) struct Host {
     address: String,
     base: String,

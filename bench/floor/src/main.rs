@@ -1,13 +1,13 @@
-//! The floor: an organization collected with bare hyper and nothing around it.
+//! The floor: collects an organization with bare hyper and nothing around it.
 //!
-//! `floor <base url> <organization> <token> <in flight> <output directory> [gzip]` asks the code host's API for the
-//! organization, the pages of its repositories, and each repository's branch protection and CODEOWNERS, so many at once,
-//! and where the classic rule is not enough, the rules of its branch and their rulesets: the same requests as `evidence`;
-//! keeps the same fields as `evidence`, writes a file for each, lists their checksums, signs the list, and packs
-//! everything as one archive. It prints one line with what it took.
+//! `floor <base url> <organization> <token> <in flight> <output directory> [gzip]` requests the organization, the pages
+//! of its repositories, and each repository's branch protection and CODEOWNERS from the code host's API, with this many
+//! requests in flight. If the classic rule is not sufficient, it also requests the rules of the branch and their
+//! rulesets: the same requests as `evidence`. It keeps the same fields as `evidence`, writes a file for each, lists
+//! their checksums, signs the list, and packs everything into one archive. It prints one line with its measurements.
 //!
-//! It never retries, waits, judges, screens or verifies, and gives up at the first answer that it does not expect: it is
-//! what a run costs at the least, and no tool. Plain HTTP only. With `gzip` answers may come compressed.
+//! It never retries, waits, judges, screens or verifies, and stops at the first unexpected answer: it is a lower bound
+//! for the cost of a run, not a tool. Plain HTTP only. With `gzip`, answers may be compressed.
 
 mod lane;
 mod pack;
@@ -26,7 +26,7 @@ use pack::Files;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// One thing to ask for.
+/// One request to make.
 enum Task {
     Page(u64),
     Protection(usize),
@@ -84,7 +84,7 @@ async fn run() -> Outcome<String> {
     ))
 }
 
-/// Takes tasks from the front, on every lane, until none is left.
+/// Takes tasks from the front, on every lane, until none are left.
 async fn work(
     lanes: &mut [Lane<'_>],
     tasks: VecDeque<Task>,
@@ -170,7 +170,7 @@ async fn looks(
     .await
 }
 
-/// The rules of rulesets for a branch, and each ruleset on which they rest.
+/// The rules of rulesets for a branch, and each ruleset that they belong to.
 async fn rulesets(
     lane: &mut Lane<'_>,
     organization: &str,

@@ -1,4 +1,4 @@
-//! The files on the disk, their checksums, the signature, and the archive of them all.
+//! Writes the files, their checksums, the signature, and the archive.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -11,10 +11,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Outcome;
 
-/// Whose key this is does not matter: what signing takes is measured.
+/// Any key will do: only the cost of signing is measured.
 const KEY: [u8; 32] = *b"a made-up key, for measurements!";
 
-/// What was collected.
+/// The collected files.
 pub(crate) struct Files {
     directory: PathBuf,
     written: Vec<(Box<str>, [u8; 32])>,
@@ -36,7 +36,7 @@ impl Files {
         Ok(())
     }
 
-    /// Checksums, signature, archive; the archive's size.
+    /// Adds checksums, signature and archive, and returns the archive's size.
     pub(crate) fn pack(mut self) -> Outcome<u64> {
         self.written.sort();
         let mut checksums = String::new();

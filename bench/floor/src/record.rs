@@ -1,4 +1,4 @@
-//! What is kept of each answer: the fields that `evidence` keeps, and no others.
+//! The stored fields of each answer: the same as in `evidence`.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ pub(crate) fn names(body: &[u8]) -> Outcome<Vec<Box<str>>> {
     Ok(page.into_iter().map(|repository| repository.name).collect())
 }
 
-/// The classic rule, and whether it asks for a review and a check of administrators too.
+/// The classic rule, and whether it requires both a review and a check, for administrators too.
 pub(crate) fn protection(body: &[u8]) -> Outcome<(Vec<u8>, bool)> {
     let rule: Protection = serde_json::from_slice(body)?;
     let reviews = rule.required_pull_request_reviews.as_ref();

@@ -9,7 +9,7 @@ const DIGITS: usize = 64;
 const SEPARATOR: &[u8] = b"  ";
 const PATH_START: usize = DIGITS + SEPARATOR.len();
 
-/// What is wrong with a list.
+/// Why a list is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
     /// The list names more files than allowed.
@@ -18,7 +18,7 @@ pub enum ListError {
         /// The limit.
         limit: usize,
     },
-    /// A line is not of the one allowed form, or the last one does not end.
+    /// A line does not have the one allowed form, or the last one does not end.
     #[error("line {line} of the list")]
     Line {
         /// The number of the line, from 1.
@@ -34,7 +34,7 @@ pub enum ListError {
         /// The rule.
         source: PathError,
     },
-    /// A path has no place in a bundle.
+    /// A path is not allowed in a bundle.
     #[error("{path} has no place in a bundle")]
     NoPlace {
         /// The path.
@@ -86,7 +86,7 @@ pub struct Row<'a> {
 /// Writes the list for rows that are already in archive order.
 pub fn render<'a>(rows: impl IntoIterator<Item = Row<'a>, IntoIter: Clone>) -> Vec<u8> {
     let rows = rows.into_iter();
-    // A list that grows has for a moment twice the room that it needs, and of a large organization that is much.
+    // A growing list would briefly take twice its memory, which is a lot for a large organization.
     let mut list = Vec::with_capacity(rows.clone().map(|row| PATH_START + row.path.len() + 1).sum());
     for row in rows {
         list.extend_from_slice(hex::encode(row.sha256).as_bytes());
@@ -97,7 +97,7 @@ pub fn render<'a>(rows: impl IntoIterator<Item = Row<'a>, IntoIter: Clone>) -> V
     list
 }
 
-/// A list that keeps every rule of the format. It holds its text and one offset per line.
+/// A list that follows every rule of the format. It holds its text and one offset per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChecksumList {
     text: String,
@@ -105,10 +105,10 @@ pub struct ChecksumList {
 }
 
 impl ChecksumList {
-    /// Parses a list and checks its paths, their order and that they can all exist side by side.
+    /// Parses a list and checks its paths, their order and that they can all exist on one file system.
     ///
     /// # Errors
-    /// The first rule that is broken. Lists of 4 GiB or more are refused as [`ListError::TooManyFiles`].
+    /// Fails with the first broken rule. Refuses lists of 4 GiB or more as [`ListError::TooManyFiles`].
     pub fn parse(list: Vec<u8>, max_files: usize) -> Result<ChecksumList, ListError> {
         let too_many = ListError::TooManyFiles { limit: max_files };
         if u32::try_from(list.len()).is_err() {
@@ -249,7 +249,7 @@ fn count_lines(text: &[u8]) -> usize {
     text.split(|byte| *byte == b'\n').count().saturating_sub(1)
 }
 
-/// The 32 bytes that 64 lower-case hex digits stand for; `None` for any other text.
+/// Decodes 64 lower-case hex digits; `None` for any other text.
 pub fn parse_digest(digits: &[u8]) -> Option<[u8; 32]> {
     let lower = digits.len() == DIGITS && !digits.iter().any(u8::is_ascii_uppercase);
     let mut digest = [0; 32];

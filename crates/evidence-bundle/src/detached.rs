@@ -1,8 +1,8 @@
-//! A signature in a file of its own, over the bytes of the finished archive, for machines whose stock tools cannot check the
+//! A signature in a separate file, over the bytes of the finished archive, for machines without the tools to check the
 //! signature inside: OpenSSH's SSHSIG, which `ssh-keygen -Y verify` checks on macOS and Windows too.
 //!
-//! It says that the holder of the key made this file, and nothing of what is in it. What OpenSSH signs begins with the
-//! bytes `SSHSIG`, and a list of checksums never does, so that neither signature can stand for the other.
+//! It proves that the holder of the key made this file, and nothing about its content. What OpenSSH signs begins with
+//! the bytes `SSHSIG`, and a list of checksums never does, so neither signature can pass for the other.
 
 use std::io::{self, Write};
 
@@ -13,18 +13,19 @@ use ssh_key::{Algorithm, HashAlg, LineEnding, Signature, SshSig};
 use crate::key::SigningKey;
 use crate::trust::NAMESPACE;
 
-/// What the name of the signature's file adds to that of the archive.
+/// The suffix that turns the name of the archive into that of its signature.
 pub const SUFFIX: &str = ".sig";
 
-/// Takes the bytes of the archive, in any portions.
+/// Hashes the bytes of the archive, in portions of any size.
 #[derive(Debug, Default, Clone)]
 pub struct ArchiveDigest(Sha512);
 
 impl ArchiveDigest {
-    /// Signs the bytes so far: the text of the signature's file, as `ssh-keygen -Y sign -n evidence-bundle` writes it.
+    /// Signs the bytes so far. Returns the content of the signature file, as `ssh-keygen -Y sign -n evidence-bundle`
+    /// writes it.
     ///
     /// # Errors
-    /// None at present: those of the encoder, which writes into memory.
+    /// Fails if the encoder does, which writes into memory and has no failure at present.
     pub fn sign(self, key: &SigningKey) -> Result<String, DetachedError> {
         let signature = key.sign(&signed(&self.0.finalize()));
         let public = KeyData::Ed25519(Ed25519PublicKey(*key.public_key().as_bytes()));
@@ -51,11 +52,11 @@ impl Write for ArchiveDigest {
 #[error("the detached signature could not be encoded: {0}")]
 pub struct DetachedError(ssh_key::Error);
 
-/// What is signed for a message with this digest (PROTOCOL.sshsig of OpenSSH, "Signed Data"). The library makes it of a
+/// The signed data for a message with this digest (PROTOCOL.sshsig of OpenSSH, "Signed Data"). The library needs the
 /// whole message in memory, and an archive may be larger than that.
 fn signed(digest: &[u8]) -> Vec<u8> {
     let mut blob = b"SSHSIG".to_vec();
-    // The third is reserved.
+    // The empty field is reserved.
     for text in [NAMESPACE.as_bytes(), b"", b"sha512", digest] {
         blob.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_be_bytes());
         blob.extend_from_slice(text);
@@ -77,7 +78,7 @@ mod tests {
         digest.sign(&key()).unwrap()
     }
 
-    /// The library, which knows the format but only whole messages, agrees.
+    /// The library, which knows the format but only whole messages, accepts it.
     #[test]
     fn the_signature_is_the_one_of_openssh() {
         let message = b"the bytes of an archive";

@@ -1,19 +1,19 @@
-//! The one tar header that a file of a bundle may have (POSIX.1-1988 ustar; a pax `path` record, POSIX.1-2001, where the
-//! path does not fit).
+//! The one tar header that a file of a bundle may have: POSIX.1-1988 ustar, with a pax `path` record (POSIX.1-2001) if
+//! the path does not fit.
 //!
-//! The writer writes it and the reader compares with it, byte for byte. Nothing here interprets an archive.
+//! The writer writes it, and the reader compares with it byte for byte. Nothing here interprets an archive.
 
 /// The size of a tar block in bytes.
 pub(crate) const BLOCK: usize = 512;
 /// The end of every archive: two blocks of zeros, no more.
 #[cfg(feature = "sign")]
 pub(crate) const END: [u8; 2 * BLOCK] = [0; 2 * BLOCK];
-/// The largest size or time that eleven octal digits can say; ustar has no other number.
+/// The largest size or time that fits into eleven octal digits, the only number format of ustar.
 pub(crate) const MAX_NUMBER: u64 = crate::time::LATEST.unsigned_abs();
 /// The name of a pax header's own entry.
 const PAX_NAME: &str = "pax";
 
-/// Where fields stand in a header block: offset and length.
+/// The position of each field in a header block: offset and length.
 pub(crate) mod field {
     pub(crate) type Field = (usize, usize);
     pub(crate) const NAME: Field = (0, 100);
@@ -36,7 +36,7 @@ pub(crate) const REGULAR: u8 = b'0';
 /// A pax header for the next entry.
 pub(crate) const PAX: u8 = b'x';
 
-/// The bytes before a file's contents: one block, or three where the path needs a pax record.
+/// The bytes before a file's contents: one block, or three if the path needs a pax record.
 ///
 /// `None` if a number does not fit.
 pub(crate) fn encode(path: &str, size: u64, time: u64) -> Option<Vec<u8>> {
@@ -47,7 +47,7 @@ pub(crate) fn encode(path: &str, size: u64, time: u64) -> Option<Vec<u8>> {
     let mut header = block("", PAX_NAME, u64::try_from(record.len()).ok()?, time, PAX)?.to_vec();
     header.extend_from_slice(&record);
     header.resize(header.len() + padding(u64::try_from(record.len()).ok()?), 0);
-    // A reader without pax sees the first bytes of the path; the list of checksums then fails for it, which is right.
+    // A reader without pax sees a truncated path, so the checksums fail for it, as they should.
     header.extend_from_slice(&block("", path.get(..field::NAME.1)?, size, time, REGULAR)?);
     Some(header)
 }

@@ -1,7 +1,7 @@
 //! Parts of JSON documents that must be objects.
 //!
-//! A derived struct also accepts a list and takes its items for the fields in order, so that `[]` would be a setting in
-//! which nothing is required. It knows no document by name.
+//! A derived `Deserialize` also accepts a list and assigns its items to the fields in order, so that `[]` would be
+//! valid for a struct without required fields.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -44,7 +44,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 ///
 /// # Errors
 ///
-/// If it is something else.
+/// Fails if the value is not an object.
 pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     Object::deserialize(deserializer).map(|Object(value)| value)
 }
@@ -53,16 +53,16 @@ pub fn object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -
 ///
 /// # Errors
 ///
-/// If it is something else.
+/// Fails if the value is not a list of objects.
 pub fn objects<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     Vec::deserialize(deserializer).map(Object::all)
 }
 
-/// For `deserialize_with`, together with `default`: a field that must be an object if it is there.
+/// For `deserialize_with`, together with `default`: an optional field that must be an object.
 ///
 /// # Errors
 ///
-/// If it is something else.
+/// Fails if the value is not an object.
 pub fn optional<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

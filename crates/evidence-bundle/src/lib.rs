@@ -1,8 +1,8 @@
-//! The signed SOC 2 evidence bundle: the format that an auditor can trust alone.
+//! The signed SOC 2 evidence bundle, a format that an auditor can verify without trusting its source.
 //!
-//! A bundle is a canonical `.tar.gz` with a list of SHA-256 checksums, one Ed25519 signature over that list,
-//! four JSON documents and the collected artifacts. This crate writes bundles and judges them.
-//! It is synchronous and never reads a clock, a configuration or the network, and never extracts a file.
+//! A bundle is a canonical `.tar.gz` with a list of SHA-256 checksums, one Ed25519 signature over that list, JSON
+//! documents and the collected artifacts. This crate writes and verifies bundles. It is synchronous, never reads
+//! a clock, a configuration or the network, and never extracts a file.
 
 pub mod checksums;
 #[cfg(feature = "sign")]
@@ -34,6 +34,6 @@ pub use trust::TrustRoot;
 #[cfg(feature = "sign")]
 pub use write::{Entry, SignedBundle, UnsignedBundle};
 
-/// The version of the bundle format that this crate writes (`bundle_version` in the manifest). Those that it reads are in
-/// [`version::KNOWN`].
+/// The version of the bundle format that this crate writes (`bundle_version` in the manifest). [`version::KNOWN`] lists
+/// those that it reads.
 pub const BUNDLE_VERSION: &str = version::NEWEST.version;

@@ -1,7 +1,7 @@
 //! The paths of entries: which are allowed, how a source's own names become components, and their order.
 //!
-//! Every path is safe to create on any common file system, even by a tool that checks nothing.
-//! This module never touches a file system.
+//! Every path is safe to create on any common file system, even by a tool that checks nothing. This module never
+//! touches a file system.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -28,8 +28,8 @@ pub const OBSERVATIONS: &str = "derived/observations.json";
 pub const POPULATION: &str = "derived/population.json";
 /// The settings that decided what was collected and how it was judged.
 pub const SCOPE: &str = "derived/scope.json";
-/// What a person reads first: what the bundle is and how to check it. This and the four files below are made from the
-/// documents and add nothing to them; a bundle need not have them.
+/// The file to read first: what the bundle is and how to check it. This file and the four below are optional; they
+/// are derived from the documents and add nothing to them.
 pub const README: &str = "derived/README.txt";
 /// The artifacts as a table.
 pub const ARTIFACTS_CSV: &str = "derived/artifacts.csv";
@@ -50,7 +50,7 @@ pub const MAX_COMPONENT: usize = 200;
 /// Why a path is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// The path has no bytes.
+    /// The path is empty.
     #[error("the path is empty")]
     Empty,
     /// The path has more than [`MAX_PATH`] bytes.
@@ -76,8 +76,8 @@ pub enum PathError {
     DeviceName,
 }
 
-/// The path of an entry: relative, with `/` between components, free of anything a file system may misread. Cloning
-/// shares it: a large bundle has as many as files.
+/// The path of an entry: relative, with `/` between components, and unambiguous on every file system. Clones share
+/// the text, since a large bundle has many paths.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BundlePath(Arc<str>);
 
@@ -85,7 +85,7 @@ impl BundlePath {
     /// Checks a path against the rules of the format.
     ///
     /// # Errors
-    /// The first rule that the path breaks.
+    /// Fails with the first rule that the path breaks.
     pub fn new(path: &str) -> Result<BundlePath, PathError> {
         check(path)?;
         Ok(BundlePath(path.into()))
@@ -140,7 +140,7 @@ impl JsonSchema for BundlePath {
 /// Checks a path without keeping it.
 ///
 /// # Errors
-/// The first rule that the path breaks.
+/// Fails with the first rule that the path breaks.
 pub fn check(path: &str) -> Result<(), PathError> {
     if path.is_empty() {
         return Err(PathError::Empty);
@@ -177,7 +177,7 @@ fn is_plain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-')
 }
 
-/// Windows opens the device for `NUL.json` too, so only what stands before the first dot counts.
+/// Windows opens the device for `NUL.json` too, so only the part before the first dot counts.
 fn is_device_name(component: &str) -> bool {
     let stem = component.split('.').next().unwrap_or(component).as_bytes();
     match stem {
@@ -189,15 +189,15 @@ fn is_device_name(component: &str) -> bool {
     }
 }
 
-/// Writes any text as one component of a path, injectively: two texts never give one component.
+/// Encodes any text as one component of a path, injectively: two texts never give the same component.
 ///
 /// Pass the whole component, such as `repo_acme_con_codeowners.json`. Only a component that is a device name as a whole
-/// is escaped, so `con` in this example stays as it is.
+/// is escaped, so `con` in this example does not change.
 ///
-/// Every byte outside `A-Z a-z 0-9 . _ -` becomes `%XX` with upper-case hex digits, `%` itself too.
-/// So that the result is a legal component, a final dot becomes `%2E`, both dots of `..` do, and the first letter of a
-/// Windows device name is written as `%XX`. Decoding every `%XX` gives the text back. The empty text is written `%`,
-/// which no other text gives. The result may still be longer than [`MAX_COMPONENT`]; [`BundlePath::new`] says so.
+/// Every byte outside `A-Z a-z 0-9 . _ -` becomes `%XX` with upper-case hex digits, including `%` itself. To keep the
+/// result legal, a final dot becomes `%2E`, as do both dots of `..`, and the first letter of a Windows device name
+/// becomes `%XX`. Decoding every `%XX` restores the text. The empty text becomes `%`, which no other text gives. The
+/// result may still be longer than [`MAX_COMPONENT`]; [`BundlePath::new`] checks that.
 pub fn encode_component(name: &str) -> String {
     if name.is_empty() {
         return "%".to_owned();
@@ -217,7 +217,7 @@ pub fn encode_component(name: &str) -> String {
     encoded
 }
 
-/// The order of a bundle's files: the four required ones first, the rest ascending by the bytes of their paths.
+/// The order of a bundle's files: the required ones first, the rest ascending by the bytes of their paths.
 pub fn archive_order(left: &str, right: &str) -> Ordering {
     rank(left).cmp(&rank(right)).then_with(|| left.as_bytes().cmp(right.as_bytes()))
 }
@@ -226,7 +226,7 @@ fn rank(path: &str) -> usize {
     REQUIRED.iter().position(|required| *required == path).unwrap_or(REQUIRED.len())
 }
 
-/// Whether a file with this path has a place in a bundle: a required document, under `derived/`, or under
+/// Whether a bundle may have a file with this path: a required document, under `derived/`, or under
 /// `sources/<source>/`.
 pub fn has_place(path: &str) -> bool {
     if rank(path) < REQUIRED.len() {
@@ -253,7 +253,7 @@ pub struct Collision {
 /// `path` gives the path at a position below `count`; only positions are held in memory.
 pub fn find_collision<'a>(count: usize, path: impl Fn(usize) -> &'a str) -> Option<Collision> {
     let mut order: Vec<usize> = (0..count).collect();
-    // With `/` before every other byte the descendants of a path follow it directly, so that looking at
+    // Sorting `/` before every other byte puts the descendants of a path directly after it, so comparing
     // neighbours is enough.
     order.sort_by(|&left, &right| Iterator::cmp(folded(path(left)), folded(path(right))));
     order.iter().zip(order.iter().skip(1)).find_map(|(&left, &right)| {

@@ -1,21 +1,21 @@
 //! Times in documents: RFC 3339, UTC, whole seconds, `Z`.
 //!
-//! Converts between that text and Unix seconds. This module never asks what time it is.
+//! Converts between that text and Unix seconds. This module reads no clock.
 
 use jiff::Timestamp;
 
-/// The latest time that a bundle can have, in Unix seconds: what a tar header can say.
+/// The latest time that a bundle can have, in Unix seconds: the limit of a tar header.
 pub const LATEST: i64 = 0o777_7777_7777;
 
 /// The text of a time, such as `2026-11-21T09:05:13Z` (RFC 3339, section 5.6).
 ///
-/// Gives `None` outside the years 1970 to 9999: a bundle can hold no such time.
+/// Returns `None` outside the years 1970 to 9999, which a bundle cannot hold.
 pub fn format(unix_seconds: i64) -> Option<String> {
     let timestamp = Timestamp::from_second(unix_seconds).ok().filter(|_| unix_seconds >= 0)?;
     Some(timestamp.to_string())
 }
 
-/// Reads a time in exactly the form that [`format`](fn@format) writes, in Unix seconds; any other form gives `None`.
+/// Parses a time in exactly the form that [`format`](fn@format) writes, in Unix seconds; `None` for any other form.
 pub fn parse(text: &str) -> Option<i64> {
     let seconds = text.parse::<Timestamp>().ok()?.as_second();
     (format(seconds)? == text).then_some(seconds)

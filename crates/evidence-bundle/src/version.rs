@@ -1,7 +1,7 @@
-//! The versions of the format: which this program reads, and which fields each added.
+//! The versions of the format: which ones this program reads, and which fields each added.
 //!
-//! A bundle is judged by the fields of its own version, so that a verdict never changes with the program. How the format
-//! grows is in `docs/bundle-format.md`.
+//! A bundle is judged by the fields of its own version, so a newer program never changes a verdict.
+//! `docs/bundle-format.md` describes how the format evolves.
 
 /// A version of the format that this program reads.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,14 +32,14 @@ pub const NEWEST: &FormatVersion = {
     newest
 };
 
-/// What a `bundle_version` means to this program.
+/// How a `bundle_version` relates to this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Age {
     /// A version that it reads.
     Known(&'static FormatVersion),
     /// A later version than those it reads.
     Newer,
-    /// No version, or one that was never published.
+    /// Not a version, or one that was never published.
     Unknown,
 }
 

@@ -1,7 +1,7 @@
-//! Writing a bundle: entries become a list, the list is signed, and only what is signed can be written.
+//! Writes a bundle: lists the entries, signs the list, and writes only what is signed.
 //!
-//! The contents stream through and are hashed once more on the way, so that a file that changed after it was listed
-//! never gets out. This module never opens a file; the caller hands each one in.
+//! The contents are streamed and hashed once more on the way, so that a file that changed after it was listed is
+//! never written completely. This module never opens a file; the caller provides each one.
 
 use std::io::{self, Read, Write};
 
@@ -12,13 +12,13 @@ use crate::key::{SIGNATURE_BYTES, SigningKey};
 use crate::path::{self, BundlePath};
 use crate::{gzip, header};
 
-/// How many artifacts of a bundle that is too large are named.
+/// How many of the largest artifacts to name if a bundle is too large.
 const LARGEST: usize = 5;
 
 /// A file that goes into a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Where it stands in the bundle.
+    /// Its path in the bundle.
     pub path: BundlePath,
     /// The SHA-256 of its contents.
     pub sha256: [u8; 32],
@@ -32,19 +32,19 @@ impl AsRef<Entry> for Entry {
     }
 }
 
-/// Why no bundle came out.
+/// Why a bundle was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The entries make no list that a verifier accepts.
+    /// A verifier would not accept the list of these entries.
     #[error("the files do not form a valid bundle")]
     List(#[source] ListError),
-    /// The time is before 1970 or beyond what a tar header can say.
+    /// The time is before 1970 or beyond the limit of a tar header.
     #[error("the time {created_at} does not fit into an archive")]
     Time {
         /// The time in Unix seconds.
         created_at: i64,
     },
-    /// A file is larger than what a tar header can say (8 GiB).
+    /// A file is larger than the limit of a tar header (8 GiB).
     #[error("{path} has {size} bytes, more than an archive can hold")]
     EntryTooLarge {
         /// The file.
@@ -60,10 +60,10 @@ pub enum WriteError {
     Read {
         /// The file.
         path: BundlePath,
-        /// What the reader said.
+        /// The error of the reader.
         source: io::Error,
     },
-    /// A file is not of the size that was listed.
+    /// A file does not have the listed size.
     #[error("{path} no longer has its listed size, {listed} bytes")]
     SizeChanged {
         /// The file.
@@ -71,7 +71,7 @@ pub enum WriteError {
         /// The listed size in bytes.
         listed: u64,
     },
-    /// A file does not have the contents that were listed.
+    /// A file does not have the listed contents.
     #[error("{path} changed after it was listed")]
     ContentsChanged {
         /// The file.
@@ -89,14 +89,15 @@ pub enum WriteError {
         limit: u64,
         /// The largest artifacts with their sizes before compression, largest first.
         largest: Vec<(BundlePath, u64)>,
-        /// How many documents of its own the bundle has: all files that are not artifacts.
+        /// How many files of the bundle are not artifacts.
         documents: u64,
-        /// Their sizes together, before compression, in bytes.
+        /// Their total size before compression, in bytes.
         documents_bytes: u64,
     },
 }
 
-/// Files in archive order, not yet signed: entries, or whatever holds one, so that a large bundle need not copy them.
+/// Files in archive order, not yet signed. An item is an entry or anything that holds one, so that a large bundle
+/// need not copy them.
 #[derive(Debug)]
 pub struct UnsignedBundle<E = Entry> {
     created_at: u64,
@@ -105,12 +106,12 @@ pub struct UnsignedBundle<E = Entry> {
 }
 
 impl<E: AsRef<Entry>> UnsignedBundle<E> {
-    /// Puts the files into archive order and checks all that a verifier will check of them.
+    /// Puts the files into archive order and makes the same checks as a verifier.
     ///
-    /// `created_at` is in Unix seconds and must be the time that the manifest says.
+    /// `created_at` is in Unix seconds and must match the manifest.
     ///
     /// # Errors
-    /// [`WriteError::List`], [`WriteError::Time`] or [`WriteError::EntryTooLarge`].
+    /// Fails with [`WriteError::List`], [`WriteError::Time`] or [`WriteError::EntryTooLarge`].
     pub fn new(created_at: i64, mut entries: Vec<E>) -> Result<UnsignedBundle<E>, WriteError> {
         let time = u64::try_from(created_at).ok().filter(|time| *time <= header::MAX_NUMBER);
         let time = time.ok_or(WriteError::Time { created_at })?;
@@ -128,7 +129,8 @@ impl<E: AsRef<Entry>> UnsignedBundle<E> {
     /// Signs the list of checksums.
     ///
     /// # Errors
-    /// [`WriteError::SelfCheck`] if the signature does not verify with the public half, as after a fault in memory.
+    /// Fails with [`WriteError::SelfCheck`] if the signature does not verify with the public half, for example
+    /// after a memory fault.
     pub fn sign(self, key: &SigningKey) -> Result<SignedBundle<E>, WriteError> {
         let UnsignedBundle { created_at, entries, checksums } = self;
         let signature = key.sign(&checksums);
@@ -144,7 +146,7 @@ fn render<E: AsRef<Entry>>(entries: &[E]) -> Vec<u8> {
     checksums::render(entries.map(|entry| Row { sha256: entry.sha256, path: entry.path.as_str() }))
 }
 
-/// A signed list with the files it names: the only thing that can be written as a bundle.
+/// A signed list and the files it names: only this can be written as a bundle.
 #[derive(Debug)]
 pub struct SignedBundle<E = Entry> {
     created_at: u64,
@@ -174,10 +176,11 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
         &self.entries
     }
 
-    /// Writes the archive without compression and gives the writer back.
+    /// Writes the archive without compression and returns the writer.
     ///
     /// # Errors
-    /// [`WriteError::Read`], [`WriteError::SizeChanged`], [`WriteError::ContentsChanged`] or [`WriteError::Write`].
+    /// Fails with [`WriteError::Read`], [`WriteError::SizeChanged`], [`WriteError::ContentsChanged`] or
+    /// [`WriteError::Write`].
     pub fn write_tar<W, R, F>(&self, mut out: W, mut open: F) -> Result<W, WriteError>
     where
         W: Write,
@@ -188,11 +191,11 @@ impl<E: AsRef<Entry>> SignedBundle<E> {
         Ok(out)
     }
 
-    /// Writes the bundle, a canonical `.tar.gz`, and gives its size in bytes.
+    /// Writes the bundle, a canonical `.tar.gz`, and returns its size in bytes.
     ///
     /// # Errors
-    /// Those of [`SignedBundle::write_tar`], and [`WriteError::TooLarge`] if more than `limit` bytes come out. What is
-    /// beyond the limit is counted and not written.
+    /// Fails like [`SignedBundle::write_tar`], and with [`WriteError::TooLarge`] if the bundle has more than `limit`
+    /// bytes. Bytes beyond the limit are counted, but not written.
     pub fn write<W, R, F>(&self, out: W, limit: Option<u64>, mut open: F) -> Result<u64, WriteError>
     where
         W: Write,

@@ -1,4 +1,4 @@
-//! What the writer refuses, what the reader shows, and the form of documents.
+//! What the writer refuses, what the reader returns, and the form of documents.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -76,7 +76,7 @@ fn the_writer_refuses_what_a_verifier_would() {
     let mut entries = required();
     entries.push(entry("sources/codehost/large", 1 << 33));
     assert!(matches!(UnsignedBundle::new(0, entries), Err(WriteError::EntryTooLarge { .. })));
-    // The largest numbers that a header holds are held.
+    // The largest numbers that fit into a header.
     let mut entries = required();
     entries.push(entry("sources/codehost/large", (1 << 33) - 1));
     assert!(UnsignedBundle::new((1 << 33) - 1, entries).is_ok());
@@ -99,7 +99,7 @@ fn a_signed_bundle_says_what_will_be_written() {
     }
 }
 
-/// Every refusal says what is wrong, and the cause stays behind it.
+/// Every refusal says what is wrong, and keeps its cause as the source.
 #[test]
 fn why_nothing_was_written_is_told() {
     let path = || BundlePath::new("sources/codehost/a").unwrap();
@@ -131,7 +131,7 @@ fn why_nothing_was_written_is_told() {
     }
 }
 
-/// Every rule for the paths of a list, with enough files behind that a missing one is not missed by their number alone.
+/// Every rule for the paths of a list, with enough files after it that the count alone does not reveal a missing one.
 #[test]
 fn a_list_with_other_paths_than_a_bundle_has_is_refused() {
     let good: Vec<&str> = REQUIRED.into_iter().chain(["sources/a/b", "sources/a/c"]).collect();
@@ -178,7 +178,7 @@ fn a_list_with_other_paths_than_a_bundle_has_is_refused() {
     refused(&with(["sources/a/B", "sources/a/b"]), ListError::Collision(collision), text);
 }
 
-/// A signal that comes while a file is read is no fault of the file.
+/// A signal during a read is not an error of the file.
 #[test]
 fn a_read_that_is_interrupted_goes_on() {
     struct Interrupted<'a>(&'a [u8], bool);
@@ -193,7 +193,7 @@ fn a_read_that_is_interrupted_goes_on() {
     assert!(verdict.is_ok(), "{verdict:?}");
 }
 
-/// More compressed bytes than any buffer on the way holds.
+/// More compressed bytes than any buffer holds.
 #[test]
 fn a_bundle_larger_than_the_buffers_verifies() {
     let mut state = 1_u64;
@@ -209,7 +209,7 @@ fn a_bundle_larger_than_the_buffers_verifies() {
     assert!(verdict.is_ok(), "{verdict:?}");
 }
 
-/// What fails is told by itself; only the cause of what could not be judged stands behind it.
+/// A failed bundle is an error without a source; only "cannot judge" has one.
 #[test]
 fn why_there_is_no_verified_bundle_is_told() {
     let bundle = support::bundle(&support::small_files());
@@ -220,9 +220,9 @@ fn why_there_is_no_verified_bundle_is_told() {
     };
     let mut other = TrustRoot::new();
     other.add_key("another key", SigningKey::from_seed(&[9; 32]).public_key());
-    let told = verify(&mut bundle.as_slice(), &other);
+    let reported = verify(&mut bundle.as_slice(), &other);
     assert_eq!(
-        told,
+        reported,
         ("signature-invalid: no trusted key made this signature over the list of checksums".to_owned(), None)
     );
     let key = support::key().public_key().key_id();
@@ -234,8 +234,8 @@ fn why_there_is_no_verified_bundle_is_told() {
             Err(io::Error::other("the disk is gone"))
         }
     }
-    let told = verify(&mut Broken, &trusting());
-    assert_eq!(told, ("cannot read the bundle".to_owned(), Some("the disk is gone".to_owned())));
+    let reported = verify(&mut Broken, &trusting());
+    assert_eq!(reported, ("cannot read the bundle".to_owned(), Some("the disk is gone".to_owned())));
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn files_that_changed_after_listing_do_not_get_out() {
     assert!(matches!(failed, Err(WriteError::Read { .. })));
 }
 
-/// One fault of a disk, and no bundle: what comes after it may be anything.
+/// One disk error and there is no bundle, since later bytes may be anything.
 #[test]
 fn a_reading_that_fails_ends_the_writing() {
     struct Failing<'a>(&'a [u8], bool);
@@ -327,7 +327,7 @@ fn what_is_written_has_left_the_buffer() {
     assert!(*out.get_ref() == support::bundle(&files));
 }
 
-/// A signal may interrupt any reading: it is begun again, and the bundle is the same.
+/// A signal may interrupt any read: it is retried, and the bundle is the same.
 #[test]
 fn an_interrupted_reading_goes_on() {
     struct Interrupted<'a>(&'a [u8], bool);
@@ -347,7 +347,7 @@ fn an_interrupted_reading_goes_on() {
 #[test]
 fn a_bundle_over_the_limit_says_its_size_and_its_largest_artifacts() {
     let mut noise = 1_u32;
-    // The last of them is a document: the largest file, and not an artifact.
+    // The last one is a document: the largest file, but not an artifact.
     let artifacts: Vec<File> = (1..=8_usize)
         .map(|number| {
             let contents = std::iter::repeat_with(|| {
@@ -363,8 +363,8 @@ fn a_bundle_over_the_limit_says_its_size_and_its_largest_artifacts() {
     let actual = signed.write(io::sink(), None, |entry| support::contents(&files, entry)).unwrap();
     let mut out = Vec::new();
     match signed.write(&mut out, Some(actual - 1), |entry| support::contents(&files, entry)) {
-        Err(WriteError::TooLarge { actual: told, limit, largest, documents, documents_bytes }) => {
-            assert_eq!((told, limit), (actual, actual - 1));
+        Err(WriteError::TooLarge { actual: reported, limit, largest, documents, documents_bytes }) => {
+            assert_eq!((reported, limit), (actual, actual - 1));
             let names: Vec<&str> = largest.iter().map(|(path, _)| path.as_str()).collect();
             let expected = [7, 6, 5, 4, 3].map(|number| format!("sources/codehost/{number}"));
             assert_eq!(names, expected.each_ref().map(String::as_str));
@@ -408,7 +408,7 @@ fn a_visitor_sees_every_file_in_the_one_pass() {
     assert!(verify(&trusting(), &mut part).is_ok());
     let mut refuse = |_: &str, _: &mut dyn Read| Err(io::Error::other("no room"));
     assert!(matches!(verify(&trusting(), &mut refuse), Err(Failure::CannotJudge(_))));
-    // Without a trust root nothing of a bundle is shown to anybody.
+    // Without a trust root no visitor sees anything of a bundle.
     assert!(matches!(verify(&TrustRoot::new(), &mut refuse), Err(Failure::IntactNotAuthenticated(_))));
 }
 
@@ -500,7 +500,7 @@ fn documents_have_one_form_and_unknown_fields_are_refused() {
     assert_eq!((counts.pass, counts.fail, counts.not_verifiable, counts.not_applicable), (1, 2, 3, 4));
 }
 
-/// A list of rows that were written one by one has the bytes of the list as a whole.
+/// Rows serialized one by one give the same bytes as the whole list.
 #[test]
 fn a_row_is_written_as_in_its_document() {
     let mut population = support::sample::population();

@@ -1,4 +1,4 @@
-//! Arbitrary input: readers never panic, parsers accept exactly what is printed, and no mutation passes.
+//! Arbitrary input: readers never panic, parsers accept exactly the printed form, and no mutation passes.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -32,7 +32,7 @@ fn verify(bundle: &[u8], trust: &TrustRoot) -> Result<VerifiedBundle, Failure> {
     UntrustedBundle::new(bundle).verify(trust, &Expectations::default(), &limits)
 }
 
-/// Gives so many bytes at a time.
+/// A reader that returns this many bytes at a time.
 struct Pieces<'a> {
     bytes: &'a [u8],
     size: usize,
@@ -87,7 +87,7 @@ proptest! {
         _ = verify(&bundle, &TrustRoot::new());
     }
 
-    /// Of several faults the first one is told, whether the bundle comes from a file or a slow pipe.
+    /// Of several faults the first one is reported, whether the bundle comes from a file or a slow pipe.
     #[test]
     fn the_reason_does_not_depend_on_how_the_bytes_come(
         faults in proptest::collection::vec((any::<prop::sample::Index>(), 1_u8..), 1..4),
@@ -114,7 +114,7 @@ proptest! {
         prop_assert_eq!(reason(usize::MAX), reason(size));
     }
 
-    /// Behind a signature that holds, any manifest may stand: it is judged, and never crashes the judge.
+    /// Any manifest with a valid signature is judged without a panic.
     #[test]
     fn a_signed_manifest_may_say_anything(text in "[\\[\\]{}\":,0-9a-z \n\\\\]{0,80}", position in any::<prop::sample::Index>()) {
         let mut files = support::small_files();
@@ -141,7 +141,7 @@ proptest! {
                 }
                 prop_assert_eq!(list.position("sources/zzzzz/zzzzz"), None);
             }
-            // Arbitrary names may differ in case alone, or end in the name of a device.
+            // Arbitrary names may differ only in case, or end in the name of a device.
             Err(error) => prop_assert!(matches!(error, ListError::Collision(_) | ListError::Path { .. }), "{error}"),
         }
     }

@@ -1,6 +1,6 @@
-//! One directory per way to be wrong: generated, checked in, and judged for the right reason.
+//! One directory for each way to be invalid: generated, committed, and refused for the right reason.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test bundles` writes the directories anew.
+//! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test bundles` regenerates the directories.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,9 +28,9 @@ const README: &str = "\
 # Bundles that must be refused, and some that must not
 
 One directory per case. `<reason>_fail` and `<reason>_<variant>_fail` must be refused for that reason; `..._ok` must be
-accepted; `not-authenticated_exit1` is whole and given no trust root; `newer-version_..._exit1` is of a version that
-does not exist yet. Each holds `bundle.tar.gz` and `expect.json`: the arguments that follow `evidence verify bundle.tar.gz` in that
-directory, the exit code, and the reason (`null` where there is none). `key.pub.pem` and `key.pub` are the public half of a
+accepted; `not-authenticated_exit1` is intact, but verified without a trust root; `newer-version_..._exit1` has a version
+that does not exist yet. Each holds `bundle.tar.gz` and `expect.json`: the arguments after `evidence verify bundle.tar.gz` in
+that directory, the exit code, and the reason (`null` without one). `key.pub.pem` and `key.pub` are the public half of a
 key whose seed is in the test sources: never trust it.
 
 All files are written by `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test bundles`; without that variable the test
@@ -94,7 +94,7 @@ fn the_checked_in_bundles_are_what_the_generator_writes() {
     assert_eq!(found.collect::<BTreeSet<_>>(), names);
 }
 
-/// What of a bundle does not depend on the release of the compressor.
+/// The parts of a bundle that do not depend on the version of the compressor.
 fn parts(bundle: &[u8]) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     if bundle[3] == 0 { raw::take_apart(bundle) } else { (bundle[..15].to_vec(), Vec::new(), Vec::new()) }
 }
@@ -129,7 +129,7 @@ fn every_checked_in_bundle_is_judged_as_expected() {
         let bundle = fs::read(directory.join("bundle.tar.gz")).unwrap();
         let bundle = || UntrustedBundle::new(bundle.as_slice());
         let verdict = bundle().verify(&trust, &expectations, &Limits::DEFAULT);
-        // Whoever is shown the files, and however little of them is read, the verdict is the same.
+        // The verdict is the same with a visitor, however little it reads.
         for bytes in [0, 7, u64::MAX] {
             let mut visitor =
                 |_: &str, file: &mut dyn Read| io::copy(&mut file.take(bytes), &mut io::sink()).map(drop);
@@ -154,7 +154,7 @@ fn every_checked_in_bundle_is_judged_as_expected() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What `evidence verify` makes of its arguments.
+/// Parses the arguments like `evidence verify`.
 fn understand(directory: &Path, arguments: &[&str]) -> (TrustRoot, Expectations) {
     let mut trust = TrustRoot::new();
     let mut expectations = Expectations::default();

@@ -1,4 +1,4 @@
-//! What the errors of this crate say, and what they leave to their causes.
+//! The messages of this crate's errors, and the parts left to their sources.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::error::Error;
@@ -11,7 +11,7 @@ use evidence_bundle::trust::{SignerLineError, TrustError};
 use evidence_bundle::write::WriteError;
 use evidence_bundle::{BundlePath, Failure, TrustRoot};
 
-/// A text that has its cause in it would be said twice wherever the chain is shown.
+/// Including the cause in the text would repeat it wherever the chain is shown.
 #[test]
 fn error_display_chain_doesnt_repeat() {
     let path = || BundlePath::new("sources/codehost/a").unwrap();

@@ -1,6 +1,6 @@
-//! The bytes of the format: golden archives, writers and readers that know nothing of this crate.
+//! The bytes of the format: golden archives, and writers and readers that are independent of this crate.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test golden` writes the golden files anew. A difference is a change
+//! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test golden` regenerates the golden files. A difference is a change
 //! of the format and needs a new version of it.
 #![allow(
     clippy::unwrap_used,
@@ -33,7 +33,7 @@ fn assert_golden(name: &str, actual: &[u8]) {
     assert!(expected == actual, "{name} differs from the golden file");
 }
 
-/// Paths in the name, split into prefix and name, and in a pax record.
+/// Paths in the name field, split into prefix and name, and in a pax record.
 fn long_files() -> Vec<File> {
     let paths = [
         format!("sources/codehost/{}.json", "n".repeat(70)),
@@ -84,7 +84,7 @@ fn two_writes_are_equal_and_canonical() {
     }
 }
 
-/// The output of a program, or `None`, loudly, where the program is not installed.
+/// The output of a program, or `None` with a message if it is not installed.
 fn output(command: &mut Command) -> Option<String> {
     match command.output() {
         Ok(output) if output.status.success() => Some(String::from_utf8(output.stdout).unwrap()),

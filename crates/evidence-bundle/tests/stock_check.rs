@@ -1,5 +1,5 @@
-//! The check with stock tools: every copy of its commands, taken from the document that shows it, against good and
-//! hostile archives. The commands are for Linux and macOS.
+//! The check with stock tools: every copy of its commands in the documents, against valid and hostile archives.
+//! The commands are for Linux and macOS.
 #![cfg(unix)]
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ use stock::{BUNDLE, copies, is_good, is_good_by_hand, is_there, macos, paste};
 use support::raw::{self, RawEntry};
 use support::{key, other_key, small_files};
 
-/// An archive, and whether it is a good one.
+/// An archive, and whether it is valid.
 struct Case {
     name: &'static str,
     bundle: Vec<u8>,
@@ -45,7 +45,7 @@ fn entry(kind: u8, path: &str, link: &str) -> RawEntry {
     RawEntry { kind, link: link.to_owned(), ..RawEntry::new(path, b"") }
 }
 
-/// Bundles with one file more than the signed list names.
+/// Bundles with one file more than the signed list.
 fn extra() -> Vec<(&'static str, RawEntry)> {
     let file = |path: &str| RawEntry::new(path, b"{}");
     vec![
@@ -109,7 +109,7 @@ fn cases() -> Vec<Case> {
     case("a changed list", false, changed(&|entries| entries[0].contents[0] ^= 1));
     case("a missing file", false, changed(&|entries| drop(entries.remove(6))));
     case("another order", false, changed(&|entries| entries.swap(4, 5)));
-    // Of two files of one path the later one stays on the disk.
+    // If two files have the same path, the later one stays on the disk.
     case(
         "a changed file that is overwritten",
         false,
@@ -120,7 +120,7 @@ fn cases() -> Vec<Case> {
         }),
     );
     case("a second list", false, changed(&|entries| entries.push(entries[0].clone())));
-    // Kinds of entries with the name of a listed file; what they lead to has the right contents.
+    // Entries of other types with the name of a listed file; their targets have the right contents.
     for (name, kind, link) in [
         ("a symbolic link in place of a file", b'2', "copy.json"),
         ("a hard link in place of a file", b'1', "derived/copy.json"),
@@ -156,7 +156,7 @@ fn cases() -> Vec<Case> {
     case("cut off", false, pack(&small())[..400].to_vec());
     case("not compressed", false, raw::tar(&small()));
     case("empty", false, Vec::new());
-    // Lists that a trusted key signed, and that name more than the archive holds.
+    // Lists by a trusted key with more files than the archive.
     let contents = fs::read("/etc/hostname").unwrap_or_default();
     let outside = format!("{}  /etc/hostname\n", hex::encode(support::sha256(&contents)));
     let listed = |line: &str, path: &str| {
@@ -174,12 +174,12 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The shells that are there; one that is not is named loudly.
+/// The installed shells; prints a message for each missing one.
 fn shells() -> Vec<&'static str> {
     ["bash", "zsh"].into_iter().filter(|shell| is_there(shell)).collect()
 }
 
-/// Runs the check over every case, each in its own directory. Gives the names of those that came out wrong.
+/// Runs the check for every case in its own directory. Returns the names of the wrong results.
 fn wrong(cases: &[Case], check: impl Fn(&Path, &Case) -> bool + Sync) -> Vec<&'static str> {
     let half = |first: usize| {
         let cases = cases.iter().skip(first).step_by(2);
@@ -222,7 +222,8 @@ fn every_copy_of_the_commands_accepts_the_good_and_refuses_the_hostile() {
     }
 }
 
-/// What bsdtar, the `tar` of macOS and Windows, does not mind, as the pages say. The files are those that were signed.
+/// Faults that bsdtar, the `tar` of macOS and Windows, accepts, as the pages say. The files are those that were
+/// signed.
 const FINE_WITH_BSDTAR: [&str; 2] = ["bytes behind the compressed data", "not compressed"];
 
 /// The cases for this `tar`.
@@ -258,7 +259,7 @@ fn the_commands_for_macos_refuse_what_a_signer_could_hide() {
         let Some(tar) = stock::tar(program) else { continue };
         let mut cases = cases_for(program);
         for case in &mut cases {
-            // They do not look at the signature inside, and the page says so.
+            // They do not check the signature inside, as the page says.
             case.good |= case.name == "a stranger's key";
         }
         let wrong = wrong(&cases, |directory, case| {
@@ -294,7 +295,8 @@ fn every_copy_of_the_commands_is_the_same() {
     }
 }
 
-/// Runs a script over every case, beside the unpacked files of a good bundle, which it must not take for the bundle's.
+/// Runs a script for every case, beside the extracted files of a valid bundle, which it must not mistake for the
+/// bundle's.
 fn script(program: &str, script: &str, cases: &[Case]) {
     let directory = tempfile::tempdir().unwrap();
     for entry in small() {
@@ -329,7 +331,7 @@ fn the_script_agrees() {
 
 #[test]
 fn the_check_with_python_agrees() {
-    // It takes long to start, and compares every name in the same way.
+    // It starts slowly, and compares every name in the same way, so a sample is enough.
     let sample = cases().into_iter().enumerate().filter(|(index, case)| case.good || index % 4 == 0);
     script("python3", "stock_check.py", &sample.map(|(_, case)| case).collect::<Vec<_>>());
 }

@@ -1,4 +1,4 @@
-//! Nothing about a bundle can be changed: every bit, every truncation and every insertion is refused.
+//! A bundle cannot be changed: every changed bit, every truncation and every insertion is refused.
 //!
 //! An optimised build (`cargo test --release -p evidence-bundle --test tamper`) tries every one of them; a debug build,
 //! in which one verification takes milliseconds, tries a spread sample.
@@ -29,7 +29,7 @@ fn verify(bundle: impl Read) -> Result<VerifiedBundle, Failure> {
     UntrustedBundle::new(bundle).verify(&trust, &Expectations::default(), &Limits::DEFAULT)
 }
 
-/// A canonical gzip member with its contents stored, which is quick to make: the reader asks only for the frame.
+/// A canonical gzip member with stored contents, which is quick to make: the reader only requires the frame.
 fn frame(tar: &[u8]) -> Vec<u8> {
     let mut out = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     let mut chunks = tar.chunks(0xffff).peekable();
@@ -114,7 +114,7 @@ fn every_removed_byte_is_refused() {
 fn every_truncation_of_the_file_is_refused() {
     let bundle = support::bundle(&support::small_files());
     none_is_accepted(bundle.len(), |length| bundle[..length].to_vec());
-    // A file that is cut off is a bad bundle, not a file that could not be read.
+    // A truncated file is an invalid bundle, not an unreadable file.
     for length in (0..bundle.len()).step_by(7).chain(bundle.len() - 9..bundle.len()) {
         match verify(&bundle[..length]) {
             Err(Failure::NotWhatWasSigned(error)) => {
@@ -127,8 +127,9 @@ fn every_truncation_of_the_file_is_refused() {
     }
 }
 
-/// The compressed bytes are not signed, only what they inflate to. Deflate can say one thing in several ways (a copy from
-/// one zero back or two, the unused bits of the last byte), so a few flips may pass, but never with another archive.
+/// The signature covers the inflated bytes, not the compressed ones. Deflate can encode the same bytes in several ways
+/// (a copy from one zero back or two, the unused bits of the last byte), so a few flips may pass, but never with
+/// another archive.
 #[test]
 fn a_flipped_bit_of_the_file_never_changes_the_archive() {
     let files = support::small_files();

@@ -1,4 +1,5 @@
-//! How the format grows: what becomes of a bundle of each version, and that the fields of a published version stay.
+//! How the format evolves: the verdict for a bundle of each version, and that the fields of a published version do
+//! not change.
 //!
 //! `UPDATE_GOLDEN=1 cargo test -p evidence-bundle --test versions` writes the fields of a new version.
 #![allow(
@@ -43,7 +44,7 @@ fn files(version: &str, document: &str, change: &dyn Fn(&mut Value)) -> Vec<File
     files
 }
 
-/// Puts a field in, empty, by the names on the way to it.
+/// Adds an empty field, by the names on the way to it.
 fn put(value: &mut Value, names: &[&str]) {
     match (value, names) {
         (Value::Array(items), _) => {
@@ -56,7 +57,7 @@ fn put(value: &mut Value, names: &[&str]) {
     }
 }
 
-/// What has happened to the bundle.
+/// The damage to the bundle.
 #[derive(Debug, Clone, Copy)]
 enum Damage {
     None,
@@ -151,7 +152,7 @@ fn every_version_has_its_verdict() {
                 };
                 let expected = |whole: &'static str| match (damage, form) {
                     (Damage::Signature | Damage::Signer, _) => "signature-invalid",
-                    // A manifest that is not what was signed is not looked at.
+                    // A manifest with a wrong checksum is not examined.
                     (Damage::Manifest, _) => "checksum-mismatch",
                     (_, "unsupported-format" | "manifest-format") | (Damage::None, "newer") => form,
                     (Damage::None, _) => whole,
@@ -160,7 +161,7 @@ fn every_version_has_its_verdict() {
                 };
                 let case = format!("{version:?} {surprise:?} {damage:?}");
                 assert_eq!(judge(&bundle, &trusted), expected("verified"), "{case}");
-                // The manifest names the key: what is damaged in it is found before the signature.
+                // The manifest names the key, so damage in it is found before the signature.
                 assert_eq!(judge(&bundle, &pinned), expected("verified"), "{case}, pinned");
                 assert_eq!(judge(&bundle, &no_trust), expected("intact"), "{case}, no trust root");
             }
@@ -184,13 +185,13 @@ fn a_field_is_unknown_before_its_version() {
     }
 }
 
-/// In a bundle of a newer version every document may be of another form, and there may be more of them.
+/// In a bundle of a newer version every document may have another form, and there may be more of them.
 #[test]
 fn a_newer_bundle_is_not_judged_by_today_s_fields() {
     let mut trust = TrustRoot::new();
     trust.add_key("the test key", key().public_key());
     assert_eq!(judge(&bundle(&support::newer::files("1.999"), &key()), &trust), "newer");
-    // But a known version is.
+    // A known version is judged.
     let known = bundle(&support::newer::files(BUNDLE_VERSION), &key());
     assert_eq!(judge(&known, &trust), "manifest-format");
 }
@@ -226,7 +227,7 @@ fn fields(document: Document) -> BTreeSet<Vec<String>> {
     found
 }
 
-/// A field that is new without a row in the table of versions would change what a published version means.
+/// A new field without a row in the table of versions would change the meaning of a published version.
 #[test]
 fn the_fields_of_a_published_version_stay() {
     for (index, format) in KNOWN.iter().enumerate() {

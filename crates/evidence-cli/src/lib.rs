@@ -1,4 +1,4 @@
-//! What packages install beside a program: its manual pages and completions, from the same declarations as its `--help`.
+//! Manual pages and completions for packages, generated from the same declarations as `--help`.
 //!
 //! Never reads a clock or a variable: the same command line and date give the same bytes.
 
@@ -15,10 +15,10 @@ use jiff::tz::TimeZone;
 /// The variable with the date of a reproducible build, in seconds since 1970.
 pub const SOURCE_DATE_EPOCH: &str = "SOURCE_DATE_EPOCH";
 
-/// Why there are no manual pages.
+/// Why the manual pages could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The date is none.
+    /// The date is not valid.
     #[error("the environment variable {SOURCE_DATE_EPOCH} is not a number of seconds since 1970")]
     Date,
     /// A page or its directory cannot be written.
@@ -39,12 +39,13 @@ pub fn completions(mut program: Command, shell: Shell) -> Vec<u8> {
     text
 }
 
-/// Writes a manual page for the program and one for each of its commands, such as `evidence.1` and `evidence-collect.1`.
-/// Their date is that of `SOURCE_DATE_EPOCH` if it is given, else that of `now`; both are seconds since 1970.
+/// Writes a manual page for the program and one for each of its commands, such as `evidence.1` and
+/// `evidence-collect.1`. Their date is that of `SOURCE_DATE_EPOCH`, or of `now` if it is not set; both are seconds
+/// since 1970.
 ///
 /// # Errors
 ///
-/// If the date is none, or a page cannot be written.
+/// Fails if the date is not valid, or a page cannot be written.
 pub fn write_manual(
     program: Command,
     directory: &Path,
@@ -70,7 +71,8 @@ fn write_pages(command: &Command, directory: &Path, date: &str, version: &str) -
     let failed = |source| Error::Write { path: path.clone(), source };
     let mut page = Vec::new();
     man.render(&mut page).map_err(failed)?;
-    // The generator's heading for what follows the options is not one of man-pages(7), and mandoc warns of its blank lines.
+    // The generator adds its own heading after the options. man-pages(7) does not list that heading, and mandoc warns
+    // of its blank lines.
     let page = String::from_utf8_lossy(&page);
     let page = page.replace(".SH EXTRA\n", ".SH NOTES\n").replace(".br\n\n.br\n", ".sp\n");
     fs::write(&path, page).map_err(failed)

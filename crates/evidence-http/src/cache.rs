@@ -1,15 +1,15 @@
-//! What hosts answered in earlier runs, so that it need not be sent again: records with their entity tags.
+//! Answers of earlier runs, kept with their entity tags, so that hosts need not send them again.
 //!
-//! A record is what a source uses of an answer, never the answer itself. It is good for two things. A run asks the host
-//! whether it still holds ([`Cache::find`]); the host's "not modified" makes it evidence of today. And a run that
-//! resumes a killed one takes over what that one had read ([`Cache::taken_over`]).
+//! A record holds what a source uses of an answer, never the answer itself. It has two uses. A run asks the host
+//! whether the record still holds ([`Cache::find`]); the host's "not modified" makes it evidence of today. And a run
+//! that resumes a killed one takes over what that run had read ([`Cache::taken_over`]).
 //!
-//! One file for each host, organization and token, readable by its owner alone, in the user's cache directory. Every
-//! entry carries a tag made with the token, so that nobody without it can put words into the host's mouth. The file holds
-//! neither the token nor anything it could be told by, and nothing that the screen finds a secret in. Without the file a
-//! run asks for everything, and with a damaged one for what is behind the damage: it costs requests and changes nothing
-//! else. Nothing is resumed from a damaged one, since it could have ended. One that was cut between two entries cannot be
-//! told from that of a killed run.
+//! The user's cache directory has one file for each host, organization and token, readable by its owner alone. Every
+//! entry carries a tag made with the token, so that only a holder of the token can forge an answer. The file holds
+//! neither the token nor anything that identifies it, and nothing in which the screen finds a secret. A missing or
+//! damaged file costs only requests: without the file, a run asks for everything; with a damaged one, for everything
+//! after the damage. A run never resumes from a damaged file, since the lost part may say that the run ended. A file
+//! that was cut between two entries looks the same as that of a killed run.
 
 mod file;
 mod index;
@@ -29,11 +29,11 @@ use self::file::{SUFFIX, open_private, sweep};
 use self::index::{Index, key};
 use self::journal::{AnswerEntry, EntryHead};
 
-/// How long an answer is kept that no run asks about any more, and a file that no run opens.
+/// How long the cache keeps an answer that no run asks for, and a file that no run opens.
 const KEPT_SECONDS: i64 = 90 * 24 * 3600;
 /// Bytes of outdated entries that are not worth a clean-up.
 const TOLERATED: u64 = 4 * 1024 * 1024;
-/// Whose answers are kept.
+/// Whose answers the cache keeps.
 #[derive(Clone, Copy)]
 pub struct CacheOwner<'a> {
     /// Base of the API.
@@ -42,52 +42,53 @@ pub struct CacheOwner<'a> {
     pub organization: &'a str,
     /// What else all questions depend on, such as a branch.
     pub about: &'a str,
-    /// The credential: what a host shows depends on who asks. Only what is derived from it is used.
+    /// The credential: what a host shows depends on who asks. The cache uses only values derived
+    /// from it.
     pub credential: &'a str,
 }
 
-/// What a run wants of the cache.
+/// What a run does with the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// To collect.
     Collect {
-        /// Whether to go on where a killed run ended.
+        /// Whether to resume a killed run.
         resume: bool,
     },
-    /// To say what a collection would take; nothing is written.
+    /// To estimate a collection; writes nothing.
     Plan {
         /// Whether that collection would resume a killed one.
         resume: bool,
     },
 }
 
-/// What is asked.
+/// A question to the host.
 #[derive(Debug, Clone, Copy)]
 pub struct CacheKey<'a> {
     /// Path and query below the API's base.
     pub path: &'a str,
-    /// The representation that is asked for.
+    /// The representation that the request accepts.
     pub accept: &'a str,
 }
 
-/// An answer of the host, as it is kept.
+/// An answer of the host, as the cache keeps it.
 #[derive(Debug, Clone)]
 pub struct CachedAnswer {
-    /// When it came, or was confirmed last by the run that is resumed.
+    /// When it came, or when the resumed run last confirmed it.
     pub at: Timestamp,
     /// Its status: 200, 404, or 304 if it was confirmed.
     pub status: u16,
     /// Its entity tag.
     pub etag: Option<String>,
-    /// The host's name for the request.
+    /// The host's id for the request.
     pub request_id: Option<String>,
     /// The words of a refusal.
     pub message: Option<String>,
-    /// Names of headers, in lower case, that came with it and on which more rests than on the body.
+    /// Significant headers that came with it, by name, in lower case.
     pub headers: Vec<String>,
     /// What the source uses of the answer.
     pub record: Vec<u8>,
-    /// Whether a run that resumes this one may take it over: it says something by itself.
+    /// Whether a run that resumes this one may take it over.
     pub resumable: bool,
 }
 
@@ -100,11 +101,12 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// Opens the file of `owner` in `directory`, or makes it.
+    /// Opens the file of `owner` in `directory`, or creates it.
     ///
     /// # Errors
     ///
-    /// If it cannot be made or read, is a link or somebody else's, or another run is using it.
+    /// Fails if the file cannot be created or read, is a link or belongs to another user, or another
+    /// run is using it.
     pub fn open(
         directory: &Path,
         owner: CacheOwner<'_>,
@@ -132,7 +134,7 @@ impl Cache {
             let much = state.live.saturating_mul(2).saturating_add(TOLERATED);
             let oldest = now.as_second().saturating_sub(KEPT_SECONDS);
             let forgotten = state.slots.values().any(|slot| i64::from(slot.asked) < oldest);
-            // Where there is no room for a copy, the file stays as it is.
+            // Without room for a copy, keep the file unchanged.
             if (forgotten || state.journal.length() > much)
                 && let Ok(new) = state.copied(directory, &key(), oldest)
             {
@@ -152,14 +154,14 @@ impl Cache {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The answer to this question that a host can be asked about: the last one that had an entity tag.
+    /// The last answer to this question, if it has an entity tag to ask the host about.
     pub fn find(&self, question: CacheKey<'_>) -> Option<CachedAnswer> {
         let state = self.lock();
         let slot = state.slots.get(&key(question)).filter(|slot| slot.tagged)?;
         state.read_entry(slot, question)
     }
 
-    /// The answer that the run which is resumed had to this question, if it is not too old.
+    /// The resumed run's answer to this question, if it is not too old.
     pub fn taken_over(&self, question: CacheKey<'_>, now: Timestamp) -> Option<CachedAnswer> {
         let state = self.lock();
         let slot = state.slots.get(&key(question)).filter(|slot| slot.resumable)?;
@@ -175,8 +177,8 @@ impl Cache {
         Some(kept)
     }
 
-    /// Keeps an answer, unless the screen finds something in it: in what is kept, or in `clear`, which is what an
-    /// encoding hides in it.
+    /// Keeps an answer, unless the screen finds a secret in it or in `clear`, the decoded form of what the record
+    /// encodes.
     pub fn keep(&self, question: CacheKey<'_>, kind: u8, kept: &CachedAnswer, clear: Option<&[u8]>) {
         let suspicious = |text: &[u8]| self.suspicious(text);
         if !self.writes || suspicious(&kept.record) || clear.is_some_and(suspicious) {
@@ -200,7 +202,7 @@ impl Cache {
         }
     }
 
-    /// The host said that its answer to this question still holds.
+    /// Notes that the host confirmed its answer to this question.
     pub fn confirm(&self, question: CacheKey<'_>, at: Timestamp, request_id: Option<&str>) {
         if self.writes {
             let request_id = request_id.filter(|id| !self.suspicious(id.as_bytes())).map(str::to_string);
@@ -232,18 +234,18 @@ impl Cache {
         u64::try_from(counted.count()).unwrap_or(u64::MAX)
     }
 
-    /// When the run began that this one resumes; `None` if there is nothing to resume.
+    /// When the resumed run began; `None` if there is nothing to resume.
     pub fn resumed_run(&self) -> Option<Timestamp> {
         self.lock().unfinished.filter(|_| self.resumes).map(|(_, began)| began)
     }
 
-    /// Nothing is asked any more: what is in memory for finding answers goes.
+    /// Frees the memory for finding answers, once there are no more questions.
     pub fn close(&self) {
         self.lock().slots = HashMap::new();
     }
 
-    /// The run has delivered its bundle: there is nothing to resume, neither it nor one before it. A run that read
-    /// nothing and resumed none ends none that was killed.
+    /// Notes that the run delivered its bundle, so that neither it nor an earlier run can be resumed. A run that
+    /// read nothing and resumed nothing leaves an earlier killed run resumable.
     pub fn finish(&self) {
         let mut state = self.lock();
         if self.writes && (state.answered || state.unfinished.is_some()) {
@@ -253,8 +255,8 @@ impl Cache {
 }
 
 impl CacheOwner<'_> {
-    /// A text for `what` that depends on everything in here and on the version of this tool, since another version
-    /// may use other parts of an answer.
+    /// A text for `what` that depends on all fields and on the version of this tool, since another version may use
+    /// other parts of an answer.
     fn derive(&self, what: &str) -> String {
         let key = hmac::Key::new(hmac::HMAC_SHA256, self.credential.as_bytes());
         let version = concat!("evidence ", env!("CARGO_PKG_VERSION"));

@@ -1,6 +1,6 @@
-//! One endpoint of a host, declared once: where it is, how much of an answer is read, how it is read, and what is kept.
+//! One endpoint of a host, declared once: its address, how much of an answer to read, how to read it, and what to keep.
 //!
-//! It knows no host: each source has a list of its own calls.
+//! Nothing here depends on a host: each source lists its own calls.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use url::Url;
@@ -8,14 +8,14 @@ use url::Url;
 use super::reply::Reply;
 use super::request::{ParseError, Request};
 
-/// What stays as it is in the value of a query.
+/// The characters that a query value keeps unescaped.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b':');
 
 /// An endpoint.
 pub struct Call<T: 'static> {
-    /// What documents call it: path and query below the base with `{parameters}`, or the name of the action.
+    /// Its name in documents: path and query below the base with `{parameters}`, or the name of the action.
     pub name: &'static str,
-    /// What it is for, for documents.
+    /// Its purpose, for documents.
     pub purpose: &'static str,
     /// How often a run makes it, for documents.
     pub times: &'static str,
@@ -23,39 +23,41 @@ pub struct Call<T: 'static> {
     pub kind: Option<&'static str>,
     /// The media type: for a GET of the answer (`Accept`), for a POST of the question (`Content-Type`).
     pub media_type: &'static str,
-    /// How many bytes of an answer are read at most; more than its largest honest answer.
+    /// The most bytes of an answer to read; more than its largest honest answer has.
     pub limit: usize,
     /// Reads a good answer.
     pub parse: fn(&[u8]) -> Result<T, ParseError>,
-    /// How its answers are kept for later runs, if they are.
+    /// How the cache keeps its answers, if it does.
     pub keep: Option<Keeping<T>>,
 }
 
-/// How answers to a call are kept.
+/// How the cache keeps the answers to a call.
 pub struct Keeping<T> {
     /// The number of the call in the cache.
     pub kind: u8,
-    /// What the source uses of an answer, in the host's own form: the reader makes the same of it as of the answer.
+    /// The part of an answer that the source uses, in the host's own form: `parse` reads both alike.
     pub reduce: fn(&T) -> Vec<u8>,
-    /// What an encoding hides in the record, for the screen.
+    /// The decoded form of what the record encodes, for the screen.
     pub clear: fn(&T) -> Option<Vec<u8>>,
-    /// Headers on which something rests, in lower case. An answer that had one is not confirmed by one that has not.
+    /// Significant headers, in lower case. A "not modified" without a header that the kept answer had does not
+    /// confirm it.
     pub headers: &'static [&'static str],
-    /// Whether a resumed run takes this answer over from the killed one. Only what says something by itself: what is
-    /// concluded from several answers must not be of several times.
+    /// Whether a resumed run takes this answer over from the killed one. Only for answers that are conclusive by
+    /// themselves: a conclusion from several answers needs all of them from the same run.
     pub resumable: fn(&Reply<T>) -> bool,
 }
 
 impl<T> Keeping<T> {
-    /// Kept as `kind`: no header matters, no encoding hides anything, and a resumed run asks anew.
+    /// Keeps answers as `kind`: no significant headers, nothing encoded, and a resumed run asks
+    /// again.
     pub const fn new(kind: u8, reduce: fn(&T) -> Vec<u8>) -> Keeping<T> {
         Keeping { kind, reduce, clear: |_| None, headers: &[], resumable: |_| false }
     }
 }
 
 impl<T> Call<T> {
-    /// Its address below `base`. Values are percent-encoded: none of them leaves its segment of the path, or its place
-    /// in the query.
+    /// Its address below `base`. Percent-encodes the values: none of them can leave its path segment or its place in
+    /// the query.
     pub fn url(&self, base: &Url, parameters: &[(&str, &str)]) -> Url {
         let value = |part| parameter(part, parameters);
         let (path, query) = match self.name.split_once('?') {
@@ -63,7 +65,7 @@ impl<T> Call<T> {
             None => (self.name, None),
         };
         let mut url = base.clone();
-        // A base that cannot have path segments (mailto:) is refused by the configuration.
+        // The configuration refuses a base that cannot have path segments (mailto:).
         if let Ok(mut segments) = url.path_segments_mut() {
             segments.pop_if_empty().extend(path.split('/').skip(1).map(value));
         }
@@ -80,12 +82,12 @@ impl<T> Call<T> {
         url
     }
 
-    /// The question by GET, with these parameters.
+    /// The GET request with these parameters.
     pub fn get(&self, base: &Url, parameters: &[(&str, &str)]) -> Request {
         self.get_at(base, self.url(base, parameters))
     }
 
-    /// The question by GET at `url`, which is below `base`; log lines call it by its path and query there.
+    /// The GET request for `url`, which is below `base`; its path and query below `base` are its label.
     pub fn get_at(&self, base: &Url, url: Url) -> Request {
         let path = url.path().strip_prefix(base.path().trim_end_matches('/')).unwrap_or(url.path());
         let label = match url.query() {
@@ -96,25 +98,25 @@ impl<T> Call<T> {
         Request { kind: self.kind, ..request }
     }
 
-    /// The question by POST at `url`, called `label`.
+    /// The POST request to `url`, called `label`.
     pub fn post(&self, url: Url, label: String, body: Vec<u8>) -> Request {
         Request { kind: self.kind, ..Request::post(url, label, self.media_type, body) }
     }
 
-    /// Its number in the cache, if its answers are kept.
+    /// Its number in the cache, if the cache keeps its answers.
     pub fn kept_as(&self) -> Option<u8> {
         self.keep.as_ref().map(|keep| keep.kind)
     }
 }
 
-/// The value of `{name}`; anything else stands for itself.
+/// The value of `{name}`; any other part unchanged.
 fn parameter<'a>(part: &'a str, parameters: &[(&str, &'a str)]) -> &'a str {
     let name = part.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     let given = name.and_then(|name| parameters.iter().find(|(given, _)| *given == name));
     given.map_or(part, |(_, value)| value)
 }
 
-/// A value as a query holds it.
+/// A value encoded for a query.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, PLAIN).to_string()
 }

@@ -1,7 +1,7 @@
-//! When to give an endpoint up: what fails for every repository is not asked 2,000 times.
+//! When to give an endpoint up: a request that fails for every repository is not repeated 2,000 times.
 //!
-//! A request names the kind of question that it is, and all requests of a kind share a [`Circuit`]. It counts requests
-//! that failed after all their attempts, never attempts: faults that pass within the attempts do not show here, and a
+//! A request names its kind of question, and all requests of a kind share a [`Circuit`]. It counts requests that
+//! failed after all their attempts, never attempts: it does not see faults that pass within the attempts, and a
 //! refusal is an answer. [`Record::hope`] decides, and is pure. A circuit that has opened stays open for the run.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use super::reply::{FailureKind, RequestFailure};
 
-/// What the requests of one kind have come to.
+/// The outcomes of the requests of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Record {
     /// One of them had an answer.
@@ -20,20 +20,20 @@ struct Record {
     failed: u32,
 }
 
-/// What is still expected of a kind.
+/// How much to try for a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hope {
     /// Every request has all its attempts.
     Full,
-    /// Each request is tried once: with all attempts, endpoints that hang would take minutes for every request.
+    /// One attempt each: with all attempts, an endpoint that hangs would take minutes for every request.
     Once,
-    /// Nothing more is asked.
+    /// No more requests.
     None,
 }
 
 impl Record {
-    /// A kind that has answered before gets five times the patience, so that one that answers now and then is never
-    /// given up, and one that stops answering in the middle of a run does not hold it up for hours.
+    /// A kind that has answered before gets five times the patience. So the client never gives up one that answers
+    /// now and then, and one that stops answering in the middle of a run does not delay it for hours.
     fn hope(self) -> Hope {
         let (once, none) = if self.answered { (20, 100) } else { (5, 20) };
         match self.failed {
@@ -44,16 +44,16 @@ impl Record {
     }
 }
 
-/// A kind that was given up.
+/// A kind that the client gave up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenUp {
     /// The kind.
     pub kind: &'static str,
     /// How many requests failed in a row.
     pub failed: u32,
-    /// With what the last of them failed.
+    /// How the last of them failed.
     pub last: String,
-    /// How many were not asked because of it.
+    /// How many requests were not sent because of it.
     pub not_asked: u64,
 }
 
@@ -70,7 +70,7 @@ impl Circuits {
         Arc::clone(kinds.entry(kind).or_default())
     }
 
-    /// The kinds that were given up.
+    /// The kinds that the client gave up.
     pub(super) fn given_up(&self) -> Vec<GivenUp> {
         let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         kinds.iter().filter_map(|(kind, circuit)| circuit.given_up(kind)).collect()
@@ -87,7 +87,7 @@ pub(super) struct Circuit {
 #[derive(Default)]
 struct State {
     record: Record,
-    /// With what the last request failed, once nothing more is asked.
+    /// How the last request failed, once the circuit is open.
     last: Option<String>,
     not_asked: u64,
 }
@@ -97,17 +97,17 @@ impl Circuit {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is still expected.
+    /// How much to try now.
     pub(super) fn hope(&self) -> Hope {
         let state = self.lock();
         if state.last.is_some() { Hope::None } else { state.record.hope() }
     }
 
-    /// Waits for `work`, unless the kind is given up meanwhile.
+    /// Waits for `work`, unless the kind is given up in the meantime.
     pub(super) async fn unless_given_up<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let given_up = async {
             loop {
-                // Made before the question: what happens in between wakes it.
+                // Subscribe before checking, so that no notification in between is lost.
                 let opened = self.opened.notified();
                 if self.hope() == Hope::None {
                     return;
@@ -122,14 +122,14 @@ impl Circuit {
         }
     }
 
-    /// Why a request of which so many attempts were made has no answer.
+    /// Why a request has no answer after this many attempts.
     pub(super) fn failure(&self, attempts: u32) -> RequestFailure {
         let state = self.lock();
         let (failed, last) = (state.record.failed, state.last.clone().unwrap_or_default());
         RequestFailure { attempts, ..RequestFailure::local(FailureKind::GivenUp { failed, last }) }
     }
 
-    /// Counts what became of a request. `true` if the kind is given up because of it.
+    /// Counts the outcome of a request. Returns `true` if it opens the circuit.
     pub(super) fn note(&self, failure: Option<&RequestFailure>) -> bool {
         let mut state = self.lock();
         match failure.map(|failure| &failure.kind) {
@@ -137,7 +137,7 @@ impl Circuit {
                 state.not_asked += u64::from(failure.is_some_and(|failure| failure.attempts == 0));
             }
             _ if state.last.is_some() => {}
-            // An answer that cannot be used is one, and says nothing about the next.
+            // An unusable answer is still an answer, and says nothing about the next.
             None
             | Some(
                 FailureKind::TooLarge { .. } | FailureKind::UnexpectedShape(_) | FailureKind::Redirect(_),
@@ -153,7 +153,7 @@ impl Circuit {
                     return true;
                 }
             }
-            // They say something about the client, not about the endpoint.
+            // These concern the client, not the endpoint.
             Some(
                 FailureKind::RateLimited { .. }
                 | FailureKind::SecondaryLimit
@@ -164,7 +164,7 @@ impl Circuit {
         false
     }
 
-    /// What there is to say of it, if it was given up.
+    /// The report, if the client gave it up.
     pub(super) fn given_up(&self, kind: &'static str) -> Option<GivenUp> {
         let state = self.lock();
         let last = state.last.clone()?;
@@ -199,7 +199,7 @@ mod tests {
         RequestFailure { attempts: 5, ..RequestFailure::local(kind) }
     }
 
-    /// What each outcome counts as, by how many more failures are endured after nineteen.
+    /// What each outcome counts as: how many more failures the circuit allows after nineteen.
     #[test]
     fn only_failures_count() {
         let broken = || failure(FailureKind::HostFault("HTTP 502".to_string()));
@@ -238,9 +238,10 @@ mod tests {
         let transport = failure(FailureKind::Transport("no answer within 60 s".to_string()));
         assert_eq!((1..).find(|_| circuit.note(Some(&transport))), Some(20));
         assert_eq!(waiting.as_mut().now_or_never(), Some(None));
-        // What is done is done.
+        // Work that is complete counts.
         assert_eq!(circuit.unless_given_up(std::future::ready(7)).now_or_never(), Some(Some(7)));
-        // One that was under way was asked; the other was not. Nothing that comes later opens it again.
+        // One request was under way and counts as sent; the other does not. No later outcome closes the
+        // circuit.
         for attempts in [1, 0] {
             assert!(!circuit.note(Some(&circuit.failure(attempts))));
         }

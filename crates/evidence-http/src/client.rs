@@ -1,7 +1,7 @@
-//! Sends one request and keeps asking, politely, until there is an answer that stands.
+//! Sends one request, and repeats it politely until there is a final answer.
 //!
 //! A refusal is an answer: it comes back as [`Refused`] for the source to interpret. A [`RequestFailure`] means that
-//! there is no answer: the attempts are used up, the limit is, or the host said something that cannot be understood.
+//! there is no answer: the attempts or the limit are used up, or the answer cannot be understood.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,7 +29,8 @@ use super::words::single_line;
 /// How much of an error document is read. The host's own are under 1 kB; its HTML pages carry inlined pictures.
 const ERROR_BODY_LIMIT: usize = 64 * 1024;
 
-/// A fault's own back-off stays below this; a longer wait was asked for by the host and is shown.
+/// The back-off after a fault stays below this; only the host asks for longer waits, and those are
+/// shown.
 const SHOWN_WAIT: SignedDuration = SignedDuration::from_secs(15);
 
 /// Reads the body of a good answer.
@@ -62,7 +63,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If the root certificates cannot be used; the text says which.
+    /// Fails if the root certificates cannot be used.
     pub fn new(
         settings: ClientSettings,
         dialect: Arc<dyn Dialect>,
@@ -75,8 +76,8 @@ impl Client {
         Ok(Client { http, dialect, settings, gate, clock, watch, counts, circuits, cache: None })
     }
 
-    /// A client of another host of the same provider: the same settings, counts and circuits, and a gate of its own, so
-    /// that what one host refuses does not close the others.
+    /// A client of another host of the same provider: it shares settings, counts and circuits, and has its own gate, so
+    /// that a refusal by one host does not close the others.
     pub fn sibling(&self, dialect: Arc<dyn Dialect>) -> Client {
         Client {
             http: self.http.clone(),
@@ -96,7 +97,7 @@ impl Client {
         self.counts.requests.load(Ordering::Relaxed)
     }
 
-    /// Requests that were sent again, by this client and its siblings.
+    /// Requests that this client and its siblings sent again.
     pub fn retries(&self) -> u64 {
         self.counts.retries.load(Ordering::Relaxed)
     }
@@ -111,15 +112,15 @@ impl Client {
         self.gate.paused()
     }
 
-    /// What the host last said of its limit; `None` if it has none.
+    /// The host's last report of its limit; `None` if it has none.
     pub fn quota(&self) -> Option<QuotaStatus> {
         self.gate.status()
     }
 
-    /// Asks until there is an answer that stands.
+    /// Repeats the request until there is a final answer.
     ///
-    /// `limit` bounds the body in bytes; `parse` reads it. A body that is broken counts as a fault of the host and is
-    /// asked for again; one of another shape than documented is not.
+    /// `limit` bounds the body in bytes; `parse` reads it. A broken body counts as a fault of the host, and the
+    /// client asks again; for a body of an undocumented shape it does not.
     pub(super) async fn send_for<T>(
         &self,
         request: &Request,
@@ -144,7 +145,7 @@ impl Client {
         outcome
     }
 
-    /// Asks until there is an answer that stands, the attempts are used up, or there is no hope for this kind.
+    /// Repeats the request until there is a final answer, the attempts are used up, or the kind is given up.
     async fn attempts<T>(
         &self,
         request: &Request,
@@ -158,7 +159,7 @@ impl Client {
         loop {
             let hopeless = match circuit.hope() {
                 Hope::Full => false,
-                // A limit is waited for all the same.
+                // Wait for a limit nevertheless.
                 Hope::Once => refused.as_ref().is_some_and(|last| {
                     matches!(last.kind, FailureKind::Transport(_) | FailureKind::HostFault(_))
                 }),
@@ -170,7 +171,7 @@ impl Client {
             attempt += 1;
             let (ticket, exchanged) = match self.follow(request, attempt, raw, limit, circuit).await {
                 Ok(followed) => followed,
-                // What the host said to this very request tells more than that nothing more may be asked.
+                // The host's answer to this request says more than the closed gate.
                 Err(failure) => return Err(refused.unwrap_or(failure)),
             };
             let now = self.clock.now();
@@ -206,7 +207,7 @@ impl Client {
                 return Err(failure);
             }
             match decide_within(self.settings.attempts, class, attempt, fastrand::f64()) {
-                // The gate holds everybody back for limits: nothing to wait for here.
+                // The gate already holds all requests back for the limit.
                 RetryDecision::WaitForReset => {}
                 RetryDecision::RetryAfter(_) if matches!(class, Class::SecondaryLimit { .. }) => {}
                 RetryDecision::RetryAfter(wait) => {
@@ -230,9 +231,9 @@ impl Client {
         }
     }
 
-    /// One attempt: sends the request, and again wherever the host redirects it within its origin. The host counts
-    /// every hop, so each passes the gate as the request that it is. Whoever gets the ticket must give it back. It ends
-    /// at once when the kind is given up.
+    /// One attempt: sends the request, and follows the host's redirects within its origin. The host counts every hop,
+    /// so each passes the gate. The caller must give the ticket back. The attempt ends at once when the kind is given
+    /// up.
     async fn follow(
         &self,
         request: &Request,
@@ -259,7 +260,7 @@ impl Client {
                 }
             };
             exchange.redirected_to = match exchange.status {
-                // It leads nowhere, and may itself be from where a redirect led.
+                // Not a redirect, and possibly the answer to a redirected request.
                 304 => chain.elsewhere(),
                 300..400 => text(&exchange.headers, "location"),
                 _ => chain.elsewhere(),
@@ -293,7 +294,7 @@ impl Client {
         };
         let mut question = reqwest::Request::new(method, url);
         *question.body_mut() = body;
-        // What the client adds to every request does not replace these.
+        // The client's default headers do not replace these.
         *question.headers_mut() = sent.clone();
         let mut response = match self.http.execute(question).await {
             Ok(response) => response,
@@ -306,7 +307,7 @@ impl Client {
         Ok(Exchange { sent, sent_at, status, headers, redirected_to: None, body })
     }
 
-    /// Turns an exchange into a reply or a failure, and lets the gate learn from it.
+    /// Turns an exchange into a reply or a failure, and passes its limits on to the gate.
     fn understand<T>(
         &self,
         exchange: Exchange,
@@ -362,7 +363,7 @@ impl Client {
                 Some(location) => format!("refused to follow a redirect to {}", single_line(location)),
                 None => "the host sent a redirect without a target".to_string(),
             })),
-            // Half a refusal may be any refusal, a limit for one.
+            // A truncated refusal may be any refusal, for example a limit.
             (_, Body::Broken(text)) => {
                 class = Class::Transport;
                 fail(FailureKind::Transport(text))
@@ -418,8 +419,8 @@ struct Asked<'a> {
     now: Timestamp,
 }
 
-/// What a fault is called. Pages of HTML are never quoted: if there is a message, it is the host's own, or what its
-/// dialect makes of such a page.
+/// The text of a fault. Never quotes HTML pages: a message is the host's own, or what its dialect makes of such a
+/// page.
 fn fault_text(status: u16, message: Option<&str>) -> String {
     match (status, message) {
         (_, Some(message)) => format!("HTTP {status} {message}"),

@@ -1,4 +1,4 @@
-//! Where the time comes from, and how waiting is done: what makes waits testable without waiting.
+//! The source of time and of waiting, which tests replace so that they need not wait.
 
 mod hands;
 
@@ -9,8 +9,8 @@ use jiff::Timestamp;
 
 pub use self::hands::Hands;
 
-/// The machine's time. A clock that is set back during a run would leave times in the documents that contradict each
-/// other, and a bundle with such times does not verify: from then on the time that has passed is counted.
+/// The machine's time, made monotonic. A clock that is set back during a run would leave contradictory times in the
+/// documents, and such a bundle does not verify: from then on the elapsed time counts.
 fn machine_time() -> Timestamp {
     static LAST: Mutex<Option<(Timestamp, Instant)>> = Mutex::new(None);
     let machine = Timestamp::try_from(SystemTime::now()).unwrap_or(Timestamp::UNIX_EPOCH);
@@ -29,14 +29,14 @@ fn not_before(
     (passed.map_or(machine, |passed| passed.max(machine)), instant)
 }
 
-/// Where the time comes from, and how waiting is done.
+/// The source of time and of waiting.
 #[derive(Debug, Clone)]
 pub enum Clock {
-    /// The machine's clock, which is not followed where it goes back; waiting takes time.
+    /// The machine's clock, except that it never goes back; waiting takes time.
     System,
-    /// A clock for tests: only a wait advances it, and a wait returns at once.
+    /// A clock for tests: a wait advances it and returns at once.
     Manual(Arc<Mutex<Timestamp>>),
-    /// A clock that somebody else moves; waiting takes until its hands are there.
+    /// A clock that a simulation moves; a wait lasts until its hands reach the deadline.
     Driven(Arc<Hands>),
 }
 
@@ -58,7 +58,7 @@ impl Clock {
     /// Waits until `deadline`; returns at once when it has passed.
     ///
     /// Takes a point in time, not a duration, so that any number of waiters wait together: on a manual clock
-    /// the first one moves the hands and the others find the time has come.
+    /// the first one moves the hands, and the others return at once.
     pub async fn sleep_until(&self, deadline: Timestamp) {
         match self {
             Clock::System => {

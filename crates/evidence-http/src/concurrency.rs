@@ -1,7 +1,7 @@
 //! How many requests may be in flight: additive increase, multiplicative decrease.
 //!
-//! A secondary limit says that the host is asked too much at once, so the number halves, and it grows back one by one
-//! while answers are good. Pure numbers: it never holds a request back itself and never waits.
+//! A secondary limit means that the host has too many requests at once, so the number halves, and it grows back one
+//! by one while answers are good. Only numbers: nothing here holds a request back or waits.
 
 /// How many good answers it takes to allow one more request in flight.
 pub const SUCCESSES_PER_STEP: u32 = 20;
@@ -15,8 +15,7 @@ pub struct Concurrency {
     epoch: u64,
 }
 
-/// When a request was started, in numbers of decreases. Every request takes one with it and hands it back with its
-/// answer.
+/// When a request was started, counted in decreases. Every request takes a ticket and returns it with its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ticket(u64);
 
@@ -51,10 +50,10 @@ impl Concurrency {
         }
     }
 
-    /// Halves the number after a secondary limit, and tells whether it did.
+    /// Halves the number after a secondary limit. Returns whether it did.
     ///
-    /// When the host refuses, it refuses everything that is in flight. That is one refusal, not thirty-two: the
-    /// number halves once for all the requests that were started before it halved.
+    /// A host that refuses one request refuses all that are in flight. That is one refusal, not thirty-two: the
+    /// number halves once for all requests that started before it halved.
     pub fn refused(&mut self, ticket: Ticket) -> bool {
         if ticket.0 != self.epoch {
             return false;

@@ -1,4 +1,4 @@
-//! One request and what came back, before it means anything.
+//! One request and its raw answer, before any interpretation.
 
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use super::request::Answer;
 use super::words::innermost;
 
-/// What one exchange brought.
+/// The raw answer to one request.
 pub(super) struct Exchange {
     pub(super) sent: HeaderMap,
     pub(super) sent_at: Timestamp,
@@ -17,7 +17,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// What the dialect sees of it.
+    /// The answer as the dialect sees it.
     pub(super) fn answer(&self, raw: bool, now: Timestamp) -> Answer<'_> {
         let body = match &self.body {
             Body::Complete(bytes) => Some(bytes.as_slice()),

@@ -1,7 +1,7 @@
 //! The one gate that every request to a host passes: how many at once, how fast, and whether the host wants a rest.
 //!
-//! All workers share it, so a limit that one of them meets is respected by all, they wait together, and one of them
-//! shows the wait. The numbers come from the pure parts; this file only holds them and waits.
+//! All workers share it: when one meets a limit, all respect it and wait together, and one of them shows the wait.
+//! The pure parts compute the numbers; this file only holds them and waits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,20 +20,21 @@ use super::watch::{WaitReason, Watch};
 /// Fewer remaining requests than this, and the run waits for the reset (specification, "Pause threshold").
 pub(super) const PAUSE_THRESHOLD: u64 = 100;
 
-/// A pacing wait from which on it is shown: what stands still for seconds looks like a failure.
+/// The shortest pacing wait that is shown: a display that does not change for seconds looks like a
+/// failure.
 const SHOWN_PACE: SignedDuration = SignedDuration::from_secs(3);
 
-/// How often a wait is shown again.
+/// How often to update a displayed wait.
 const COUNTDOWN_STEP: SignedDuration = SignedDuration::from_secs(1);
 
 pub(super) struct Gate {
     state: Mutex<State>,
-    /// Who holds this is the next to start: requests start in the order in which they came, and only one of them
-    /// watches for a free place or counts down a wait.
+    /// The holder is the next to start: requests start in the order in which they came, and only one of them
+    /// waits for a free place or counts down a wait.
     turn: tokio::sync::Mutex<()>,
-    /// Tells the next in turn that a place has become free.
+    /// Notifies the next in turn that a place is free.
     free: Notify,
-    /// Ends a wait that has lost its purpose.
+    /// Ends a wait that is no longer useful.
     closed: Notify,
     pause: bool,
 }
@@ -43,18 +44,18 @@ struct State {
     pace: Pace,
     quota: Quota,
     in_flight: usize,
-    /// Until when a secondary limit holds everything back.
+    /// When the rest that a secondary limit asked for ends.
     held_until: Option<Timestamp>,
-    /// A refusal that every further request would meet too: ask nothing more.
+    /// A refusal that holds for every further request: send no more.
     closed: Option<RequestFailure>,
     paused: SignedDuration,
-    /// Until when waits are in `paused`.
+    /// The end of the last wait that `paused` includes.
     paused_until: Timestamp,
     answered: bool,
     tells_limits: bool,
 }
 
-/// A wait that is shown until it is over, or given up.
+/// A displayed wait, until it ends or is dropped.
 struct Shown<'a>(&'a dyn Watch);
 
 impl Drop for Shown<'_> {
@@ -70,11 +71,11 @@ enum Admission {
     Refuse(RequestFailure),
 }
 
-/// What was learned from one answer.
+/// What the gate learns from one answer.
 pub(super) struct Feedback {
     pub(super) class: Class,
     pub(super) reading: super::quota::QuotaReading,
-    /// How long a secondary limit asks everybody to rest.
+    /// How long a rest a secondary limit asks for.
     pub(super) rest: Option<std::time::Duration>,
 }
 
@@ -104,7 +105,7 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the next request may start. Whoever gets in must [`Gate::leave`].
+    /// Waits until the next request may start. The caller must then call [`Gate::leave`].
     pub(super) async fn enter(&self, clock: &Clock, watch: &dyn Watch) -> Result<Ticket, RequestFailure> {
         let _turn = self.turn.lock().await;
         loop {
@@ -118,7 +119,8 @@ impl Gate {
         }
     }
 
-    /// Waits for everybody, and shows it. Most pacing waits are a fraction of a second, and showing one would be noise.
+    /// Waits on behalf of all workers, and shows it. Most pacing waits last a fraction of a second; showing those would
+    /// be noise.
     pub(super) async fn wait(&self, until: Timestamp, reason: WaitReason, clock: &Clock, watch: &dyn Watch) {
         let begun = clock.now();
         if reason == WaitReason::Pace && until.duration_since(begun) < SHOWN_PACE {
@@ -143,7 +145,7 @@ impl Gate {
         }
     }
 
-    /// The request has an answer, or will have none.
+    /// Notes that a request has an answer, or will have none.
     pub(super) fn leave(&self, ticket: Ticket, feedback: Option<&Feedback>, now: Timestamp) {
         let mut state = self.lock();
         state.in_flight = state.in_flight.saturating_sub(1);
@@ -155,18 +157,18 @@ impl Gate {
         self.free.notify_one();
     }
 
-    /// Refuses every further request with the same failure: what one answer said holds for all.
+    /// Refuses every further request with the same failure.
     pub(super) fn close(&self, failure: RequestFailure) {
         self.lock().closed.get_or_insert(failure);
         self.closed.notify_waiters();
     }
 
-    /// What the host last said of its limit.
+    /// The host's last report of its limit.
     pub(super) fn status(&self) -> Option<super::quota::QuotaStatus> {
         self.lock().quota.last()
     }
 
-    /// How long requests were held back by limits, pacing not counted.
+    /// How long limits held requests back, not counting pacing.
     pub(super) fn paused(&self) -> SignedDuration {
         self.lock().paused
     }
@@ -203,7 +205,7 @@ impl State {
         Admission::Start(self.concurrency.start())
     }
 
-    /// Counts a wait; what several waited for side by side counts once.
+    /// Counts a wait; simultaneous waits count once.
     fn waited(&mut self, begun: Timestamp, ended: Timestamp) {
         let begun = begun.max(self.paused_until);
         self.paused += ended.duration_since(begun).max(SignedDuration::ZERO);
@@ -228,8 +230,8 @@ impl State {
             Class::Success | Class::NotModified | Class::NotFound => self.concurrency.succeeded(ticket),
             _ => {}
         }
-        // A host that could tell its limits, and tells none in its first good answer, has none: pacing it would only
-        // cost time.
+        // A host of a kind that reports its limits, but whose first good answer reports none, has none. Pacing it
+        // would only cost time.
         if !self.answered && matches!(feedback.class, Class::Success | Class::NotFound) {
             self.answered = true;
             if self.tells_limits && !self.quota.is_limited() {
@@ -244,7 +246,7 @@ mod tests {
     use super::*;
     use std::num::NonZeroUsize;
 
-    /// A host that could tell its limits and tells none has none; one that never tells them has them all the same.
+    /// A missing limit means no limit only for hosts that otherwise report their limits.
     #[test]
     fn only_a_host_that_could_tell_its_limits_is_taken_to_have_none() {
         for (tells_limits, paced) in [(true, false), (false, true)] {

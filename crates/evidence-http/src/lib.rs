@@ -1,16 +1,16 @@
-//! Talking to hosts over HTTP: the only place that names the HTTP client.
+//! Requests to hosts over HTTP: the only crate that names the HTTP client.
 //!
-//! The parts that decide (`link`, `redirect`, `retry`, `quota`, `pace`, `concurrency`, `circuit`) are pure: they are given
+//! The parts that decide (`link`, `redirect`, `retry`, `quota`, `pace`, `concurrency`, `circuit`) are pure: they take
 //! headers and times, and never send, sleep or read a clock. `gate` holds their state for all workers; `client` sends.
-//! `proxy` knows the proxy of the environment, `obstacle` why a connection failed. `cache` keeps answers, and `revalidate`
-//! asks the host whether they still hold.
+//! `proxy` knows the proxy of the environment, `obstacle` why a connection failed. `cache` keeps answers, and
+//! `revalidate` asks the host whether they still hold.
 //!
-//! How hosts differ is a [`Dialect`] and a list of [`Call`]s, and who hears of waits and requests a [`Watch`]; callers
-//! bring them. The crate knows no host by name, no configuration and nothing of what answers are for.
+//! Callers provide what differs between hosts as a [`Dialect`] and a list of [`Call`]s, and receive waits and requests
+//! through a [`Watch`]. The crate depends on no particular host, no configuration and no use of an answer.
 //!
-//! What it never does: send a host anything but GET and questions by POST, follow a redirect away from the host's
-//! origin, print, show a credential, or read more of a body than the caller allows. Only an
-//! [`Uplink`] sends something that is kept, and a source has none.
+//! It never sends a host anything but GET and questions by POST, follows a redirect away from the host's origin,
+//! prints, shows a credential, or reads more of a body than the caller allows. Only an [`Uplink`] sends something for
+//! the host to keep, and a source has none.
 
 pub mod cache;
 pub mod call;

@@ -1,7 +1,7 @@
-//! The `Link` header field of RFC 8288, by which a host tells where the next page is.
+//! The `Link` header field of RFC 8288, which holds the address of the next page.
 //!
-//! Tolerant in what it reads: a damaged link does not hide the sound ones around it, except behind a `<` or a quote
-//! that is never closed. The address of a page is the host's word: [`within`] refuses one that leads away from the host.
+//! The parser is tolerant: a damaged link does not hide the sound ones around it, except behind a `<` or a quote that
+//! is never closed. The host chooses the address of a page: [`within`] refuses one that leads away from the host.
 //! Nothing here follows a link.
 
 use std::fmt;
@@ -16,7 +16,7 @@ pub struct Link {
     /// The relation types, in lower case and in the order sent. Empty if the link has no `rel`.
     pub rels: Vec<String>,
     /// The other parameters in the order sent: the name in lower case, the value without quotes and escapes (empty
-    /// if there was none). A second `rel` is dropped: section 3.3 has parsers ignore it.
+    /// if there was none). The parser drops a second `rel`, as section 3.3 requires.
     pub params: Vec<(String, String)>,
 }
 
@@ -63,7 +63,7 @@ pub fn parse(header: &str) -> Vec<Link> {
             links.push(link);
             rest = after;
         }
-        // Whatever stands between a link and the next comma is not a link.
+        // Any text between a link and the next comma is not a link.
         rest = after_comma(rest);
     }
 }
@@ -71,7 +71,7 @@ pub fn parse(header: &str) -> Vec<Link> {
 /// The target of the first link with the relation type `rel` (compared without regard to case) in these header
 /// field values: a host may send one `Link` header with several links or several headers.
 ///
-/// A link with an `anchor` speaks about another resource than the one asked for (section 3.2) and is passed over.
+/// Skips a link with an `anchor`, which describes a resource other than the requested one (section 3.2).
 pub fn target<'a>(headers: impl Iterator<Item = &'a str>, rel: &str) -> Option<String> {
     headers
         .flat_map(parse)
@@ -86,7 +86,7 @@ pub fn target<'a>(headers: impl Iterator<Item = &'a str>, rel: &str) -> Option<S
 ///
 /// # Errors
 ///
-/// The target, if it leads elsewhere or is not a URL.
+/// Returns the target if it leads elsewhere or is not a URL.
 pub fn within<'a>(
     base: &Url,
     headers: impl Iterator<Item = &'a str>,
@@ -299,7 +299,7 @@ mod tests {
             "\\\\evil.example/x",
             "data:,x",
             "https://[/x",
-            // The HTTP client would make a header of these, beside the token's.
+            // The HTTP client would turn these into a second `Authorization` header.
             "https://user@api.example.com/x",
             "https://:word@api.example.com/x",
             "//user:word@api.example.com/x",

@@ -1,7 +1,7 @@
-//! Why a connection failed: in words, and whether it will fail the same way however often it is tried.
+//! Why a connection failed, and whether it will fail the same way at every attempt.
 //!
-//! Certificates, TLS versions and a proxy's refusals do not pass in seconds. What to do about them is one text for all
-//! sources; what differs is where a certificate is named.
+//! Faulty certificates, TLS versions and a proxy's refusals do not pass in seconds. The advice is the same for all
+//! sources, except for the setting that names a certificate.
 
 use std::error::Error;
 use std::io;
@@ -16,10 +16,10 @@ use super::proxy::{Proxy, ProxyError};
 use super::setup::CONNECT_TIMEOUT;
 use super::words::{innermost, single_line};
 
-/// Why connections to a host fail until a person changes something.
+/// Why connections to a host fail until a person intervenes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
-    /// No trusted certificate has issued the host's.
+    /// The issuer of the host's certificate is not trusted.
     UnknownIssuer,
     /// The certificate is for other hosts.
     WrongName,
@@ -27,31 +27,31 @@ pub enum Obstacle {
     Expired,
     /// The certificate is not valid yet.
     NotYetValid,
-    /// Something else is wrong with the certificate.
+    /// Any other fault of the certificate.
     Certificate,
-    /// The host speaks no version of TLS or no cipher that this client speaks.
+    /// The host and this client share no version of TLS or no cipher.
     Tls,
-    /// The proxy of this variable asks for credentials, or for other ones.
+    /// The proxy that this variable names requires credentials, or different ones.
     ProxyCredentials(&'static str),
-    /// The proxy of this variable refuses to connect to the host.
+    /// The proxy that this variable names refuses to connect to the host.
     ProxyRefuses(&'static str),
-    /// This variable is set and names no proxy.
+    /// This variable is set, but its value is not a proxy address.
     ProxyVariable(&'static str),
 }
 
-/// What a help line names.
+/// What the help lines refer to.
 #[derive(Debug, Clone, Copy)]
 pub struct HelpTarget<'a> {
     /// The host.
     pub host: &'a str,
-    /// The setting that has its address.
+    /// The setting that holds its address.
     pub address: &'a str,
     /// The setting of the configuration that names a certificate to trust, if the source has one.
     pub ca_file: Option<&'a str>,
 }
 
 impl Obstacle {
-    /// What to do about it, a line each.
+    /// The advice, one line each.
     pub fn help(self, target: HelpTarget<'_>) -> Vec<String> {
         let HelpTarget { host, address, ca_file } = target;
         let line = match self {
@@ -76,7 +76,7 @@ impl Obstacle {
             Obstacle::Certificate => "replace the certificate with a valid one".to_string(),
             Obstacle::Tls => format!("enable TLS 1.2 or newer on {host}, or on the proxy that inspects TLS"),
             Obstacle::ProxyCredentials(variable) => {
-                // As an example address the screen would take it for a secret.
+                // The screen would take a full example address for a secret.
                 format!(
                     "put the proxy's user and password into {variable}, as user:password@ before the host"
                 )
@@ -92,12 +92,12 @@ impl Obstacle {
     }
 }
 
-/// Why there is no answer.
+/// Why a request has no answer.
 #[derive(Debug)]
 pub(super) struct TransportError {
-    /// In words.
+    /// A description.
     pub(super) text: String,
-    /// What stays in the way, if it stays.
+    /// The obstacle, if the failure is permanent.
     pub(super) obstacle: Option<Obstacle>,
 }
 
@@ -116,8 +116,8 @@ impl From<ProxyError> for TransportError {
     }
 }
 
-/// Why a request to `url` has no answer. The proxy is asked once more where it did not let the request through: the
-/// client keeps to itself with which status.
+/// Why a request to `url` has no answer. If a proxy did not let the request through, asks the proxy once more,
+/// since the HTTP client does not reveal the proxy's status.
 pub(super) async fn trouble(
     error: &reqwest::Error,
     url: &Url,
@@ -160,7 +160,7 @@ pub(super) async fn trouble(
     }
 }
 
-/// A connection's failure in words: what happened, from the innermost cause, without the URL.
+/// Describes a connection failure by its innermost cause, without the URL.
 fn describe(error: &reqwest::Error, timeout: Duration) -> String {
     let cause = innermost(error);
     if error.is_timeout() {
@@ -172,7 +172,8 @@ fn describe(error: &reqwest::Error, timeout: Duration) -> String {
     }
 }
 
-/// The error and what caused it. What an [`io::Error`] wraps is not its source: its source is that of what it wraps.
+/// The error and its causes. The `source` of an [`io::Error`] skips the error that it wraps, so this visits that
+/// error too.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     let cause = |error: &&'a (dyn Error + 'static)| {
         let error: &'a (dyn Error + 'static) = *error;
@@ -184,7 +185,7 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
     std::iter::successors(Some(error), cause)
 }
 
-/// What a tunnel through a proxy failed with. The error's type has no public name; its text is what there is of it.
+/// How a tunnel through a proxy failed. The error's type is private, so only its text identifies it.
 fn tunnel(error: &reqwest::Error) -> Option<String> {
     causes(error).find_map(|cause| cause.to_string().strip_prefix("tunnel error: ").map(str::to_string))
 }
@@ -204,7 +205,7 @@ fn of_tls(error: &rustls::Error, whose: &str) -> Option<(String, Obstacle)> {
             "the host and this client have no TLS version or cipher in common".to_string(),
             Obstacle::Tls,
         )),
-        // The rest may be a connection that was disturbed.
+        // Anything else may be a disturbed connection.
         _ => None,
     }
 }
@@ -215,7 +216,7 @@ fn of_certificate(error: &CertificateError, whose: &str) -> (String, Obstacle) {
         Timestamp::from_second(seconds).map(|time| time.to_string()).unwrap_or_default()
     };
     match error {
-        // Another certificate of the same name is the trusted one.
+        // A different certificate of the same name is the trusted one.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             (format!("{whose} was issued by an untrusted authority"), Obstacle::UnknownIssuer)
         }

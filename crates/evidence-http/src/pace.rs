@@ -1,10 +1,10 @@
-//! The pace of requests: a sliding window, so that in no minute more requests reach a host than it tolerates.
+//! The pace of requests: a sliding window, so that no more requests reach a host in a minute than it tolerates.
 //!
-//! Pure: it is told when requests start and end, and answers when the next one may start. It never sleeps. It knows
-//! nothing of the primary limit (see `quota`) nor of how many requests may run at once (see `concurrency`).
+//! Pure: the caller reports when requests start and end, and learns when the next one may start. It never sleeps. It
+//! does not know the primary limit (see `quota`) or how many requests may run at once (see `concurrency`).
 //!
-//! The host counts a request when it arrives, which is some time between its start and its answer. So a request counts
-//! from its start until a minute after its end: however long the way was, no minute of the host's has more.
+//! The host counts a request when it arrives, at some time between its start and its answer. So a request counts from
+//! its start until a minute after its end: whatever the latency, the host never sees more in a minute.
 
 use std::collections::VecDeque;
 
@@ -12,12 +12,12 @@ use jiff::{SignedDuration, Timestamp};
 
 const MINUTE: SignedDuration = SignedDuration::from_secs(60);
 
-/// A window of a minute that holds so many requests and no more.
+/// A sliding window of a minute with at most this many requests.
 #[derive(Debug, Clone)]
 pub struct Pace {
     /// Requests per minute; zero is a pace without limit.
     most: usize,
-    /// Started, and not ended.
+    /// Requests in flight.
     open: usize,
     /// When the requests of the last minute ended, the oldest first.
     ended: VecDeque<Timestamp>,
@@ -28,7 +28,7 @@ pub struct Pace {
 pub enum Blocked {
     /// For this time; then ask again.
     Until(Timestamp),
-    /// For the end of a request that has started.
+    /// For a request in flight to end.
     Answer,
 }
 
@@ -39,7 +39,7 @@ impl Pace {
         Pace { most, open: 0, ended: VecDeque::new() }
     }
 
-    /// Stops pacing: for a host whose answers carry no rate-limit headers, which has no limits to respect.
+    /// Stops pacing, for a host without rate-limit headers, which has no limits to respect.
     pub fn disable(&mut self) {
         *self = Pace::new(0);
     }
@@ -49,11 +49,11 @@ impl Pace {
         self.most > 0
     }
 
-    /// Starts a request, which must be told to end with [`Pace::end`].
+    /// Starts a request. The caller must report its end with [`Pace::end`].
     ///
     /// # Errors
     ///
-    /// What to wait for, if the window is full; nothing was started then.
+    /// Returns what to wait for if the window is full; nothing has started then.
     pub fn start(&mut self, now: Timestamp) -> Result<(), Blocked> {
         if self.most == 0 {
             return Ok(());
@@ -66,17 +66,17 @@ impl Pace {
         Err(self.ended.front().map_or(Blocked::Answer, |oldest| Blocked::Until(minute_after(*oldest))))
     }
 
-    /// A request that was started has ended, with an answer or without.
+    /// Notes that a request has ended, with an answer or without.
     pub fn end(&mut self, now: Timestamp) {
-        // One that was started before the pace was disabled is not counted.
+        // A request from before the pace was disabled does not count.
         if self.open > 0 {
             self.open -= 1;
             self.ended.push_back(now);
         }
     }
 
-    /// Drops the requests that ended a minute ago. For a clock that was set back, what ended later than now has ended
-    /// now: no wait is ever longer than a minute.
+    /// Drops the requests that ended a minute ago. If the clock was set back, an end in the future counts as now: no
+    /// wait is ever longer than a minute.
     fn forget_elapsed(&mut self, now: Timestamp) {
         self.ended.iter_mut().rev().take_while(|ended| **ended > now).for_each(|ended| *ended = now);
         while self.ended.front().is_some_and(|oldest| minute_after(*oldest) <= now) {
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(pace.start(at(60_500)), Err(Blocked::Until(at(70_500))));
     }
 
-    /// A request that is on its way may arrive at any time until its answer is here.
+    /// A request in flight may arrive at any time until its answer is here.
     #[test]
     fn a_request_counts_for_as_long_as_it_may_arrive() {
         let mut pace = Pace::new(2);
@@ -172,8 +172,8 @@ mod tests {
         assert!(pace.start(Timestamp::MAX).is_ok_and(|()| true) || pace.open == 0);
     }
 
-    /// What a caller does who always wants to start one more: it waits as it is told, and its requests arrive at any
-    /// time between their start and their end. Gives the arrivals.
+    /// Simulates a caller that always wants to start one more request: it waits as long as the pace asks for, and
+    /// its requests arrive at any time between their start and their end. Returns the arrivals.
     fn arrivals(per_minute: u32, requests: usize, at_once: usize, ways: &[(i64, i64)]) -> Vec<i64> {
         let mut pace = Pace::new(per_minute);
         let (mut now, mut arrived) = (0, Vec::new());
@@ -213,8 +213,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// No sliding minute of the host's sees more than the limit, however long the ways are; and a caller that
-        /// never rests gets what the limit allows.
+        /// The host never sees more than the limit in any minute, whatever the latency; and a caller that never
+        /// rests reaches the limit.
         #[test]
         fn no_minute_has_more(
             per_minute in 1u32..1_000,
@@ -230,7 +230,7 @@ mod tests {
             }
         }
 
-        /// Whatever the clock does, no wait is longer than a minute, and there is always an end to it.
+        /// Whatever the clock does, no wait is longer than a minute, and every wait ends.
         #[test]
         fn bounded(per_minute in 1u32..50, steps in proptest::collection::vec(-120_000i64..120_000, 1..200)) {
             let mut pace = Pace::new(per_minute);
@@ -257,7 +257,7 @@ mod tests {
         let arrived = arrivals(900, 4_000, 32, &[(40, 40)]);
         assert_eq!(arrived.iter().filter(|at| **at < 60_000).count(), 900);
         assert!(arrived.iter().zip(arrived.iter().skip(900)).all(|(first, beyond)| beyond - first >= 60_000));
-        // It is no slower than it must be.
+        // It is not slower than necessary.
         assert!(*arrived.last().unwrap() < 5 * 61_000, "{:?}", arrived.last());
     }
 }

@@ -1,7 +1,7 @@
-//! A file that is handed over whole or not at all.
+//! A file that is sent as a whole or not at all.
 //!
-//! Its length and digest are taken once; it is streamed from the disk, and its last bytes leave only if all of it still has
-//! that digest. It may be sent again, and is never in memory.
+//! Its length and digest are computed once. It is streamed from the disk, and its last bytes are sent only if the whole
+//! still has that digest. It may be sent again, and is never in memory as a whole.
 
 use std::fs::File;
 use std::io;
@@ -14,10 +14,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::watch::Watch;
 
-/// What leaves the disk at once.
+/// The size of one piece.
 const CHUNK: u64 = 256 * 1024;
 
-/// A file that is ready to be sent: open, measured, digested.
+/// An open file of known length and digest, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Parcel {
     file: Arc<File>,
@@ -29,14 +29,14 @@ pub struct Parcel {
 /// Why a parcel cannot be sent as it was announced.
 #[derive(Debug)]
 pub enum Spoilt {
-    /// The file is no longer what it was when it was digested.
+    /// The file has changed since its digest was computed.
     Changed,
-    /// The file cannot be read any more.
+    /// The file cannot be read.
     Unreadable(io::Error),
 }
 
 impl Parcel {
-    /// A file of which `bytes` bytes with this digest were read.
+    /// A file from which `bytes` bytes with this digest were read.
     pub fn new(file: Arc<File>, bytes: u64, sha256: [u8; 32]) -> Parcel {
         Parcel { file, bytes, sha256, spoilt: Arc::default() }
     }
@@ -51,7 +51,7 @@ impl Parcel {
         hex::encode(self.sha256)
     }
 
-    /// Why it could not be sent, if that was the parcel's fault: said once.
+    /// Why it could not be sent, if the parcel was the cause. Returned once.
     pub fn take_spoilt(&self) -> Option<Spoilt> {
         self.lock().take()
     }
@@ -61,16 +61,16 @@ impl Parcel {
         format!("sha-256=:{}:", STANDARD.encode(self.sha256))
     }
 
-    /// Whether it is of no use to send it again.
+    /// Whether sending it again is useless.
     pub(super) fn is_spoilt(&self) -> bool {
         self.lock().is_some()
     }
 
-    /// The parcel from the disk, piece by piece.
+    /// A body that streams the file in pieces.
     pub(super) fn body(&self, watch: &Arc<dyn Watch>) -> reqwest::Body {
         let loading =
             Loading { parcel: self.clone(), done: 0, hasher: Sha256::new(), watch: Arc::clone(watch) };
-        // Reading blocks the one thread that waits, for no longer than a disk takes for a piece.
+        // Reading a piece blocks the thread, but only for one disk read.
         reqwest::Body::wrap_stream(futures_util::stream::unfold(loading, async |mut loading| {
             Some((loading.next()?, loading))
         }))
@@ -107,7 +107,7 @@ impl Loading {
         }
         self.hasher.update(&piece);
         self.done += length;
-        // The last piece is held back until the whole is known to be what was announced.
+        // Hold the last piece back until the digest of the whole is verified.
         if self.done == self.parcel.bytes {
             let longer = self.parcel.file.metadata().map_err(Spoilt::Unreadable)?.len() != self.parcel.bytes;
             if longer || self.hasher.finalize_reset()[..] != self.parcel.sha256 {
@@ -137,7 +137,7 @@ mod tests {
         (file, parcel)
     }
 
-    /// What leaves of the parcel, and why it ends early if it does.
+    /// The bytes that are sent, and why they end early if they do.
     fn sent(parcel: &Parcel, during: impl Fn(u64)) -> (Vec<u8>, Option<Spoilt>) {
         let mut loading =
             Loading { parcel: parcel.clone(), done: 0, hasher: Sha256::new(), watch: Arc::new(Nobody) };
@@ -179,7 +179,7 @@ mod tests {
                         change(file.as_file());
                     }
                 });
-                // What had left before the change and is not read again is what was announced.
+                // The first piece was sent before the change, and is not read again.
                 if (number, when) == (0, 1) {
                     assert!(spoilt.is_none());
                     continue;

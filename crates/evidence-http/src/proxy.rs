@@ -1,7 +1,7 @@
-//! The proxy of the environment: which one there is, for whom, and what it says.
+//! The proxy that the environment names: its address, its exceptions, and its answers.
 //!
-//! A variable that is set and names no proxy is an error: the HTTP client would ignore it, and send credentials past the
-//! proxy that they were meant for. No text here shows a variable's value, which may hold a password.
+//! A variable that is set but does not name a proxy is an error: the HTTP client would ignore it, and send credentials
+//! past the intended proxy. No text here shows a variable's value, which may hold a password.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -12,10 +12,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use url::Url;
 
-/// The longest answer of a proxy of which the status is read.
+/// The longest answer of a proxy that is read for its status.
 const STATUS_LIMIT: u64 = 1_024;
 
-/// The proxy for `https` addresses, if a variable names one. `http` is for loopback, and uses none.
+/// The proxy for `https` addresses, if a variable names one. `http` is for loopback and uses no
+/// proxy.
 #[derive(Clone, Default)]
 pub struct Proxy {
     https: Option<Setting>,
@@ -52,8 +53,8 @@ impl fmt::Debug for Proxy {
 }
 
 impl Proxy {
-    /// As the HTTP client reads the variables: of two spellings the one that is set, of both the first; `ALL_PROXY`
-    /// where the one for `https` is absent or empty.
+    /// Reads the variables as the HTTP client does: either spelling, the first if both are set; `ALL_PROXY` if the
+    /// one for `https` is absent or empty.
     pub fn from_env(env: &impl Variables) -> Proxy {
         let set = |names: [&'static str; 2]| names.into_iter().find_map(|name| Some((name, env.raw(name)?)));
         let used = |names| set(names).filter(|(_, value)| !value.is_empty());
@@ -66,15 +67,15 @@ impl Proxy {
         Proxy { https, exempt: exempt.unwrap_or_default().to_string() }
     }
 
-    /// Whether each of these can be asked as the variables say.
+    /// Checks that each of these addresses can be reached as the variables say.
     ///
     /// # Errors
     ///
-    /// If one of them is to be asked through a proxy, and the variable does not name one.
+    /// Fails if one of them needs a proxy, and the variable does not name one.
     pub fn check<'a>(&self, urls: impl IntoIterator<Item = &'a Url>) -> Result<(), ProxyError> {
         match &self.https {
             Some(Setting { variable, address: None }) => {
-                // Any address will do to find out who is exempt.
+                // Any proxy address reveals the exceptions.
                 let matcher = self.matcher("http://proxy.invalid");
                 match urls.into_iter().any(|url| intercept(&matcher, url).is_some()) {
                     true => Err(ProxyError { variable }),
@@ -90,7 +91,7 @@ impl Proxy {
         self.https.as_ref().map(|setting| setting.variable)
     }
 
-    /// The proxy for `url` as messages name it: its host and port, without credentials, and the variable.
+    /// The proxy for `url` as messages show it: its host and port, without credentials, and the variable.
     pub(super) fn name(&self, url: &Url) -> Option<String> {
         let proxy = intercept(&self.matcher(self.address()?), url)?;
         let port = proxy.uri().port_u16().map(|port| format!(":{port}")).unwrap_or_default();
@@ -104,7 +105,7 @@ impl Proxy {
         Ok(builder.proxy(reqwest::Proxy::https(address)?.no_proxy(exempt)))
     }
 
-    /// With which status the proxy answers the request for a tunnel to `url`, which the HTTP client does not say.
+    /// The proxy's status for a tunnel to `url`, which the HTTP client does not reveal.
     pub(super) async fn status(&self, url: &Url, patience: Duration) -> Option<u16> {
         let proxy = intercept(&self.matcher(self.address()?), url)?;
         if proxy.uri().scheme_str() != Some("http") {
@@ -138,7 +139,7 @@ impl Proxy {
     }
 }
 
-/// Whether the value is one that the HTTP client uses. It knows the schemes of other proxies too, and cannot speak them.
+/// Whether the HTTP client can use the value. It parses the schemes of other proxies too, but does not support them.
 fn is_address(value: &str) -> bool {
     let matcher = Matcher::builder().https(value).build();
     let Ok(anywhere) = Url::parse("https://host.invalid/") else { return false };

@@ -1,28 +1,29 @@
 //! The primary limit: how many requests the host still answers this hour, and when to wait.
 //!
-//! Pure: it is told what answers said and what time it is, and tells whether the next request may start. It never
-//! sleeps, so that all workers can wait together, visibly, and be interrupted.
+//! Pure: the caller passes the numbers of answers and the time, and learns whether the next request may start. It
+//! never sleeps, so that all workers can wait together, visibly, and be interrupted.
 //!
-//! What makes it harder than a subtraction:
+//! Three things make it harder than a subtraction:
 //! - The host keeps several counters. From one answer to the next `remaining` can rise and `reset` can move, and
-//!   answers arrive in another order than they were given. So the smallest number of every window that has not yet
-//!   reset is kept, and the smallest of all decides, with its own reset.
-//! - The reset is a time by the host's clock. It is measured against the same answer's `Date`, never against the
-//!   clock of this machine alone.
-//! - A host without limits sends no numbers. This means that there is no limit, not that it is exhausted.
+//!   answers arrive out of order. So the quota keeps the smallest number of every window that has not yet reset; the
+//!   smallest of all decides, with its own reset.
+//! - The reset is a time by the host's clock. The quota measures it against the same answer's `Date`, never against
+//!   this machine's clock alone.
+//! - A host without limits sends no numbers. That means that there is no limit, not that it is exhausted.
 
 use jiff::{SignedDuration, Timestamp};
 
 /// The longest wait for a reset in seconds: the hour of a window, and a minute for clocks and delays.
 pub const LONGEST_WAIT_SECONDS: i64 = 3_660;
 
-/// How many seconds to wait when the host says that the limit is used up, but not until when.
+/// How many seconds to wait when the host says that the limit is used up, but not when it resets.
 const UNKNOWN_RESET_SECONDS: i64 = 60;
 
-/// How many windows are remembered. The host has a handful of counters; more can only be noise.
+/// How many windows to remember. The host has a handful of counters; more are noise.
 const WINDOWS: usize = 8;
 
-/// What one answer said about the primary limit; a part is `None` if its header was missing or no number.
+/// What one answer says about the primary limit; a field is `None` if its header is missing or not a
+/// number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct QuotaReading {
     /// `X-RateLimit-Limit`: requests per window.
@@ -53,22 +54,22 @@ pub enum Admit {
     Go,
     /// Not before this time, by this machine's clock. Then ask again.
     WaitUntil(Timestamp),
-    /// No: the host says the limit is used up, and waiting is not wanted.
+    /// No: the host says that the limit is used up, and the caller does not want to wait.
     Exhausted {
         /// Requests per window, if the host said so.
         limit: Option<u64>,
         /// End of the window in seconds since 1970 by the host's clock, if the host said so.
         reset: Option<i64>,
-        /// When there would be new requests, by this machine's clock.
+        /// When new requests are available, by this machine's clock.
         until: Timestamp,
     },
 }
 
-/// What is known of the primary limit.
+/// What is known about the primary limit.
 #[derive(Debug, Clone, Default)]
 pub struct Quota {
     windows: Vec<Window>,
-    /// The window the host has declared used up.
+    /// The window that the host declared used up.
     exhausted: Option<Window>,
     /// Host's clock minus this machine's, in seconds.
     offset: i64,
@@ -83,14 +84,14 @@ struct Window {
 }
 
 impl Quota {
-    /// Nothing known yet: everything is admitted.
+    /// Nothing known yet: admits everything.
     pub fn new() -> Quota {
         Quota::default()
     }
 
-    /// Takes note of an answer's numbers; `now` is when its headers arrived, by this machine's clock.
+    /// Records an answer's numbers; `now` is when its headers arrived, by this machine's clock.
     ///
-    /// Every answer counts, also refusals. An answer without numbers changes nothing.
+    /// Every answer counts, including refusals. An answer without numbers changes nothing.
     pub fn observe(&mut self, reading: QuotaReading, now: Timestamp) {
         if let Some(date) = reading.date {
             self.offset = date.saturating_sub(now.as_second());
@@ -111,13 +112,13 @@ impl Quota {
             None => self.windows.push(Window { status, wake }),
         }
         if self.windows.len() > WINDOWS {
-            // The one that binds least is the one to forget.
+            // Forget the least restrictive one.
             self.windows.sort_by_key(|window| window.status.remaining);
             self.windows.truncate(WINDOWS);
         }
     }
 
-    /// Takes note that the host has refused a request because the limit is used up. To be called after
+    /// Records that the host refused a request because the limit is used up. Call it after
     /// [`Quota::observe`] for the same answer, with the reset that the classification found.
     pub fn refused(&mut self, reset: Option<i64>, now: Timestamp) {
         let limit = self.last.and_then(|status| status.limit);
@@ -127,12 +128,12 @@ impl Quota {
 
     /// Whether the next request may start.
     ///
-    /// `in_flight` is how many requests have started and are not answered: their answers will lower the number.
-    /// With `pause`, requests stop when fewer than `threshold` would be left, until the reset and a second; without,
-    /// they stop when the host has refused one.
+    /// `in_flight` is how many requests have started without an answer yet: their answers will lower the number.
+    /// With `pause`, requests stop when fewer than `threshold` would be left, until a second after the reset;
+    /// without, they stop when the host has refused one.
     ///
-    /// With a limit that is not above the threshold itself (60 per hour without a token) a tenth of it takes the
-    /// threshold's place: nothing would ever be let through otherwise.
+    /// If the limit does not exceed the threshold (60 per hour without a token), a tenth of the limit replaces the
+    /// threshold: otherwise no request could start.
     pub fn admit(&mut self, now: Timestamp, in_flight: u64, threshold: u64, pause: bool) -> Admit {
         self.forget_elapsed(now);
         if let Some(window) = &self.exhausted {
@@ -158,12 +159,12 @@ impl Quota {
         wake.map_or(Admit::Go, Admit::WaitUntil)
     }
 
-    /// Whether the host has ever sent numbers; if no answer has, it has no limits.
+    /// Whether any answer has had numbers; if none has, the host has no limits.
     pub fn is_limited(&self) -> bool {
         self.last.is_some() || self.exhausted.is_some()
     }
 
-    /// What the last answer said, for a report.
+    /// The numbers of the last answer, for a report.
     pub fn last(&self) -> Option<QuotaStatus> {
         self.last
     }
@@ -175,8 +176,8 @@ impl Quota {
     }
 
     /// When requests may start again: a second after the reset, at least a second and at most
-    /// [`LONGEST_WAIT_SECONDS`] from now. A reset in the past costs one second: no wait at all would be a loop that
-    /// asks a refusing host as fast as it can.
+    /// [`LONGEST_WAIT_SECONDS`] from now. A reset in the past costs one second: without a wait, the client would
+    /// hammer a host that refuses.
     fn wake(&self, reset: Option<i64>, now: Timestamp) -> Timestamp {
         let seconds = match reset {
             Some(reset) => reset
@@ -188,7 +189,8 @@ impl Quota {
         later(now, seconds)
     }
 
-    /// Drops the windows that are over, and shortens waits that a clock set back has made too long.
+    /// Drops the windows that are over, and shortens waits that became too long when the clock was
+    /// set back.
     fn forget_elapsed(&mut self, now: Timestamp) {
         let latest = later(now, LONGEST_WAIT_SECONDS);
         self.windows.retain(|window| window.wake > now);

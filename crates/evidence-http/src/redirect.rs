@@ -1,7 +1,7 @@
-//! Where a redirect leads, if it may be followed.
+//! Where a redirect leads, if the client may follow it.
 //!
-//! Pure: given what was asked and what was answered, it says what to ask next. It never sends, and never leads to
-//! another origin than the first request's, since the credentials go along.
+//! Pure: from a request and its answer it derives the next request. It never sends, and never leaves the origin
+//! of the first request, since the credentials go along.
 
 use std::borrow::Cow;
 
@@ -10,11 +10,11 @@ use url::Url;
 
 use super::request::{Method, Request};
 
-/// How many redirects within the host's own origin are followed: the number browsers settled on is 20, clients of
-/// this API never need more than two.
+/// How many redirects within the host's own origin the client follows. Browsers allow 20; clients of this API
+/// never need more than two.
 const MAXIMUM_REDIRECTS: usize = 5;
 
-/// A request and the redirects it followed: as it was meant, or as the host redirected it.
+/// A request and the redirects followed so far.
 pub(super) struct RedirectChain<'a> {
     meant: &'a Request,
     now: Cow<'a, Request>,
@@ -27,12 +27,12 @@ impl<'a> RedirectChain<'a> {
         RedirectChain { meant, now: Cow::Borrowed(meant), hops: 0 }
     }
 
-    /// What to ask now.
+    /// The next request.
     pub(super) fn request(&self) -> &Request {
         &self.now
     }
 
-    /// Path and query of where the host has led, if that is another place than was meant.
+    /// Path and query of where the redirects led, if that differs from the original request.
     pub(super) fn elsewhere(&self) -> Option<String> {
         let url = &self.now.url;
         (*url != self.meant.url).then(|| match url.query() {
@@ -41,14 +41,14 @@ impl<'a> RedirectChain<'a> {
         })
     }
 
-    /// Goes where the answer leads, and tells whether it did: a status that is not a redirect, another origin, credentials
-    /// in the address and a chain that is too long end here.
+    /// Follows the redirect and returns `true`, unless the status is not a redirect, the target is at another origin or
+    /// has credentials, or the chain is too long.
     ///
-    /// A question by POST is asked by POST again, or not at all: as a GET, which some redirects ask for, it would be
-    /// another question.
+    /// A POST stays a POST: some redirects ask for a GET instead, which would be a different question, so the client
+    /// does not follow those.
     pub(super) fn follow(&mut self, status: u16, headers: &HeaderMap) -> bool {
         let may = match (status, self.now.method) {
-            // An order is meant for the host that was named, and for no other place there.
+            // An order is for the named host and path only.
             _ if self.meant.order => false,
             (301 | 302 | 303 | 307 | 308, Method::Get) | (307 | 308, Method::Post) => {
                 self.hops < MAXIMUM_REDIRECTS
@@ -65,7 +65,7 @@ impl<'a> RedirectChain<'a> {
     }
 }
 
-/// Where `Location` leads, relative to what was asked (RFC 9110, section 10.2.2). Some hosts send it in UTF-8.
+/// The target of `Location`, relative to the request (RFC 9110, section 10.2.2). Some hosts send it in UTF-8.
 fn target(base: &Url, headers: &HeaderMap) -> Option<Url> {
     let location = std::str::from_utf8(headers.get(LOCATION)?.as_bytes()).ok()?;
     base.join(location).ok()
@@ -90,7 +90,7 @@ mod tests {
         [(LOCATION, HeaderValue::from_bytes(to.as_bytes()).unwrap())].into_iter().collect()
     }
 
-    /// Where a redirect with this `Location` leads, if it is followed.
+    /// Where a redirect with this `Location` leads, if the client follows it.
     fn led(meant: &Request, status: u16, headers: &HeaderMap) -> Option<String> {
         let mut chain = RedirectChain::new(meant);
         chain.follow(status, headers).then(|| chain.request().url.to_string())
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(led(&get(), 301, &garbled), None, "neither text nor UTF-8");
     }
 
-    /// The origin is that of the request that was meant, however far it has come.
+    /// The origin of the original request counts, whatever the number of hops.
     #[test]
     fn a_way_has_an_end() {
         let meant = get();

@@ -1,6 +1,6 @@
-//! What a client brings back: an answer, a refusal that stands, or the reason why there is neither.
+//! What a client returns: an answer, a final refusal, or the reason why there is neither.
 //!
-//! These are the words in which sources hear of HTTP; nothing here sends.
+//! Sources see HTTP only through these types; nothing here sends.
 
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
@@ -11,17 +11,17 @@ use super::retry::Class;
 /// Where an answer came from.
 #[derive(Debug, Clone, Default)]
 pub struct Meta {
-    /// What was asked: path and query below the API's base, or the name of the action.
+    /// The request: path and query below the API's base, or the name of the action.
     pub path: String,
     /// HTTP status.
     pub status: u16,
     /// `ETag`
     pub etag: Option<String>,
-    /// By which the host knows the request.
+    /// The host's id for the request.
     pub request_id: Option<String>,
-    /// The answer's headers; boxed, since an answer is moved about and they are large.
+    /// The answer's headers; boxed, since they are large and answers are moved often.
     pub headers: Box<HeaderMap>,
-    /// Where the answer came from if the host redirected.
+    /// The final address if the host redirected.
     pub redirected_to: Option<String>,
     /// When the answer was complete, by this machine's clock.
     pub received_at: Timestamp,
@@ -37,29 +37,29 @@ impl Meta {
 /// A good answer.
 #[derive(Debug, Clone)]
 pub struct Answered<T> {
-    /// What it said.
+    /// Its value.
     pub value: T,
     /// Where it came from.
     pub meta: Meta,
 }
 
-/// A refusal that stands.
+/// A final refusal.
 #[derive(Debug, Clone)]
 pub struct Refused {
-    /// What it means.
+    /// Its class.
     pub class: Class,
     /// The host's code for it, if it has codes.
     pub code: Option<String>,
     /// The host's message, if it gave one: one line, bounded.
     pub message: Option<String>,
-    /// The permission that the host says the request needs, if it says so.
+    /// The permission that the request needs, if the host names it.
     pub permission: Option<String>,
     /// Where it came from.
     pub meta: Meta,
 }
 
 impl Refused {
-    /// The host's message, or what the status says if it gave none.
+    /// The host's message, or a description of the status if there is none.
     pub fn text(&self) -> String {
         self.message.clone().unwrap_or_else(|| match self.class {
             Class::Unauthorized => "Bad credentials".to_string(),
@@ -69,16 +69,16 @@ impl Refused {
     }
 }
 
-/// An answer that stands: a good one, or a refusal that asking again would not change.
+/// A final answer: a good one, or a refusal that asking again would not change.
 pub type Reply<T> = Result<Answered<T>, Refused>;
 
-/// Why there is no good answer.
+/// Why a call has no good answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CallError {
-    /// The host will not, and asking again would not change it.
+    /// The host refuses, and asking again would not change it.
     #[error("{}", .0.text())]
     Refused(Refused),
-    /// There is no answer.
+    /// The request has no answer.
     #[error(transparent)]
     Failed(RequestFailure),
 }
@@ -95,7 +95,7 @@ impl From<RequestFailure> for CallError {
     }
 }
 
-/// There is no answer.
+/// A request without an answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", describe(.kind, *status, *attempts))]
 pub struct RequestFailure {
@@ -105,20 +105,20 @@ pub struct RequestFailure {
     pub status: Option<u16>,
     /// The request id of the last answer, if there was one.
     pub request_id: Option<String>,
-    /// How often it was tried; 0 if it was not even sent.
+    /// How often it was tried; 0 if it was never sent.
     pub attempts: u32,
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FailureKind {
     /// The connection: name, route, TLS, time-out, reset, truncated body.
     Transport(String),
-    /// The same, and it will fail the same way however often it is tried.
+    /// The same, and it will fail the same way at every attempt.
     Obstacle(Obstacle, String),
-    /// The host answered with faults until the attempts were used up.
+    /// The host answered with faults at every attempt.
     HostFault(String),
-    /// The primary limit is used up and waiting is not wanted, or did not help.
+    /// The primary limit is used up, and waiting is disabled or did not help.
     RateLimited {
         /// Requests per window.
         limit: Option<u64>,
@@ -127,30 +127,30 @@ pub enum FailureKind {
     },
     /// The secondary limit held through all attempts.
     SecondaryLimit,
-    /// The host was asked too fast, through all attempts.
+    /// The host throttled every attempt.
     Throttled(String),
-    /// The token stopped being accepted, so nothing more was asked.
+    /// The host no longer accepts the token, so the client stopped asking.
     Unauthorized(String),
     /// The body is longer than this endpoint's largest honest answer.
     TooLarge {
         /// The bound, in bytes.
         limit: usize,
     },
-    /// A good answer whose JSON is not of the documented shape.
+    /// A good answer whose JSON does not have the documented shape.
     UnexpectedShape(String),
     /// A redirect away from the API's own origin, or in circles.
     Redirect(String),
-    /// Too many requests of the same kind have failed: this one was not sent, or not waited for.
+    /// Too many requests of the same kind failed: this one was not sent, or was abandoned.
     GivenUp {
         /// How many failed in a row.
         failed: u32,
-        /// With what the last of them failed.
+        /// How the last of them failed.
         last: String,
     },
 }
 
 impl RequestFailure {
-    /// A failure of a request that was not sent.
+    /// The failure of a request that was not sent.
     pub fn local(kind: FailureKind) -> RequestFailure {
         RequestFailure { kind, status: None, request_id: None, attempts: 0 }
     }
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::proxy::ProxyError;
 
-    /// A text that has its cause in it would be said twice wherever the chain is shown.
+    /// Including the cause in the text would repeat it wherever the chain is shown.
     #[test]
     fn error_display_chain_doesnt_repeat() {
         let failure = RequestFailure::local(FailureKind::Transport("connection refused".to_string()));

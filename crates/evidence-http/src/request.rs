@@ -1,7 +1,7 @@
-//! What is asked, and how a host is spoken to: requests, and the dialects that make hosts differ.
+//! Requests, and the dialects in which hosts differ.
 //!
-//! A [`Dialect`] is the part of HTTP that is one provider's own: how a request proves who asks, and what an answer
-//! means. It never sends, waits or retries: the client does, for every host alike.
+//! A [`Dialect`] is the part of HTTP that is specific to one provider: how a request proves who asks, and what an
+//! answer means. It never sends, waits or retries: the client does, for every host alike.
 
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderValue};
@@ -11,8 +11,8 @@ use super::parcel::Parcel;
 use super::quota::QuotaReading;
 use super::retry::Class;
 
-/// How something is asked. There is no method that changes anything: `Post` is for protocols whose questions do not
-/// fit into an address, and a source names the few questions it asks that way in its own list.
+/// The method of a request. No method changes anything: `Post` is for protocols whose questions do not fit into an
+/// address, and a source lists the few questions that it asks that way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     /// GET.
@@ -24,22 +24,22 @@ pub enum Method {
 /// A question to a host, without the credentials.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// How it is asked.
+    /// Its method.
     pub method: Method,
-    /// Where.
+    /// Its address.
     pub url: Url,
-    /// Its headers; the client adds `User-Agent`, the dialect whatever proves who asks.
+    /// Its headers; the client adds `User-Agent`, the dialect the credentials.
     pub headers: HeaderMap,
     /// Its body; empty for a GET.
     pub body: Vec<u8>,
-    /// What log lines and the manifest call it: path and query, or the name of the action. Never a credential.
+    /// Its name in log lines and the manifest: path and query, or the name of the action. Never a credential.
     pub label: String,
-    /// What people call all questions of this kind, which are given up together if none of them is answered. Without,
-    /// it is the only one of its kind.
+    /// The readable name of its kind. The client gives up a whole kind if none of its requests has an answer. `None`
+    /// if the request is the only one of its kind.
     pub kind: Option<&'static str>,
-    /// Whether it is an order to a host that keeps things: only an [`Uplink`](super::Uplink) takes one.
+    /// Whether it changes what the host keeps: only an [`Uplink`](super::Uplink) accepts one.
     pub(super) order: bool,
-    /// The file that goes with an order.
+    /// The file to send with an order.
     pub(super) parcel: Option<Parcel>,
 }
 
@@ -59,19 +59,19 @@ impl Request {
         }
     }
 
-    /// A question by POST, called `label`.
+    /// A POST with this body, called `label`.
     pub fn post(url: Url, label: impl Into<String>, content_type: &'static str, body: Vec<u8>) -> Request {
         let mut request = Request { method: Method::Post, body, ..Request::get(url, label) };
         request.headers.insert(reqwest::header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         request
     }
 
-    /// The same as one of many of this kind.
+    /// The same request as one of this kind.
     pub fn of_kind(self, kind: &'static str) -> Request {
         Request { kind: Some(kind), ..self }
     }
 
-    /// The same with a header.
+    /// The same request with a header.
     pub fn header(mut self, name: &'static str, value: &'static str) -> Request {
         self.headers.insert(name, HeaderValue::from_static(value));
         self
@@ -85,9 +85,9 @@ pub struct Answer<'a> {
     pub status: u16,
     /// Its headers.
     pub headers: &'a HeaderMap,
-    /// The body; `None` if it broke off or is longer than was allowed.
+    /// The body; `None` if it is truncated or longer than allowed.
     pub body: Option<&'a [u8]>,
-    /// Whether a file's own bytes were asked for, whatever they are.
+    /// Whether the request was for the raw bytes of a file.
     pub raw: bool,
     /// The headers of the request as they were sent, credentials included.
     pub sent: &'a HeaderMap,
@@ -112,40 +112,40 @@ impl Answer<'_> {
 /// What an answer means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meaning {
-    /// What to do about it.
+    /// Its class, which decides what to do.
     pub class: Class,
     /// The host's code for an error, such as `NoSuchEntity`, if it has codes.
     pub code: Option<String>,
-    /// The host's words for an error: one line, bounded.
+    /// The host's message for an error: one line, bounded.
     pub message: Option<String>,
-    /// By which the host knows this request.
+    /// The host's id for this request.
     pub request_id: Option<String>,
-    /// The permission that the host says the request needs, if it refused for want of one and says so.
+    /// The permission that the request lacks, if the host names it.
     pub permission: Option<String>,
-    /// What the answer says of a limit.
+    /// What the answer says about a limit.
     pub reading: QuotaReading,
 }
 
-/// How one host is spoken to.
+/// The protocol details of one host.
 pub trait Dialect: Send + Sync {
-    /// Puts on the request what the host wants to see on it: a token, a signature. Called for every attempt, since a
-    /// signature ages.
+    /// Adds the credentials that the host expects: a token, a signature. The client calls it for every attempt,
+    /// since a signature expires.
     ///
     /// # Errors
     ///
-    /// If it cannot be made; the text says why, without any part of a credential.
+    /// Fails if they cannot be made. The text says why, without any part of a credential.
     fn authorize(&self, request: &mut Request, now: Timestamp) -> Result<(), String>;
 
-    /// What an answer means. Total: every answer means something.
+    /// Interprets an answer. Total: every answer has a meaning.
     fn understand(&self, answer: &Answer<'_>) -> Meaning;
 }
 
-/// Why the body of a good answer is not what was asked for.
+/// Why the body of a good answer is not usable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseError {
     /// It is broken: cut off, or not of the format. A fault of the host, and worth asking again.
     Broken(String),
-    /// It is well-formed and says something else than documented. Asking again would not change it.
+    /// It is well-formed, but not as documented. Asking again would not change it.
     Shape(String),
 }
 

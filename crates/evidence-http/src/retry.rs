@@ -1,7 +1,7 @@
 //! Whether to ask again, and when.
 //!
-//! Pure: a dialect says what an answer means, as a [`Class`], and [`decide`] turns the class and the number of
-//! attempts into what to do. It never sends, waits nor reads a clock, so it is tested over its whole domain.
+//! Pure: a dialect classifies an answer as a [`Class`], and [`decide`] turns the class and the number of
+//! attempts into a decision. It never sends, waits or reads a clock, so the tests cover its whole domain.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub const MAXIMUM_ATTEMPTS: u32 = 5;
 /// The longest wait a decision asks for. A primary limit resets within the hour, so nothing honest takes longer.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
 
-/// The wait after a secondary limit that does not say how long; it doubles with every attempt.
+/// The wait after a secondary limit without a duration; it doubles with every attempt.
 const SECONDARY_WAIT: Duration = Duration::from_secs(60);
 
 /// The wait after the first fault of the host or the connection; it doubles with every attempt.
@@ -33,9 +33,9 @@ pub enum Class {
     Redirect,
     /// 401: the host does not accept the token.
     Unauthorized,
-    /// 403 that is not a rate limit: it will be the same however often it is asked.
+    /// 403 that is not a rate limit: asking again would not change it.
     Forbidden(RefusalCause),
-    /// 404 from the host itself. Its message tells which of many reasons it is.
+    /// 404 from the host itself. Its message distinguishes many reasons.
     NotFound,
     /// 410: the version of the API is retired.
     Gone,
@@ -47,45 +47,46 @@ pub enum Class {
         /// When the limit resets.
         reset: Option<i64>,
     },
-    /// The host was asked too much at once; it may say how many seconds to wait.
+    /// Too many requests at once; the host may say how many seconds to wait.
     SecondaryLimit {
         /// Seconds to wait.
         retry_after: Option<u64>,
     },
-    /// The host was asked too fast for a moment: a limit per second, as cloud providers have. It may say how many
-    /// seconds to wait; otherwise a few are enough.
+    /// Too many requests per second, a limit that cloud providers have. The host may say how many seconds to
+    /// wait; otherwise a few are enough.
     Throttled {
         /// Seconds to wait.
         retry_after: Option<u64>,
     },
-    /// The host or something before it failed: 408, any 5xx, or an answer that is not the kind that was asked for,
-    /// such as an error page in HTML. A 503 may say how many seconds to wait.
+    /// The host, or a proxy before it, failed: 408, any 5xx, or an answer of the wrong kind, such as an error page
+    /// in HTML. A 503 may say how many seconds to wait.
     HostFault {
         /// Seconds to wait.
         retry_after: Option<u64>,
     },
     /// No usable answer arrived: refused or reset connection, time-out, truncated body.
     Transport,
-    /// Any other status: the host says something this client did not expect and cannot act on.
+    /// Any other status, which this client does not expect and cannot act on.
     Unexpected,
 }
 
 /// Why the host refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum RefusalCause {
-    /// The host will not answer this. Its words say why; who asks compares them.
+    /// The host does not answer this request. Its message says why; the source interprets it.
     Permission,
-    /// Too many bad credentials; even good ones are refused for a time, and asking again prolongs it.
+    /// Too many bad credentials: the host refuses even good ones for a while, and asking again
+    /// prolongs it.
     LoginAttempts,
-    /// Not the host's own answer: a page of text or HTML from a proxy, or the host's refusal of a request it takes
-    /// for a robot's. It says nothing about what the token may see.
+    /// Not the host's own answer: a page of text or HTML from a proxy, or a refusal by bot protection. It says
+    /// nothing about what the token may see.
     Intermediary,
 }
 
 /// What to do about an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RetryDecision {
-    /// The answer stands, good or bad: asking again would not change it.
+    /// The answer is final, good or bad: asking again would not change it.
     Accept,
     /// There is no usable answer and the attempts are used up.
     GiveUp,
@@ -95,7 +96,7 @@ pub enum RetryDecision {
     WaitForReset,
 }
 
-/// What to do about an answer of this class.
+/// Decides what to do about an answer of this class.
 ///
 /// `attempt` is how often the request has been sent, this answer included: 1 after the first answer. `jitter` is a
 /// random number from 0 to 1, which stretches the waits after faults by up to half, so that requests that failed
@@ -104,7 +105,7 @@ pub fn decide(class: Class, attempt: u32, jitter: f64) -> RetryDecision {
     decide_within(MAXIMUM_ATTEMPTS, class, attempt, jitter)
 }
 
-/// The same where a request is sent `maximum` times at most.
+/// The same as [`decide`], with `maximum` attempts.
 pub fn decide_within(maximum: u32, class: Class, attempt: u32, jitter: f64) -> RetryDecision {
     let attempt = attempt.max(1);
     let wait = match class {
@@ -131,8 +132,7 @@ pub fn decide_within(maximum: u32, class: Class, attempt: u32, jitter: f64) -> R
     RetryDecision::RetryAfter(wait.min(LONGEST_WAIT))
 }
 
-/// The wait the host asked for. "Now" still means a second: a host that is asked again at once is asked five times
-/// in no time.
+/// The wait that the host asked for. "Now" still means a second: otherwise five attempts would take no time.
 fn asked_for(seconds: u64) -> Duration {
     Duration::from_secs(seconds.max(1))
 }
@@ -146,12 +146,12 @@ fn doubled(first: Duration, attempt: u32) -> Duration {
     first.saturating_mul(2u32.saturating_pow(attempt.saturating_sub(1))).min(LONGEST_WAIT)
 }
 
-/// The seconds that a `Retry-After` asks for, if it can be understood (RFC 9110, section 10.2.3). A date is measured
-/// from the answer's own `Date`, since the clock of this machine may be wrong; one in the past is zero seconds.
+/// The seconds that a `Retry-After` asks for, if it can be understood (RFC 9110, section 10.2.3). A date counts from
+/// the answer's own `Date`, since the clock of this machine may be wrong; a date in the past is zero seconds.
 pub fn retry_after_seconds(text: &str, date: Option<i64>) -> Option<u64> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Only overflow can fail here, and that is a very long time.
+        // Only overflow can fail here.
         return Some(text.parse().unwrap_or(u64::MAX));
     }
     let wait = http_date(text)?.saturating_sub(date?);
@@ -160,7 +160,7 @@ pub fn retry_after_seconds(text: &str, date: Option<i64>) -> Option<u64> {
 
 /// Reads an HTTP date in any of the three forms of RFC 9110, section 5.6.7, as seconds since 1970.
 pub fn http_date(text: &str) -> Option<i64> {
-    // The name of the day is not compared with the date: senders get it wrong, and nothing depends on it.
+    // The name of the day is not checked: senders get it wrong, and nothing depends on it.
     let text = text.trim();
     let (_, date) = text.split_once(", ").or_else(|| text.split_once(' '))?;
     ["%d %b %Y %H:%M:%S GMT", "%d-%b-%y %H:%M:%S GMT", "%b %e %H:%M:%S %Y"].iter().find_map(|form| {

@@ -1,11 +1,11 @@
-//! Asking whether an answer still holds, rather than for the answer (RFC 9110, section 13.1.2).
+//! Conditional requests: asks whether an answer still holds instead of fetching it again (RFC 9110, section 13.1.2).
 //!
-//! What an earlier run kept of an answer is sent back by its entity tag; "not modified" makes it evidence of now, which
-//! costs nothing of the primary limit. Nothing is ever concluded from the cache alone: without the host's word that
-//! this very answer holds, the question is asked as if there were no cache. Only a resumed run takes over, as of then,
-//! what the killed one had been told.
+//! A request carries the entity tag of an earlier run's answer. "Not modified" makes that answer evidence of now, and
+//! costs nothing of the primary limit. Cached records are used only after the host confirms this very answer; otherwise
+//! the client asks as if there were no cache. Only a resumed run takes over the killed run's answers unconfirmed, with
+//! their original times.
 //!
-//! The kept record goes through the same reader as an answer of the host.
+//! The kept record goes through the same parser as an answer of the host.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,12 +28,12 @@ impl Client {
         self
     }
 
-    /// What answers are kept in, if they are.
+    /// The cache, if the client has one.
     pub fn cache(&self) -> Option<&Cache> {
         self.cache.as_deref()
     }
 
-    /// Whether the host can be asked if its answer to this request still holds: one was kept that has an entity tag.
+    /// Whether the cache has an answer to this request with an entity tag.
     pub fn is_kept(&self, request: &Request) -> bool {
         self.cache().is_some_and(|cache| cache.find(question(request)).is_some())
     }
@@ -43,30 +43,30 @@ impl Client {
         self.clock.now()
     }
 
-    /// Answers that the host confirmed, of this client and its siblings.
+    /// Answers that the host confirmed to this client and its siblings.
     pub fn revalidated(&self) -> u64 {
         self.counts.revalidated.load(Ordering::Relaxed)
     }
 
-    /// Answers that were taken over from a killed run.
+    /// Answers taken over from a killed run.
     pub fn taken_over(&self) -> u64 {
         self.counts.taken_over.load(Ordering::Relaxed)
     }
 
-    /// Asks until there is an answer that stands, and only whether it still holds where an earlier run kept it.
+    /// Asks until there is a final answer. If the cache has one, asks only whether it still holds.
     ///
     /// # Errors
     ///
-    /// A [`CallError`] if there is no good answer.
+    /// Returns a [`CallError`] if there is no good answer.
     pub async fn ask<T>(&self, request: &Request, call: &Call<T>) -> Result<Answered<T>, CallError> {
         Ok(self.ask_for(request, false, &call.parse, call).await??)
     }
 
-    /// Like [`Client::ask`], for a file's own bytes, whatever they are: exactly `size` of them, where that is known.
+    /// Like [`Client::ask`], for the raw bytes of a file: exactly `size` of them, if known.
     ///
     /// # Errors
     ///
-    /// A [`CallError`] if there is no good answer.
+    /// Returns a [`CallError`] if there is no good answer.
     pub async fn ask_raw(
         &self,
         request: &Request,
@@ -128,8 +128,8 @@ fn question(request: &Request) -> CacheKey<'_> {
     CacheKey { path: &request.label, accept }
 }
 
-/// Whether "not modified" is about what was kept. From another place it is about another thing: a file with the same
-/// content has the same tag there.
+/// Whether "not modified" is about the kept answer. After a redirect it is not: a file with the same content has the
+/// same tag at another address.
 fn holds(kept: &CachedAnswer, meta: &Meta) -> bool {
     let same = |tag: &str| kept.etag.as_deref().is_some_and(|etag| opaque(etag) == opaque(tag));
     meta.redirected_to.is_none()
@@ -137,13 +137,13 @@ fn holds(kept: &CachedAnswer, meta: &Meta) -> bool {
         && kept.headers.iter().all(|name| meta.headers.contains_key(name))
 }
 
-/// The tag without the mark that it is weak: the comparison of RFC 9110, section 8.8.3.2.
+/// The tag without its weakness mark, for the comparison of RFC 9110, section 8.8.3.2.
 fn opaque(etag: &str) -> &str {
     let etag = etag.trim();
     etag.strip_prefix("W/").unwrap_or(etag)
 }
 
-/// The reply that the killed run had.
+/// The killed run's reply.
 fn taken_over<T>(kept: CachedAnswer, question: CacheKey<'_>, parse: Parse<'_, T>) -> Option<Reply<T>> {
     let meta = Meta {
         path: question.path.to_string(),
@@ -166,8 +166,8 @@ fn taken_over<T>(kept: CachedAnswer, question: CacheKey<'_>, parse: Parse<'_, T>
     }
 }
 
-/// Keeps what can be asked about again, or taken over: a good answer, and that there is nothing. `replaces`: there was
-/// something, so that this is kept at least for not asking about that again.
+/// Keeps a reply that a later run can ask about or take over: a good answer, or "not found". `replaces` says that the
+/// cache holds an older answer, which this one must replace so that no run asks about it again.
 fn keep<T>(cache: &Cache, question: CacheKey<'_>, reply: &Reply<T>, keeping: &Keeping<T>, replaces: bool) {
     let resumable = (keeping.resumable)(reply);
     let (meta, message, value) = match reply {
@@ -177,7 +177,7 @@ fn keep<T>(cache: &Cache, question: CacheKey<'_>, reply: &Reply<T>, keeping: &Ke
         }
         Err(_) => return,
     };
-    // What another place answered is not what this one will.
+    // The answer of another address says nothing about this one.
     if meta.redirected_to.is_some() || (value.is_some() && meta.etag.is_none() && !resumable) {
         return;
     }
@@ -195,7 +195,7 @@ fn keep<T>(cache: &Cache, question: CacheKey<'_>, reply: &Reply<T>, keeping: &Ke
     cache.keep(question, keeping.kind, &kept, value.and_then(keeping.clear).as_deref());
 }
 
-/// A file's bytes, if they are all there: they have no form by which one could see that some are missing.
+/// A file's bytes, if they are complete: raw bytes have no form that shows a missing part.
 fn whole(bytes: Vec<u8>, size: Option<u64>) -> Result<Vec<u8>, ParseError> {
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     match size.filter(|size| *size != length) {

@@ -15,24 +15,24 @@ pub struct ClientSettings {
     pub max_concurrency: NonZeroUsize,
     /// Requests per minute; 0 is unpaced.
     pub requests_per_minute: u32,
-    /// Whether the host tells its limits in its answers, so that one whose answers tell none has none to keep to.
+    /// Whether hosts of this kind report their limits, so that one that reports none has none.
     pub tells_limits: bool,
     /// Wait for the reset when the limit is nearly used up.
     pub rate_limit_pause: bool,
-    /// How often one request is sent at most.
+    /// The most attempts for one request.
     pub attempts: u32,
     /// Further root certificates, PEM.
     pub roots: Vec<u8>,
-    /// What names a certificate store, for the message that there is none.
+    /// The name of a certificate store, for the message that none was found.
     pub store: &'static str,
     /// The proxy of the environment.
     pub proxy: Proxy,
-    /// Plain HTTP on loopback: needs neither a proxy nor the machine's certificates, which a bare container does not
-    /// have.
+    /// Plain HTTP on loopback: it needs neither a proxy nor the machine's certificates, which a bare container
+    /// lacks.
     pub plain: bool,
 }
 
-/// One request at a time, as fast as the host answers, to a host that tells no limits.
+/// One request at a time, as fast as the host answers, for a host that does not report limits.
 impl Default for ClientSettings {
     fn default() -> ClientSettings {
         ClientSettings {

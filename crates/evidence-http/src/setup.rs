@@ -1,4 +1,4 @@
-//! The HTTP client of a host as it is made: time-outs, certificates, proxy, no redirects.
+//! Builds the HTTP client of a host: time-outs, certificates, proxy, no redirects.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use super::words::innermost;
 pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl ClientSettings {
-    /// The client: the machine's proxy and certificates, unless it is plain HTTP on loopback. It follows no redirect:
-    /// whoever may follow one sends the next request himself, so that it is counted.
+    /// Builds the client, with the machine's proxy and certificates unless it is plain HTTP on loopback. It follows
+    /// no redirects: the caller sends the next request itself, so that it is counted.
     pub(super) fn build(&self) -> Result<reqwest::Client, String> {
         let mut headers = HeaderMap::new();
         headers.insert(USER_AGENT, HeaderValue::from_static(concat!("evidence/", env!("CARGO_PKG_VERSION"))));

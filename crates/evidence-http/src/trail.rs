@@ -1,7 +1,7 @@
-//! Which requests stand behind what was found: whoever looks, however deep it asks.
+//! Records which requests a finding rests on, at any depth of the code that asks.
 //!
-//! A look is a future; [`recorded`] runs it and brings the requests that were made meanwhile. Without it a source would
-//! have to hand a list through every function that asks, and one that is forgotten would be missing from the evidence.
+//! [`recorded`] runs a future and returns the requests made meanwhile. Otherwise a source would have to pass a list
+//! through every function that asks, and forgetting it once would lose evidence.
 
 use std::cell::RefCell;
 
@@ -14,7 +14,7 @@ tokio::task_local! {
     static TRAIL: RefCell<Vec<Asked>>;
 }
 
-/// A request, and how it ended. Attempts that were repeated and redirects are part of the one request.
+/// A request, and how it ended. Repeated attempts and redirects are part of the one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// `GET` or `POST`.
@@ -23,17 +23,17 @@ pub struct Asked {
     pub path: String,
     /// The status of the last answer; none if there was no answer.
     pub status: Option<u16>,
-    /// What the host said, or why there was no answer, unless the answer was good.
+    /// The host's message, or why there was no answer; `None` for a good answer.
     pub message: Option<String>,
-    /// By which the host knows the last answer.
+    /// The host's id for the last answer.
     pub request_id: Option<String>,
-    /// When it ended, or when the answer came that was taken over.
+    /// When it ended, or for an answer taken over, when that came.
     pub at: Timestamp,
-    /// The permission that the host says the request needs, if it was refused.
+    /// The permission that a refused request lacks, if the host names it.
     pub permission: Option<String>,
 }
 
-/// Runs `look`, and brings the requests that it made, in the order in which they ended.
+/// Runs `look` and returns the requests that it made, in the order in which they ended.
 pub async fn recorded<F: Future>(look: F) -> (F::Output, Vec<Asked>) {
     TRAIL
         .scope(RefCell::default(), async {
@@ -43,19 +43,19 @@ pub async fn recorded<F: Future>(look: F) -> (F::Output, Vec<Asked>) {
         .await
 }
 
-/// Notes requests that were made earlier, if somebody records: for a look that an earlier one has made already.
+/// Adds requests of an earlier look to the current recording, if there is one.
 pub fn replay(asked: Vec<Asked>) {
-    // An error says that nobody records.
+    // Fails outside a recording.
     let _ = TRAIL.try_with(|trail| trail.borrow_mut().extend(asked));
 }
 
-/// Notes how a request ended, if somebody records.
+/// Notes how a request ended, if there is a recording.
 pub(super) fn note<T>(request: &Request, outcome: &Result<Reply<T>, RequestFailure>, now: Timestamp) {
-    // What was not even sent is no request.
+    // A request that was never sent does not count.
     if outcome.as_ref().is_err_and(|failure| failure.attempts == 0) {
         return;
     }
-    // An error says that nobody records: the requests of an upload are nobody's evidence.
+    // Fails outside a recording: the requests of an upload are not evidence.
     let _ = TRAIL.try_with(|trail| trail.borrow_mut().push(asked(request, outcome, now)));
 }
 
@@ -109,7 +109,7 @@ mod tests {
         Request::get(Url::parse("https://h.example/").unwrap(), label)
     }
 
-    /// How each outcome is told, and that each look has its own requests, one within another too.
+    /// How the trail describes each outcome, and that nested recordings have their own requests.
     #[test]
     fn every_request_belongs_to_the_innermost_look() {
         let good: Result<Reply<()>, RequestFailure> =
@@ -139,15 +139,15 @@ mod tests {
         .now_or_never()
         .unwrap();
         let () = after;
-        let told = |asked: &[Asked]| -> Vec<String> {
+        let described = |asked: &[Asked]| -> Vec<String> {
             let line = |asked: &Asked| {
                 format!("{} {:?} {:?} {:?}", asked.path, asked.status, asked.message, asked.permission)
             };
             asked.iter().map(line).collect()
         };
-        assert_eq!(told(&inner), ["/inner Some(200) None None"]);
+        assert_eq!(described(&inner), ["/inner Some(200) None None"]);
         assert_eq!(
-            told(&outer),
+            described(&outer),
             [
                 r#"/outer Some(403) Some("the host's words") Some("administration=read")"#,
                 r#"/after None Some("cannot connect") None"#,

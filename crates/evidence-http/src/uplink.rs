@@ -1,8 +1,8 @@
-//! Handing something over: the one way to send what is to be kept.
+//! Sends a host something to keep.
 //!
-//! An [`Uplink`] is a client like any other (its waits, retries, limits and proxy are the same), and the only one that takes
-//! an [`UplinkRequest`]. An order is never redirected: it is meant for the host that was named. Every order may be sent again, so
-//! whoever keeps things must give the same bytes the same place.
+//! An [`Uplink`] is a client like any other (its waits, retries, limits and proxy are the same), and the only one that
+//! takes an [`UplinkRequest`]. It never follows redirects: an order is for the named host. It may send an order again,
+//! so the host must store the same bytes in the same place.
 
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use url::Url;
@@ -12,26 +12,26 @@ use super::parcel::Parcel;
 use super::reply::{Reply, RequestFailure};
 use super::request::{Method, Request};
 
-/// A client of a host that keeps what it is given.
+/// A client of a host that keeps what it receives.
 pub struct Uplink(Client);
 
-/// What such a host is asked.
+/// A request to such a host.
 pub struct UplinkRequest(Request);
 
 impl UplinkRequest {
-    /// A question by GET.
+    /// A GET request.
     pub fn question(url: Url) -> UplinkRequest {
         let label = url.path().to_string();
         UplinkRequest(Request { order: true, ..Request::get(url, label) })
     }
 
-    /// An order by POST without a body.
+    /// A POST without a body.
     pub fn command(url: Url) -> UplinkRequest {
         let UplinkRequest(request) = UplinkRequest::question(url);
         UplinkRequest(Request { method: Method::Post, ..request })
     }
 
-    /// A file to keep, by POST, with its digest.
+    /// A POST of a file to keep, with its digest.
     pub fn parcel(url: Url, media_type: &'static str, parcel: &Parcel) -> UplinkRequest {
         let UplinkRequest(mut request) = UplinkRequest::command(url);
         request.headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
@@ -44,16 +44,16 @@ impl UplinkRequest {
 }
 
 impl Uplink {
-    /// The client as one that may hand something over.
+    /// Allows this client to send orders.
     pub fn new(client: Client) -> Uplink {
         Uplink(client)
     }
 
-    /// Sends the order until there is an answer that stands, of at most `limit` bytes, which `parse` reads.
+    /// Sends the request until there is a final answer of at most `limit` bytes, which `parse` reads.
     ///
     /// # Errors
     ///
-    /// A [`RequestFailure`] if there is no answer.
+    /// Returns a [`RequestFailure`] if there is no answer.
     pub async fn send<T>(
         &self,
         order: &UplinkRequest,

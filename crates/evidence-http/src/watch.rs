@@ -1,4 +1,4 @@
-//! What a client tells while it works. No answer depends on it.
+//! Progress that a client reports. No answer depends on it.
 
 use std::time::Duration;
 
@@ -7,18 +7,18 @@ use jiff::{SignedDuration, Timestamp};
 use super::circuit::GivenUp;
 use super::reply::RequestFailure;
 
-/// Listens to a client, to as much of it as it cares for.
+/// Receives events of a client; every method is optional.
 pub trait Watch: Send + Sync {
-    /// Everybody who asks this host waits; said again as the time passes.
+    /// All requests to this host wait; repeated while the wait lasts.
     fn waiting(&self, _reason: WaitReason, _until: Timestamp, _left: SignedDuration) {}
 
-    /// The wait that was last said is over.
+    /// The last reported wait is over.
     fn wait_over(&self) {}
 
-    /// Questions of this kind are not asked any more.
+    /// The client gave up questions of this kind.
     fn given_up(&self, _given_up: &GivenUp) {}
 
-    /// Whether it listens to [`Watch::exchanged`] at all.
+    /// Whether it uses [`Watch::exchanged`] at all.
     fn wants_exchanges(&self) -> bool {
         false
     }
@@ -26,14 +26,14 @@ pub trait Watch: Send + Sync {
     /// A request has an answer or failed.
     fn exchanged(&self, _exchanged: Exchanged<'_>) {}
 
-    /// An attempt to ask this host failed, and there will be another after this wait.
+    /// An attempt failed, and the next one follows after this wait.
     fn again(&self, _host: &str, _failure: &RequestFailure, _wait: Duration) {}
 
-    /// So many bytes of a file have left.
+    /// This many bytes of a file were sent.
     fn sent(&self, _bytes: u64) {}
 }
 
-/// One attempt at a request, and what came of it.
+/// One attempt at a request, and its result.
 #[derive(Debug, Clone, Copy)]
 pub struct Exchanged<'a> {
     /// Its method.
@@ -46,7 +46,7 @@ pub struct Exchanged<'a> {
     pub attempt: u32,
 }
 
-/// What is waited for.
+/// The reason for a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitReason {
     /// The hourly limit is nearly used up.
@@ -57,6 +57,6 @@ pub enum WaitReason {
     HostFault,
     /// The host was asked too fast and said for how long to wait.
     Throttled,
-    /// The pace of requests: this minute has as many as the host tolerates.
+    /// The pace of requests: this minute already has as many as the host tolerates.
     Pace,
 }

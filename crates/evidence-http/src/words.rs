@@ -1,16 +1,16 @@
-//! Words of hosts and libraries, made fit for a message.
+//! Texts of hosts and libraries, made fit for a message.
 
 use std::error::Error;
 
 use evidence_screen::{self as screen, Printable};
 
-/// How much of a host's message is kept: longer ones are not messages.
+/// How much of a host's message to keep; longer texts are not messages.
 const MESSAGE_LIMIT: usize = 500;
 
-/// A stranger's text on one bounded line, control characters escaped.
+/// An untrusted text on one bounded line, with control characters escaped.
 ///
-/// It is cut between words: half of a token that the host quotes would no longer be recognised as one, and be shown.
-/// What is one in several words is taken out before.
+/// Cut at a word boundary: half a quoted token would slip past the screen. Credentials of several words are removed
+/// first.
 pub fn single_line(text: &str) -> String {
     if text.len() <= MESSAGE_LIMIT {
         return Printable(text).to_string();
@@ -22,7 +22,7 @@ pub fn single_line(text: &str) -> String {
     format!("{}…", Printable(words))
 }
 
-/// What caused an error of the HTTP library: the last of its causes, in one line.
+/// The innermost cause of an error of the HTTP library, on one line.
 pub(super) fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn Error = error;
     while let Some(source) = cause.source() {

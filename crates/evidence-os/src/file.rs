@@ -1,4 +1,4 @@
-//! Files that the programs write: by position, for their owner alone, and recognised again.
+//! Files that the programs write: positioned access, private permissions, and identity.
 
 use std::fs::File;
 use std::io;
@@ -10,113 +10,114 @@ use crate::system;
 
 pub use crate::terms::Readers;
 
-/// Reads some bytes from this position on. It may move the file's own position.
+/// Reads some bytes from this position. May move the file's own position.
 ///
 /// # Errors
 ///
-/// If the disk fails.
+/// Fails if the disk cannot be read.
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     system::read_at(file, buffer, offset)
 }
 
-/// Writes some of the bytes from this position on. It may move the file's own position.
+/// Writes some of the bytes at this position. May move the file's own position.
 ///
 /// # Errors
 ///
-/// If the disk is full or fails.
+/// Fails if the disk is full or cannot be written.
 pub fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
     system::write_at(file, bytes, offset)
 }
 
-/// Fills the buffer from this position on.
+/// Fills the buffer from this position.
 ///
 /// # Errors
 ///
-/// If the disk fails; `UnexpectedEof` if the file ends before.
+/// Fails if the disk cannot be read, or with `UnexpectedEof` if the file ends too early.
 pub fn read_exact_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<()> {
     system::read_exact_at(file, buffer, offset)
 }
 
-/// Writes all of the bytes from this position on.
+/// Writes all bytes at this position.
 ///
 /// # Errors
 ///
-/// If the disk is full or fails.
+/// Fails if the disk is full or cannot be written.
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     system::write_all_at(file, bytes, offset)
 }
 
-/// Makes a file that must not be there yet, open for writing.
+/// Creates a file that does not exist yet, open for writing.
 ///
 /// # Errors
 ///
-/// If it is there or cannot be made.
+/// Fails if the file exists or cannot be created.
 pub fn create_new(path: &Path, readers: Readers) -> io::Result<File> {
     system::mode(File::options().write(true).create_new(true), readers).open(path)
 }
 
-/// Opens a file for reading and writing, and makes it for its owner alone if it is not there.
+/// Opens a file for reading and writing. Creates it for its owner alone if it does not exist.
 ///
 /// # Errors
 ///
-/// If it cannot be opened or made.
+/// Fails if the file cannot be opened or created.
 pub fn open_or_create(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     system::mode(&mut options, Readers::Owner).open(path)
 }
 
-/// Takes an open file away from everyone but its owner. Does nothing on Windows.
+/// Restricts an open file to its owner. Does nothing on Windows.
 ///
 /// # Errors
 ///
-/// If it belongs to another user.
+/// Fails if the file belongs to another user.
 pub fn make_private(file: &File) -> io::Result<()> {
     system::make_private(file)
 }
 
-/// Makes a directory, and those above it, for its owner alone, unless they are there.
+/// Creates a directory and its missing parents for their owner alone.
 ///
 /// # Errors
 ///
-/// If it cannot be made.
+/// Fails if the directory cannot be created.
 pub fn create_directory(path: &Path) -> io::Result<()> {
     system::create_directory(path)
 }
 
-/// Whether this name, not followed if it is a link, means the open file.
+/// Whether this name refers to the open file. Does not follow a link.
 ///
 /// # Errors
 ///
-/// If nothing has that name, or it cannot be looked at.
+/// Fails if nothing has that name, or it cannot be inspected.
 pub fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     Ok(system::identity(file)? == system::identity_of_name(path)?)
 }
 
-/// How many names the open file has.
+/// How many names (hard links) the open file has.
 ///
 /// # Errors
 ///
-/// If the disk fails.
+/// Fails if the disk cannot be read.
 pub fn names(file: &File) -> io::Result<u64> {
     system::names(file)
 }
 
-/// Puts a temporary file in the place of another one, which `replaced` holds open until then: a lock on the old file holds
-/// until the new one has its name. On Windows a file that is open cannot be replaced, so `replaced` is closed just before.
+/// Renames a temporary file to `path`, over an existing file. `replaced` keeps the old file open during the rename, so
+/// that a lock on it holds until the new file has its name. Windows cannot replace an open file, so there `replaced` is
+/// closed just before.
 ///
 /// # Errors
 ///
-/// If it cannot be renamed; the old file is still there then.
+/// Fails if the file cannot be renamed; the old file is then unchanged.
 pub fn replace<T>(new: NamedTempFile, path: &Path, replaced: T) -> io::Result<File> {
     system::replace(new, path, replaced)
 }
 
-/// Puts the names in a directory on the disk for good. Windows does that by itself.
+/// Flushes the names in a directory to the disk. Windows does that by itself.
 ///
 /// # Errors
 ///
-/// If the directory cannot be opened, or the disk fails.
+/// Fails if the directory cannot be opened or flushed.
 pub fn sync_directory(path: &Path) -> io::Result<()> {
     system::sync_directory(path)
 }

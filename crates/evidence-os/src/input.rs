@@ -1,5 +1,6 @@
-//! Files that the caller or the configuration names. Only regular files count: a FIFO would wait for a writer, a device
-//! may never end. What is judged is the open file, never its name, which could mean something else a moment later.
+//! Files that the caller or the configuration names. Only regular files are accepted: a FIFO would wait for a writer,
+//! and a device may never end. All checks are on the open file, never on its name, which could mean something else a
+//! moment later.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -9,23 +10,23 @@ use zeroize::Zeroizing;
 
 use crate::system;
 
-/// Opens a regular file, without waiting for anything.
+/// Opens a regular file without blocking.
 ///
 /// # Errors
 ///
-/// If it cannot be opened, or is not a regular file.
+/// Fails if the file cannot be opened, or is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     system::open_input(path)
 }
 
-/// The bytes of a regular file of at most `limit` bytes, and the open file they came from.
+/// Reads a regular file of at most `limit` bytes. Returns its bytes and the open file.
 ///
 /// # Errors
 ///
-/// As for [`open`]; `FileTooLarge` for a larger one.
+/// Fails like [`open`], and with `FileTooLarge` if the file is larger.
 pub fn read(path: &Path, limit: u64) -> io::Result<(Zeroizing<Vec<u8>>, File)> {
     let file = open(path)?;
-    // In one piece: a buffer that grows would leave copies of a key behind.
+    // Reserve the whole size: a growing buffer would leave copies of a key in memory.
     let capacity = file.metadata()?.len().min(limit).saturating_add(1);
     let mut bytes = Zeroizing::new(Vec::with_capacity(usize::try_from(capacity).unwrap_or_default()));
     (&file).take(limit.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -1,6 +1,6 @@
-//! What the programs need from the operating system: regular input files, positions in files, secrets in variables and
-//! files, private files and memory, signals. Everything that differs between systems is here, in `unix.rs` and `windows.rs`, function by function; no other
-//! crate of the tool asks which system it runs on.
+//! What the programs need from the operating system: regular input files, positioned file access, secrets in variables
+//! and files, private files and memory, signals. Everything that differs between systems is here, function by function
+//! in `unix.rs` and `windows.rs`; no other crate of the tool checks which system it runs on.
 
 pub mod access;
 pub mod file;

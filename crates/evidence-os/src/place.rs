@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use crate::system;
 
-/// Whether `SSL_CERT_FILE` can name the trusted certificates. On macOS and Windows the system itself judges a chain.
+/// Whether `SSL_CERT_FILE` can name the trusted certificates. macOS and Windows judge certificate chains themselves.
 pub const HAS_CERTIFICATE_FILE: bool = cfg!(not(any(windows, target_vendor = "apple")));
 
-/// Where this user's caches are: `$XDG_CACHE_HOME`, else `~/.cache` (XDG Base Directory Specification); on Windows
-/// `%LOCALAPPDATA%` in place of the latter.
+/// This user's cache directory: `$XDG_CACHE_HOME`, else `~/.cache` (XDG Base Directory Specification); on Windows
+/// `%LOCALAPPDATA%` instead of the latter.
 ///
 /// # Errors
 ///
-/// If none of the variables is set; in words.
+/// Fails if none of the variables is set. The error is a text for the user.
 pub fn caches(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, &'static str> {
     let path = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     match path("XDG_CACHE_HOME") {

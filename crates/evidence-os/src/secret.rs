@@ -1,7 +1,7 @@
-//! Secrets: the value of a variable, or the content of the file that the same variable with `_FILE` behind its name names.
-//! systemd, Docker and Kubernetes hand out secrets as files.
+//! Secrets: the value of a variable, or the content of the file that the same variable with the suffix `_FILE` names.
+//! systemd, Docker and Kubernetes provide secrets as files.
 //!
-//! No error and no `Debug` shows a secret; the path that `NAME_FILE` holds is shown only if it is certainly a path.
+//! No error and no `Debug` output shows a secret. The path in `NAME_FILE` is shown only if it is certainly a path.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,17 +12,17 @@ use zeroize::Zeroizing;
 
 use crate::input;
 
-/// No secret is this large; a file that is, is another file.
+/// The largest accepted secret. A larger file is not a secret.
 const LIMIT: u64 = 64 * 1024;
 
-/// Where a secret is.
+/// The source of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// In this variable.
     Variable(String),
     /// In a file.
     File {
-        /// The variable that names it.
+        /// The variable that names the file.
         variable: String,
         /// The file.
         path: PathBuf,
@@ -30,11 +30,12 @@ pub enum Place {
 }
 
 impl Place {
-    /// Where the secret of the variable `name` is. `None` if neither it nor `name_FILE` is set; an empty variable is not.
+    /// Finds the secret of the variable `name`. Returns `None` if neither it nor `name_FILE` is set; an empty variable
+    /// counts as unset.
     ///
     /// # Errors
     ///
-    /// If both are set.
+    /// Fails if both variables are set.
     pub fn of(name: &str, variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Place>, SecretError> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let file_variable = format!("{name}_FILE");
@@ -46,7 +47,7 @@ impl Place {
         }
     }
 
-    /// What to do so that it holds something else: `content` in words.
+    /// Advice for replacing the secret; `content` describes the new one.
     pub fn advice(&self, content: &str) -> String {
         match self {
             Place::Variable(name) => format!("set {name} to {content}"),
@@ -67,24 +68,24 @@ impl fmt::Display for Place {
     }
 }
 
-/// Whether this is a path for certain. Otherwise it may be the secret itself, put into the wrong variable.
+/// Whether this is certainly a path. Otherwise it may be the secret itself, in the wrong variable.
 fn is_path(path: &Path) -> bool {
     let in_directory = || path.parent().is_some_and(|parent| parent.file_name().is_some() && parent.is_dir());
     path.symlink_metadata().is_ok() || in_directory()
 }
 
-/// A secret, and where it was found.
+/// A secret and its source.
 pub struct Secret {
     text: Zeroizing<String>,
     place: Place,
 }
 
 impl Secret {
-    /// Reads the secret of the variable `name`, as [`Place::of`] finds it. One line break at the end of a file is dropped.
+    /// Reads the secret of the variable `name`, which [`Place::of`] finds. Drops one line break at the end of a file.
     ///
     /// # Errors
     ///
-    /// If both variables are set, the file cannot be read or is empty, or either is not UTF-8.
+    /// Fails if both variables are set, the file cannot be read or is empty, or either is not UTF-8.
     pub fn read(
         name: &str,
         variable: impl Fn(&str) -> Option<OsString>,
@@ -111,7 +112,7 @@ impl Secret {
         &self.text
     }
 
-    /// Where it was found.
+    /// Its source.
     pub fn place(&self) -> &Place {
         &self.place
     }
@@ -123,23 +124,23 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Why there is no secret although a variable is set for it.
+/// Why a secret cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecretError {
-    /// Which of the two is meant?
+    /// Both variables are set.
     #[error("the environment variables {0} and {0}_FILE are both set")]
     Both(String),
-    /// What was found is not a secret.
+    /// The source does not hold a usable secret.
     #[error("{place} {fault}")]
     Unusable {
-        /// Where it was found.
+        /// The source.
         place: Place,
         /// What is wrong with it.
         fault: Fault,
     },
 }
 
-/// What is wrong with a secret, as the end of a sentence that begins with its place.
+/// What is wrong with a secret, as the end of a sentence that begins with its source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The file cannot be read.
@@ -148,7 +149,7 @@ pub enum Fault {
     /// The file is too large to hold a secret.
     #[error("is larger than {LIMIT} bytes, too large for a secret")]
     TooLarge,
-    /// There is nothing in it.
+    /// The file or the variable is empty.
     #[error("is empty")]
     Empty,
     /// It is not UTF-8.
@@ -166,7 +167,7 @@ impl From<io::Error> for Fault {
 }
 
 impl SecretError {
-    /// What to do about it.
+    /// Advice for the user.
     pub fn help(&self) -> String {
         match self {
             SecretError::Both(name) => format!("unset {name} or {name}_FILE"),
@@ -180,7 +181,7 @@ impl SecretError {
     }
 }
 
-/// What to do if the secret of the variable `name` is missing; `secret` is what to call it.
+/// Advice for setting the missing secret of the variable `name`; `secret` describes it.
 pub fn how_to_set(name: &str, secret: &str) -> String {
     format!("export {name}=<{secret}> or {name}_FILE=<file that holds it>")
 }
@@ -195,7 +196,7 @@ mod tests {
 
     const NAME: &str = "MADE_UP_TOKEN";
 
-    /// What comes of these values of the variable and of its `_FILE`.
+    /// The result for these values of the variable and of its `_FILE` variant.
     fn read(value: Option<&OsStr>, file: Option<&OsStr>) -> Result<Option<String>, String> {
         let variable = |name: &str| {
             let found = if name == NAME { value } else { (name == "MADE_UP_TOKEN_FILE").then_some(file)? };
@@ -264,7 +265,7 @@ mod tests {
         }
     }
 
-    /// The secret itself, put into the variable for a path, is not shown.
+    /// Errors do not show a secret that was put into the variable for a path.
     #[test]
     fn what_may_be_a_secret_is_not_shown_as_a_path() {
         for value in ["made-up-secret", "made/up/secret", "/made/up/secret", "/made-up-secret"] {

@@ -1,4 +1,4 @@
-//! The ways in which a user or the system ends a program.
+//! Signals by which a user or the system ends a program.
 
 use std::io;
 
@@ -6,20 +6,20 @@ use crate::system;
 
 pub use crate::terms::Stop;
 
-/// What listens for signals. While there is one, they no longer end the process.
+/// A signal listener. While it exists, signals do not end the process.
 pub struct Signals(system::Signals);
 
 impl Signals {
-    /// Begins to listen. Needs to be called in a Tokio runtime.
+    /// Starts listening. Must be called in a Tokio runtime.
     ///
     /// # Errors
     ///
-    /// If the process may not handle signals.
+    /// Fails if the process may not handle signals.
     pub fn listen() -> io::Result<Signals> {
         system::Signals::listen().map(Signals)
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub async fn next(&mut self) -> Stop {
         self.0.next().await
     }

@@ -1,4 +1,4 @@
-//! What both systems speak of.
+//! Types that both systems share.
 
 use std::borrow::Cow;
 use std::io;
@@ -8,14 +8,15 @@ use std::io;
 pub struct Access {
     /// The user it belongs to.
     pub owner: u32,
-    /// The permissions, with the sticky bit and its neighbours.
+    /// The permission bits, with the sticky bit and its neighbours.
     pub mode: u32,
 }
 
 /// Who may read a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// Its owner alone. On Windows, those who may read the directory: in a user's profile that user and administrators.
+    /// Only its owner. On Windows, every user who may read the directory: in a user's profile, that user and
+    /// administrators.
     Owner,
     /// Every user.
     Everyone,
@@ -30,12 +31,13 @@ pub enum Stop {
     Terminated,
 }
 
-/// A text as one word in a POSIX shell, on every system. Empty for a text with a NUL, which no shell passes on.
+/// Quotes a text as one word for a POSIX shell, on every system. Empty for a text with a NUL, which no shell
+/// passes on.
 pub fn posix_word(text: &str) -> String {
     shlex::try_quote(text).map_or_else(|_| String::new(), Cow::into_owned)
 }
 
-/// What was opened is something else than a regular file.
+/// The error for something other than a regular file.
 pub(crate) fn not_a_file(kind: io::ErrorKind, what: &str) -> io::Error {
     io::Error::new(kind, format!("it is {what}, not a file"))
 }

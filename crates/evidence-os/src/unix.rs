@@ -42,7 +42,7 @@ pub(crate) fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result
     file.write_all_at(bytes, offset)
 }
 
-/// What a new file's permissions are.
+/// Sets the permissions of a new file.
 pub(crate) fn mode(options: &mut OpenOptions, readers: Readers) -> &mut OpenOptions {
     options.mode(match readers {
         Readers::Owner => 0o600,
@@ -58,7 +58,7 @@ pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// What stays the same under every name: device and inode.
+/// The identity of a file under every name: device and inode.
 pub(crate) fn identity(file: &File) -> io::Result<(u64, u64)> {
     file.metadata().map(|metadata| (metadata.dev(), metadata.ino()))
 }
@@ -86,7 +86,7 @@ pub(crate) fn open_input(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(descriptor) => File::from(descriptor),
-        // What a socket answers, and a device without a driver.
+        // The error for a socket, or for a device without a driver.
         Err(Errno::NXIO) => return Err(not_a_file(io::ErrorKind::InvalidInput, "a socket or a device")),
         Err(error) => return Err(error.into()),
     };
@@ -108,7 +108,7 @@ pub(crate) fn caches(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathB
 
 pub(crate) fn keep_memory_private() -> io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
-    // The limit alone does not count where the kernel pipes core dumps to a program.
+    // The limit alone has no effect if the kernel pipes core dumps to a program.
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;
     Ok(())

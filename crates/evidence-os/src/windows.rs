@@ -1,4 +1,5 @@
-//! Windows. A file has no mode: an access control list says who may read it, and a new file gets that of its directory.
+//! Windows. A file has no mode: its access control list says who may read it, and a new file inherits that of its
+//! directory.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -66,7 +67,7 @@ pub(crate) fn create_directory(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// What stays the same under every name: volume and index.
+/// The identity of a file under every name: volume and index.
 pub(crate) fn identity(file: &File) -> io::Result<(u64, u64)> {
     information(file).map(|known| (known.volume_serial_number(), known.file_index()))
 }
@@ -90,7 +91,7 @@ pub(crate) fn sync_directory(_path: &Path) -> io::Result<()> {
 
 pub(crate) fn open_input(path: &Path) -> io::Result<File> {
     let file = File::open(path).map_err(|error| match error.kind() {
-        // What Windows says of a directory.
+        // The error for a directory.
         io::ErrorKind::PermissionDenied if path.is_dir() => {
             not_a_file(io::ErrorKind::IsADirectory, "a directory")
         }

@@ -1,4 +1,4 @@
-//! Ends work early: reading a bundle stops soon after the client that asked for it has gone away.
+//! Cancels work: reading a bundle stops soon after the client that asked for it disconnects.
 
 use std::future::Future;
 use std::io::{self, Read};
@@ -7,28 +7,28 @@ use tokio::sync::watch;
 
 use crate::error::Error;
 
-/// Bytes that are read between two looks at the client. They can inflate to a thousand times as many.
+/// How many bytes to read between two checks of the client. They can inflate to a thousand times as many.
 const BYTES: usize = 8 << 10;
 
-/// Kept by the request that waits for the work. Dropping it ends the work.
+/// Held by the request that waits for the work. Dropping it cancels the work.
 #[derive(Debug)]
 pub(crate) struct CancelGuard(#[expect(dead_code, reason = "only its end counts")] watch::Sender<()>);
 
-/// Kept by the work.
+/// Held by the work.
 #[derive(Debug, Clone)]
 pub(crate) struct CancelToken(watch::Receiver<()>);
 
-/// Both ends.
+/// Creates both ends.
 pub(crate) fn pair() -> (CancelGuard, CancelToken) {
     let (sender, receiver) = watch::channel(());
     (CancelGuard(sender), CancelToken(receiver))
 }
 
 impl CancelToken {
-    /// Waits for `work`, but no longer than the client does.
+    /// Waits for `work`, until the client disconnects.
     ///
     /// # Errors
-    /// [`Error::Unavailable`], which has no reader left.
+    /// Fails with [`Error::Unavailable`] after a disconnect, when no one reads it.
     pub(crate) async fn or_gone<T>(&self, work: impl Future<Output = T>) -> Result<T, Error> {
         let mut client = self.0.clone();
         tokio::select! {
@@ -37,7 +37,7 @@ impl CancelToken {
         }
     }
 
-    /// The bytes of `inner`, which end in an error once the client has gone away.
+    /// A reader over `inner` that fails once the client has disconnected.
     pub(crate) fn reader<R: Read>(&self, inner: R) -> impl Read + use<R> {
         Cancellable { inner, cancel: self.clone() }
     }
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(cancel.or_gone(async { 1 }).await.unwrap(), 1);
         drop(client);
         let error = endless.read(&mut buffer).unwrap_err();
-        // What is interrupted is tried again.
+        // `Interrupted` would be retried.
         assert_ne!(error.kind(), io::ErrorKind::Interrupted);
         assert!(cancel.or_gone(std::future::pending::<()>()).await.is_err());
     }

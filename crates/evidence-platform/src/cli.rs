@@ -1,4 +1,4 @@
-//! The command line: its arguments, not what they do.
+//! The command line: its arguments, without their implementation.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -128,7 +128,7 @@ pub struct ServeArgs {
     pub max_database_connections: u32,
 }
 
-/// A network, or one address.
+/// Parses a network, or a single address.
 fn network(text: &str) -> Result<IpNet, String> {
     let address = || text.parse::<IpAddr>().map(IpNet::from);
     text.parse()

@@ -1,4 +1,4 @@
-//! What the commands do: open the platform, then serve it or change it. The only module that prints.
+//! Runs the commands: opens the platform, then serves or changes it. The only module that prints.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -27,16 +27,16 @@ use crate::time::Clock;
 /// File descriptors that are not connections: database, blobs, spool, the log.
 const OTHER_FILES: u64 = 512;
 
-/// Files with public keys are small; one that is not is another file.
+/// The largest public key file; a larger one is not a key file.
 const KEY_FILE_LIMIT: u64 = 1024 * 1024;
 
 /// The variable with the address of the database.
 const DATABASE: &str = "EVIDENCE_PLATFORM_DATABASE";
 
-/// How long the server may take to say that it runs.
+/// How long the server may take to answer a health check.
 const HEALTH_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Starts the log: JSON lines on standard error, as much as EVIDENCE_PLATFORM_LOG says.
+/// Starts the log: JSON lines on standard error, at the level of EVIDENCE_PLATFORM_LOG.
 pub fn start_log() {
     let filter = EnvFilter::try_from_env("EVIDENCE_PLATFORM_LOG");
     let filter = filter.unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
@@ -52,7 +52,7 @@ pub fn start_log() {
 /// Runs a command.
 ///
 /// # Errors
-/// What failed, for the person who ran it.
+/// Returns the error to show to the user.
 pub async fn run(cli: Cli) -> Result<(), Error> {
     match cli.command {
         Command::Serve(serve) => serve_all(&cli.place, serve).await,
@@ -70,13 +70,13 @@ pub async fn run(cli: Cli) -> Result<(), Error> {
     }
 }
 
-/// Opens the platform where the arguments say it is, and makes what is not there yet.
+/// Opens the platform at the place that the arguments name, and creates what is missing.
 async fn open(place: &PlaceArgs, settings: Settings, connections: u32) -> Result<Service, Error> {
-    // Bundles are settings of an organization: they are for the one who runs the platform.
+    // Bundles reveal the settings of an organization, so only the user that runs the platform may read them.
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&place.data).map_err(|error| {
         Error::unusable(format!("cannot create the data directory {}", place.data.display()), error)
     })?;
-    // The variable itself is an option's, and the command line counts more than a file.
+    // The variable itself is a command-line option, and takes precedence over a file.
     let file = Secret::read(DATABASE, |name| std::env::var_os(name))
         .map_err(|error| Error::unusable("no database", error))?;
     let database = match place.database.as_deref().or_else(|| Some(file.as_ref()?.text())) {
@@ -128,7 +128,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
         say("  evidence-platform key create --organization acme --role upload")?;
         say("  evidence-platform trust add --organization acme evidence-signing-key.pub.pem")?;
     }
-    // A store that refuses writes is logged at the start, not at the first upload.
+    // Log a store that refuses writes now, not at the first upload.
     let first = service.clone();
     tokio::spawn(async move { first.ready().await });
     let sweeper = tokio::spawn(sweep(service.clone()));
@@ -141,7 +141,7 @@ async fn serve_all(place: &PlaceArgs, serve: ServeArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// As many connections as the system allows files for, if that is less than was asked for.
+/// The requested number of connections, or fewer if the system limits open files.
 fn connections(asked: u32) -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
@@ -183,7 +183,7 @@ async fn minutes(service: Service) {
     }
 }
 
-/// Ends with SIGTERM or SIGINT.
+/// Completes on SIGTERM or SIGINT.
 fn stop_signal() -> Result<impl Future<Output = ()>, Error> {
     let mut signals = Signals::listen()?;
     Ok(async move {
@@ -212,7 +212,7 @@ async fn key(service: &Service, command: KeyCommand) -> Result<(), Error> {
     match command {
         KeyCommand::Create { organization, role, name } => {
             let made = operator.create_key(&organization, role, &name).await?;
-            // Alone on standard output, so that a program can take it.
+            // Alone on standard output, so that a script can capture it.
             say(made.key.reveal())
         }
         KeyCommand::Revoke { organization, key } => {
@@ -252,7 +252,7 @@ async fn trust(service: &Service, command: TrustCommand) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the server that listens at this address answers. Opens nothing that it uses.
+/// Checks that a server answers at this address. Opens none of the server's files.
 async fn health(listen: SocketAddr) -> Result<(), Error> {
     let mut address = listen;
     if listen.ip().is_unspecified() {
@@ -261,7 +261,7 @@ async fn health(listen: SocketAddr) -> Result<(), Error> {
             SocketAddr::V6(_) => IpAddr::V6(Ipv6Addr::LOCALHOST),
         });
     }
-    // The client panics without a cryptography provider, although it speaks no TLS here.
+    // The client panics without a cryptography provider, although it does not use TLS here.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let ask = async {
         let client = reqwest::Client::builder().no_proxy().timeout(HEALTH_PATIENCE).build()?;

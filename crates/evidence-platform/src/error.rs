@@ -1,6 +1,6 @@
-//! What can go wrong in the service, as one closed enum. How it looks to a client is decided in [`crate::api::problem`].
+//! Every failure of the service, as one closed enum. [`crate::api::problem`] decides how it looks to a client.
 //!
-//! No variant holds a secret, and what the database or the storage said stays in the log.
+//! No variant holds a secret. Error texts of the database and the storage stay in the log.
 
 use std::error::Error as StdError;
 
@@ -13,27 +13,27 @@ use crate::time::Time;
 /// A cause of any type.
 pub type Cause = Box<dyn StdError + Send + Sync>;
 
-/// Why the service did not do what it was asked.
+/// Why the service did not fulfil a request.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No key, a key that does not exist, or a revoked key: clients do not learn which.
+    /// No key, an unknown key, or a revoked key: clients do not learn which.
     #[error("no valid API key was given")]
     Unauthenticated,
-    /// The key's role does not allow it.
+    /// The key's role lacks the capability.
     #[error("a key with the role {role} may not {}", .capability.as_str())]
     Forbidden {
         /// The role.
         role: Role,
-        /// What it lacks.
+        /// The missing capability.
         capability: Capability,
     },
-    /// There is no such thing in this organization.
+    /// It does not exist in this organization.
     #[error("no such {0}")]
     NotFound(&'static str),
     /// A parameter or the body of the request cannot be used.
     #[error("{0}")]
     Invalid(String),
-    /// As [`Error::Invalid`], with a cause that the caller is shown.
+    /// Like [`Error::Invalid`], with a cause that the caller may see.
     #[error("{0}")]
     Unusable(String, #[source] Cause),
     /// The upload does not announce its digest.
@@ -42,13 +42,13 @@ pub enum Error {
     /// The bytes that arrived do not have the announced digest.
     #[error("the SHA-256 of the body differs from Content-Digest")]
     DigestMismatch,
-    /// The body ended or broke before its end.
+    /// The body is incomplete.
     #[error("the body ended before it was complete")]
     BodyIncomplete,
-    /// The body is larger than this.
+    /// The body is larger than this limit.
     #[error("the body is larger than {0} bytes")]
     TooLarge(u64),
-    /// The body came too slowly.
+    /// The body arrived too slowly.
     #[error("the body arrived too slowly")]
     TooSlow,
     /// The bundle is not what a trusted key signed.
@@ -56,13 +56,13 @@ pub enum Error {
     Refused {
         /// The verifier's reason.
         reason: Reason,
-        /// What it found.
+        /// The detail of the verifier.
         detail: String,
     },
-    /// The bundle is of a later version of the format than this platform reads.
+    /// The bundle has a later version of the format than this platform reads.
     #[error("{0}")]
     NewerVersion(Box<NewerBundle>),
-    /// The stored bytes are missing, or are not those that were accepted.
+    /// The stored bytes are missing, or differ from those that were accepted.
     #[error("{detail}")]
     Damaged {
         /// `blob-missing`, `digest-mismatch`, or a code of the bundle format.
@@ -73,7 +73,7 @@ pub enum Error {
     /// The organization trusts no key, so nothing can be verified.
     #[error("the organization trusts no signing key yet")]
     NoTrustedKey,
-    /// Something of that name exists already.
+    /// The name is taken.
     #[error("{0} exists already")]
     Exists(&'static str),
     /// The organization has another bundle with this id.
@@ -82,13 +82,13 @@ pub enum Error {
     /// The bundle is under legal hold.
     #[error("the bundle is under legal hold")]
     LegalHold,
-    /// The bundle must be kept until then.
+    /// The retention of the bundle ends at this time.
     #[error("the bundle must be kept until {0}")]
     Retained(Time),
-    /// The retention would end before it ends now.
+    /// The new retention would end before this time, the current end.
     #[error("the bundle is kept until {0}; this can be extended, not shortened")]
     RetentionShortened(Time),
-    /// The same bytes are being stored or deleted at this moment, or too many requests are active. Try again.
+    /// The same bytes are being stored or deleted, or too many requests are active. Try again.
     #[error("too many requests at once; try again")]
     Busy,
     /// The database or the storage does not answer.
@@ -97,12 +97,12 @@ pub enum Error {
     /// The storage refuses the platform until its operator acts. The log has the reason.
     #[error("the storage refuses the platform; trying again does not help, its operator must act")]
     StorageRefused,
-    /// A store takes no writes.
+    /// A store does not accept writes.
     #[error("{detail}")]
     NotReady {
         /// Whether the storage refuses the platform.
         refused: bool,
-        /// Which stores, in words.
+        /// Which stores, as text.
         detail: String,
     },
     /// An internal error of the platform.
@@ -119,28 +119,28 @@ impl Error {
         Error::Internal(what, Some(cause.into()))
     }
 
-    /// Something unusable with its cause.
+    /// An unusable value with its cause.
     pub(crate) fn unusable(what: impl Into<String>, cause: impl Into<Cause>) -> Error {
         Error::Unusable(what.into(), cause.into())
     }
 
-    /// The stored bytes are not there.
+    /// The stored bytes are missing.
     pub(crate) fn blob_missing() -> Error {
         Error::Damaged { reason: "blob-missing", detail: "the stored bytes are missing".to_owned() }
     }
 
-    /// The stored bytes changed.
+    /// The stored bytes have changed.
     pub(crate) fn digest_mismatch() -> Error {
         let detail = "the SHA-256 of the stored bytes changed".to_owned();
         Error::Damaged { reason: "digest-mismatch", detail }
     }
 
-    /// A task that did not end by itself.
+    /// A task panicked or was cancelled.
     pub(crate) fn join(error: tokio::task::JoinError) -> Error {
         Error::internal("a task was ended", error)
     }
 
-    /// The causes, for the log; empty if there is none.
+    /// The causes, for the log; empty without a cause.
     pub fn causes(&self) -> String {
         self.source().map(|cause| Chain(cause).to_string()).unwrap_or_default()
     }
@@ -162,7 +162,7 @@ impl From<std::io::Error> for Error {
 mod tests {
     use super::*;
 
-    /// The text of a cause is not in the text of what it caused.
+    /// Whether the text of an error contains that of its cause.
     fn repeats(error: &(dyn StdError + 'static)) -> bool {
         let mut wrapper = error;
         while let Some(cause) = wrapper.source() {
@@ -191,7 +191,7 @@ mod tests {
             assert!(!repeats(&error), "{error}: {}", error.causes());
             assert_eq!(error.source().is_none(), error.causes().is_empty());
         }
-        // A library that repeats itself is shown once.
+        // A library that repeats its cause is logged once.
         let error = Error::from(sqlx::Error::Io(full()));
         let shown = Chain(&error).to_string();
         assert_eq!(shown.matches("no space left").count(), 1, "{shown}");

@@ -1,35 +1,35 @@
-//! Names that the platform makes: of organizations, keys, claims, requests and audit records. All are random. A bundle
-//! keeps the id that its manifest gives it.
+//! Ids that the platform generates: of organizations, keys, claims, requests and audit records. All are random. A
+//! bundle keeps the id from its manifest.
 
 use std::fmt;
 
 use crate::error::Error;
 use crate::time::Time;
 
-/// The name of an organization.
+/// The id of an organization.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OrganizationId(String);
 
 impl OrganizationId {
-    /// A new name.
+    /// Generates an id.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the operating system gives no random bytes.
+    /// Fails with [`Error::Internal`] if the operating system provides no random bytes.
     pub fn random() -> Result<OrganizationId, Error> {
         Ok(OrganizationId(format!("org_{}", random_hex::<16>()?)))
     }
 
-    /// The owner of the platform's own audit log. Random names begin with `org_`, so none can equal it.
+    /// The owner of the platform's own audit log. Random ids begin with `org_`, so none can equal it.
     pub(crate) fn platform() -> OrganizationId {
         OrganizationId("platform".to_owned())
     }
 
-    /// A name that the database holds.
+    /// An id from the database.
     pub(crate) fn stored(text: String) -> OrganizationId {
         OrganizationId(text)
     }
 
-    /// The name as text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -41,7 +41,7 @@ impl fmt::Display for OrganizationId {
     }
 }
 
-/// The SHA-256 of a bundle's bytes: what its blob is called.
+/// The SHA-256 of a bundle's bytes, which is the name of its blob.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BlobDigest(pub [u8; 32]);
 
@@ -65,10 +65,10 @@ impl BlobDigest {
     }
 }
 
-/// A name that orders by time first, for records of which many are made.
+/// An id that sorts by time, for frequent records.
 ///
 /// # Errors
-/// [`Error::Internal`] if the operating system gives no random bytes.
+/// Fails with [`Error::Internal`] if the operating system provides no random bytes.
 pub(crate) fn ordered(now: Time) -> Result<String, Error> {
     Ok(format!("{:012x}{}", now.0.max(0), random_hex::<10>()?))
 }
@@ -76,7 +76,7 @@ pub(crate) fn ordered(now: Time) -> Result<String, Error> {
 /// This many random bytes in hex.
 ///
 /// # Errors
-/// [`Error::Internal`] if the operating system gives no random bytes.
+/// Fails with [`Error::Internal`] if the operating system provides no random bytes.
 pub(crate) fn random_hex<const BYTES: usize>() -> Result<String, Error> {
     let mut bytes = [0_u8; BYTES];
     getrandom::fill(&mut bytes).map_err(|error| Error::internal("no random bytes", error))?;

@@ -1,8 +1,8 @@
-//! The evidence platform: a private place where bundles arrive, are verified, never change, and can be fetched.
+//! The evidence platform: a private store that verifies bundles on arrival, never changes them, and serves them.
 //!
-//! Layers, each knowing only the ones before it: [`store`] (metadata) and [`blobs`] (bytes), [`service`] (what may be
-//! done, by whom), [`api`] (how it is asked for over HTTP), [`pages`] (for people), [`server`] (connections, logs, metrics), [`commands`].
-//! A bundle is accepted only after `evidence-bundle` has verified it, and nothing here signs one.
+//! Layers, each depending only on the ones before it: [`store`] (metadata) and [`blobs`] (bytes), [`service`]
+//! (operations and permissions), [`api`] (HTTP), [`pages`] (HTML), [`server`] (connections, logs, metrics),
+//! [`commands`]. A bundle is accepted only after `evidence-bundle` has verified it, and nothing here signs one.
 
 pub mod api;
 pub mod blobs;

@@ -4,11 +4,11 @@ use crate::error::Error;
 use crate::id::OrganizationId;
 use crate::role::{Capability, Role};
 
-/// Who acts: an API key that was checked, and its organization.
+/// The caller of a request: an authenticated API key and its organization.
 ///
 /// Only [`Service::authenticate`](crate::service::Service::authenticate) and
-/// [`Service::session`](crate::service::Service::session) make one. Every method of the service takes one, and reaches
-/// the rows of its organization only.
+/// [`Service::session`](crate::service::Service::session) create one. Every method of the service takes one, and
+/// reaches only the rows of its organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     pub(crate) organization: OrganizationId,
@@ -35,7 +35,7 @@ impl Principal {
         &self.name
     }
 
-    /// The name of the key: what a session may keep to be resumed.
+    /// The id of the key, which a session stores.
     pub fn key_id(&self) -> &str {
         &self.key_id
     }
@@ -50,10 +50,10 @@ impl Principal {
         self.role
     }
 
-    /// Refuses where the role does not allow it.
+    /// Fails unless the role has this capability.
     ///
     /// # Errors
-    /// [`Error::Forbidden`].
+    /// Fails with [`Error::Forbidden`].
     pub fn require(&self, capability: Capability) -> Result<(), Error> {
         if self.role.may(capability) { Ok(()) } else { Err(Error::Forbidden { role: self.role, capability }) }
     }

@@ -1,4 +1,4 @@
-//! Who may do what: roles, and what each may do.
+//! Roles and their permissions.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Role {
     /// Every role.
     pub const ALL: [Role; 3] = [Role::Upload, Role::Read, Role::Admin];
 
-    /// The role as it is written.
+    /// The role as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Role::Upload => "upload",
@@ -30,12 +30,12 @@ impl Role {
         }
     }
 
-    /// Reads a role as it is kept.
+    /// Parses the stored form of a role.
     pub(crate) fn stored(text: &str) -> Option<Role> {
         Role::ALL.into_iter().find(|role| role.as_str() == text)
     }
 
-    /// Whether the role may do this.
+    /// Whether the role has this capability.
     pub fn may(self, capability: Capability) -> bool {
         match (capability, self) {
             (Capability::Identify, Role::Upload | Role::Read | Role::Admin) => true,
@@ -55,18 +55,18 @@ impl fmt::Display for Role {
     }
 }
 
-/// What a request needs to be allowed to do.
+/// A permission that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Capability {
-    /// Learn who one is.
+    /// See the own organization and role.
     Identify,
     /// Store a bundle.
     Upload,
-    /// Have a stored bundle verified again.
+    /// Verify a stored bundle again.
     Verify,
     /// See bundles and their contents.
     Read,
-    /// Keys, trust, retention, legal hold, deletion, the audit log.
+    /// Manage keys, trust, retention, legal hold, deletion, the audit log.
     Administer,
 }
 
@@ -80,7 +80,7 @@ impl Capability {
         Capability::Administer,
     ];
 
-    /// The capability as it is written.
+    /// The capability as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Capability::Identify => "identify",

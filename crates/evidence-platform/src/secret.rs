@@ -1,7 +1,8 @@
-//! API keys and session tokens: made, read, hashed, compared. A key is shown once, when it is made, and never kept.
+//! API keys and session tokens: generation, parsing, hashing, comparison. A key is shown once, when it is created, and
+//! never stored.
 //!
-//! What is kept is the SHA-256 of the whole key. A slow password hash would buy nothing: the secret is 256 random bits,
-//! not something people choose, so the hash leaves nothing to guess. A fast one keeps a refused request cheap.
+//! The platform stores the SHA-256 of the whole key. A slow password hash would add nothing: the secret is 256 random
+//! bits, so it cannot be guessed from its hash. A fast hash keeps refused requests cheap.
 
 use std::fmt;
 
@@ -15,7 +16,7 @@ const MARK: &str = "evp";
 const PREFIX_DIGITS: usize = 16;
 const SECRET_DIGITS: usize = 64;
 
-/// An API key: `evp_`, 16 hex digits that name it, `_`, 64 hex digits that are secret.
+/// An API key: `evp_`, 16 hex digits that identify it, `_`, 64 secret hex digits.
 #[derive(Clone)]
 pub struct ApiKey {
     text: String,
@@ -28,15 +29,15 @@ impl fmt::Debug for ApiKey {
 }
 
 impl ApiKey {
-    /// A new key.
+    /// Generates a key.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the operating system gives no random bytes.
+    /// Fails with [`Error::Internal`] if the operating system provides no random bytes.
     pub fn random() -> Result<ApiKey, Error> {
         Ok(ApiKey { text: format!("{MARK}_{}_{}", random_hex::<8>()?, random_hex::<32>()?) })
     }
 
-    /// Reads a key. `None` for anything that cannot be one.
+    /// Parses a key. `None` for anything malformed.
     pub fn parse(text: &str) -> Option<ApiKey> {
         let mut parts = text.split('_');
         let (mark, prefix, secret) = (parts.next()?, parts.next()?, parts.next()?);
@@ -44,23 +45,23 @@ impl ApiKey {
         (right && parts.next().is_none()).then(|| ApiKey { text: text.to_owned() })
     }
 
-    /// What names the key and is no secret: it may be shown and logged.
+    /// The public part, which identifies the key: it may be shown and logged.
     pub fn prefix(&self) -> &str {
         self.text.get(..MARK.len() + 1 + PREFIX_DIGITS).unwrap_or_default()
     }
 
-    /// The whole key. Show it to the one who asked for it, once.
+    /// The whole key, to be shown once to its creator.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// What is kept of the key.
+    /// The hash to store.
     pub fn hash(&self) -> KeyHash {
         KeyHash(Sha256::digest(self.text.as_bytes()).into())
     }
 }
 
-/// What is kept of an API key. Compared in constant time.
+/// The stored hash of an API key. Compared in constant time.
 #[derive(Clone)]
 pub struct KeyHash([u8; 32]);
 
@@ -71,23 +72,23 @@ impl fmt::Debug for KeyHash {
 }
 
 impl KeyHash {
-    /// Reads the form in which it is kept.
+    /// Parses the stored form.
     pub(crate) fn stored(text: &str) -> Option<KeyHash> {
         hex::decode(text).ok()?.try_into().ok().map(KeyHash)
     }
 
-    /// The form in which it is kept.
+    /// The stored form.
     pub(crate) fn to_stored(&self) -> String {
         hex::encode(self.0)
     }
 
-    /// Whether both are of the same key.
+    /// Whether both are hashes of the same key.
     pub fn matches(&self, other: &KeyHash) -> bool {
         self.0.ct_eq(&other.0).into()
     }
 }
 
-/// What a browser shows in place of a key: 64 hex digits that are secret.
+/// The secret of a browser session: 64 hex digits.
 #[derive(Clone)]
 pub struct SessionToken {
     text: String,
@@ -100,32 +101,32 @@ impl fmt::Debug for SessionToken {
 }
 
 impl SessionToken {
-    /// A new token.
+    /// Generates a token.
     ///
     /// # Errors
-    /// [`Error::Internal`] if the operating system gives no random bytes.
+    /// Fails with [`Error::Internal`] if the operating system provides no random bytes.
     pub fn random() -> Result<SessionToken, Error> {
         Ok(SessionToken { text: random_hex::<32>()? })
     }
 
-    /// Reads a token. `None` for anything that cannot be one.
+    /// Parses a token. `None` for anything malformed.
     pub fn parse(text: &str) -> Option<SessionToken> {
         lower_hex(text, SECRET_DIGITS).then(|| SessionToken { text: text.to_owned() })
     }
 
-    /// The whole token. For the cookie.
+    /// The whole token, for the cookie.
     pub fn reveal(&self) -> &str {
         &self.text
     }
 
-    /// What is kept of the token.
+    /// The hash to store.
     pub fn hash(&self) -> SessionHash {
         SessionHash(Sha256::digest(self.text.as_bytes()).into())
     }
 }
 
-/// What is kept of a session token. It is looked up, so it needs no comparison in constant time: an attacker who could measure
-/// one would learn about a hash, not about the token.
+/// The stored hash of a session token. The database looks it up, so it needs no comparison in constant time: timing
+/// would reveal something about a hash, not about the token.
 #[derive(Clone)]
 pub struct SessionHash([u8; 32]);
 
@@ -136,7 +137,7 @@ impl fmt::Debug for SessionHash {
 }
 
 impl SessionHash {
-    /// The form in which it is kept.
+    /// The stored form.
     pub(crate) fn to_stored(&self) -> String {
         hex::encode(self.0)
     }

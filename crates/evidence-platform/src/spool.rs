@@ -1,7 +1,7 @@
-//! Where uploads lie until they are proven: files that no name in the storage leads to.
+//! Holds uploads until they are verified, as files that the storage does not know.
 //!
-//! Memory does not grow with uploads. What a crash leaves here is removed at the next start, once it is old enough that
-//! no other instance can be writing it.
+//! Memory use does not grow with uploads. The next start removes leftovers of a crash, once they are too old to belong
+//! to another instance.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,24 +20,24 @@ use crate::id::BlobDigest;
 
 const PREFIX: &str = "upload-";
 
-/// How much and how slowly may arrive.
+/// How large and how slow an upload may be.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// Bytes.
+    /// The most bytes.
     pub bytes: u64,
-    /// How long nothing may arrive.
+    /// The longest time without data.
     pub idle: Duration,
-    /// How long everything may take.
+    /// The longest time for the whole body.
     pub total: Duration,
 }
 
-/// The directory of unproven uploads.
+/// The directory of unverified uploads.
 #[derive(Debug, Clone)]
 pub struct Spool {
     directory: PathBuf,
 }
 
-/// What has arrived. Removed when dropped.
+/// A received upload, removed on drop.
 #[derive(Debug)]
 pub struct Spooled {
     /// The file, synced to the disk.
@@ -49,19 +49,20 @@ pub struct Spooled {
 }
 
 impl Spool {
-    /// The spool in this directory, which is created.
+    /// Opens the spool in this directory, and creates it if necessary.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub fn open(directory: &Path) -> Result<Spool, Error> {
         fs::create_dir_all(directory)?;
         Ok(Spool { directory: directory.to_owned() })
     }
 
-    /// Writes everything that arrives into a new file.
+    /// Writes the whole body into a new file.
     ///
     /// # Errors
-    /// [`Error::TooLarge`], [`Error::TooSlow`], [`Error::BodyIncomplete`], or [`Error::Unavailable`] for the disk.
+    /// Fails with [`Error::TooLarge`], [`Error::TooSlow`], [`Error::BodyIncomplete`], or with
+    /// [`Error::Unavailable`] if the disk fails.
     pub async fn receive<S, E>(&self, body: S, patience: Patience) -> Result<Spooled, Error>
     where
         S: Stream<Item = Result<Bytes, E>>,
@@ -75,18 +76,18 @@ impl Spool {
         }
     }
 
-    /// A new file without a name, gone once it is closed.
+    /// An unnamed new file, removed when it is closed.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Fails if the file system does.
     pub fn scratch(&self) -> io::Result<File> {
         tempfile::tempfile_in(&self.directory)
     }
 
-    /// Removes files that were not written to since this time; returns their number.
+    /// Removes files last written before this time; returns their number.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub fn sweep(&self, before: SystemTime) -> Result<usize, Error> {
         let mut removed = 0_usize;
         for entry in fs::read_dir(&self.directory)? {
@@ -116,7 +117,7 @@ where
     S: Stream<Item = Result<Bytes, E>>,
 {
     let mut file = tokio::fs::File::from_std(file);
-    // What lies in memory of each upload on its way to the disk.
+    // How much of each upload is in memory on its way to the disk.
     file.set_max_buf_size(256 << 10);
     let mut body = std::pin::pin!(body);
     let mut hasher = Sha256::new();

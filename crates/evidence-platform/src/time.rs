@@ -1,6 +1,6 @@
-//! Times: milliseconds of the Unix epoch inside, RFC 3339 outside, and the clock that is handed in.
+//! Times: Unix milliseconds inside, RFC 3339 outside, and an injectable clock.
 //!
-//! Nothing else in the crate asks the system for the time of day.
+//! Nothing else in the crate reads the system's clock.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use serde::{Serialize, Serializer};
 /// Milliseconds of one day.
 pub const DAY_MS: i64 = 86_400_000;
 
-/// A moment, in milliseconds of the Unix epoch.
+/// A time in Unix milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub i64);
 
 impl Time {
-    /// The moment this many days later.
+    /// The time this many days later.
     pub fn plus_days(self, days: u32) -> Time {
         Time(self.0.saturating_add(i64::from(days).saturating_mul(DAY_MS)))
     }
 
-    /// The moment this many seconds earlier.
+    /// The time this many seconds earlier.
     pub fn minus_seconds(self, seconds: u64) -> Time {
         let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
         Time(self.0.saturating_sub(millis))
     }
 
-    /// Reads RFC 3339 with any offset; finer parts than milliseconds are cut off.
+    /// Parses RFC 3339 with any offset; truncates to milliseconds.
     pub fn parse(text: &str) -> Option<Time> {
         text.parse::<jiff::Timestamp>().ok().map(|time| Time(time.as_millisecond()))
     }
@@ -48,7 +48,7 @@ impl Serialize for Time {
     }
 }
 
-/// Where the time of day comes from: the system, or a test.
+/// The source of the time of day: the system, or a test.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Time + Send + Sync>);
 
@@ -67,12 +67,12 @@ impl Clock {
         })
     }
 
-    /// A clock that asks this function.
+    /// A clock that calls this function.
     pub fn new(now: impl Fn() -> Time + Send + Sync + 'static) -> Clock {
         Clock(Arc::new(now))
     }
 
-    /// The present.
+    /// The current time.
     pub fn now(&self) -> Time {
         (self.0)()
     }

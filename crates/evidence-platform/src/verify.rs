@@ -1,4 +1,4 @@
-//! Verifying a bundle: to its last byte, with the digest of the bytes, within what the platform agrees to hold.
+//! Verifies a bundle completely, with the digest of its bytes, within the platform's limits.
 
 use std::io::{self, Read};
 
@@ -9,8 +9,8 @@ use sha2::{Digest as _, Sha256};
 use crate::error::Error;
 use crate::id::BlobDigest;
 
-/// What the platform agrees to read of a stored bundle: what is held in memory is less than the format allows. An upload
-/// may inflate to less, as the operator decides.
+/// The limits for a stored bundle: less memory than the format allows. The operator can set a lower limit for the
+/// inflated size of uploads.
 pub const LIMITS: Limits = Limits {
     files: 200_000,
     inflated_bytes: 16 << 30,
@@ -20,17 +20,17 @@ pub const LIMITS: Limits = Limits {
     derived_bytes: 256 << 20,
 };
 
-/// Controls of a judgement. A framework has some dozens.
+/// The most controls of a judgement. A framework has a few dozen.
 const CONTROLS: usize = 256;
-/// Bytes of JSON that the overview of a bundle may have.
+/// The most bytes of a bundle's overview as JSON.
 const OVERVIEW_BYTES: usize = 256 << 10;
 
-/// Verifies a bundle while `reader` reads it; returns the SHA-256 of the bytes too, whatever the verdict. What was read
-/// counts only if the verdict is good and the digest is the expected one.
+/// Verifies a bundle while `reader` reads it. Also returns the SHA-256 of the bytes, whatever the verdict. Use the
+/// reader's results only if the verdict is good and the digest is the expected one.
 ///
 /// # Errors
-/// [`Error::Refused`] if no trusted key signed exactly this, [`Error::NoTrustedKey`] if there is none, and
-/// [`Error::Unavailable`] if it could not be read.
+/// Fails with [`Error::Refused`] if a trusted key did not sign exactly this, [`Error::NoTrustedKey`] if there is
+/// none, and [`Error::Unavailable`] if the bundle could not be read.
 pub fn read<T: FileReader>(
     bundle: impl Read,
     trust: &TrustRoot,
@@ -42,10 +42,10 @@ pub fn read<T: FileReader>(
     (verdict.map_err(refusal), bundle.finish())
 }
 
-/// As [`read`], of the overview that is kept of a bundle.
+/// Like [`read`], for the overview that the platform stores.
 ///
 /// # Errors
-/// Those of [`read`], and [`Error::Refused`] if the overview is too large to keep.
+/// Fails like [`read`], and with [`Error::Refused`] if the overview is too large to store.
 pub fn overview(
     bundle: impl Read,
     trust: &TrustRoot,
@@ -64,7 +64,7 @@ fn refusal(failure: Failure) -> Error {
     }
 }
 
-/// Even a trusted signer does not fill the database.
+/// Limits what even a trusted signer can write into the database.
 fn bounded(overview: Overview) -> Result<Overview, Error> {
     let too_large = |detail| Err(Error::Refused { reason: Reason::Limit, detail });
     let controls = overview.judgement.as_ref().map_or(0, |judgement| judgement.controls.len());
@@ -88,7 +88,7 @@ struct Hashing<R> {
 }
 
 impl<R: Read> Hashing<R> {
-    /// The SHA-256 of everything, also of what nothing read; `None` if it cannot be read.
+    /// The SHA-256 of the whole input, including unread parts; `None` if it cannot be read.
     fn finish(mut self) -> Option<BlobDigest> {
         io::copy(&mut self, &mut io::sink()).ok()?;
         Some(BlobDigest(self.hasher.finalize().into()))

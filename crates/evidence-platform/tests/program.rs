@@ -1,4 +1,4 @@
-//! The program itself: its commands, its log, its end, and what is left of it when it is killed.
+//! The program itself: its commands, its log, its shutdown, and its state after it is killed.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

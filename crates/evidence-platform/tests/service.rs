@@ -1,4 +1,4 @@
-//! The service on every database and storage that is at hand, without HTTP.
+//! The service on every available database and storage, without HTTP.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -105,7 +105,7 @@ async fn a_bundle_is_stored_read_verified_and_kept() {
         assert!(matches!(service.bundle(&admin, &id).await, Err(Error::NotFound(_))));
         assert_eq!(service.claims().await.unwrap(), 0);
 
-        // What was deleted may come again, under the same name.
+        // A deleted bundle may be uploaded again under the same id.
         let pem = bundles::public_pem(&bundles::key());
         service.add_trusted_key(&admin, &request(), &pem, "ci").await.unwrap();
         let back = upload(&service, &admin, &bytes).await.unwrap();
@@ -152,7 +152,7 @@ async fn a_bundle_is_stored_read_verified_and_kept() {
 async fn the_same_bytes_at_once_are_one_bundle() {
     for place in Place::all().await {
         println!("{}", place.name);
-        // Two instances side by side on one database and one storage.
+        // Two instances on one database and one storage.
         let (one, hands) = place.open(Settings::default()).await;
         let two = place.open_with(Settings::default(), hands.clock()).await;
         let tenant = tenant(&one, "acme").await;
@@ -205,7 +205,7 @@ async fn what_a_crash_leaves_is_swept_when_it_is_old() {
         let admin = principal(&service, &tenant.admin).await;
         let bytes = bundles::bundle(1);
         let stored = upload(&service, &admin, &bytes).await.unwrap();
-        // As if two instances had died: one while it put a new blob, one while it put known bytes again.
+        // As if two instances had died: one while putting a new blob, one while putting known bytes again.
         let blobs = place.blobs();
         let left = bundles::bundle(2);
         let spool = evidence_platform::spool::Spool::open(&place.home.path().join("blobs/.spool")).unwrap();
@@ -296,13 +296,13 @@ async fn every_bundle_of_the_format_s_corpus_is_judged_as_it_says() {
         let Ok(expected) = std::fs::read(folder.join("expect.json")) else { continue };
         let expected: serde_json::Value = serde_json::from_slice(&expected).unwrap();
         let arguments = expected["args"].to_string() + &expected["arguments"].to_string();
-        // Cases about another trust root or about what the caller expects are not the platform's.
+        // Cases with another trust root or with expectations do not concern the platform.
         if arguments.contains("signers") || arguments.contains("expect-org") || arguments.contains("max-age")
         {
             continue;
         }
         let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        // All have the same id: each organization can have one of them.
+        // All have the same id, so each organization can have one of them.
         let tenant = tenant(&service, &format!("tenant-{judged}")).await;
         let admin = principal(&service, &tenant.admin).await;
         let outcome = upload(&service, &admin, &std::fs::read(folder.join("bundle.tar.gz")).unwrap()).await;
@@ -383,7 +383,7 @@ async fn an_organization_waits_for_so_many_verifications_and_no_more() {
     for _ in 0..8 {
         assert!(matches!(asked.next().await, Some(Err(Error::Busy))));
     }
-    // Another organization waits for the one that is being verified, and not for the others.
+    // Another organization waits only for the current verification, not for the queue.
     let began = Instant::now();
     let waiting = service.verify(&two, &request, &small);
     let verified = tokio::select! {

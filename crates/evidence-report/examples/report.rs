@@ -1,5 +1,5 @@
-//! Makes one of the auditor's files of an extracted bundle again, for a look at a changed template:
-//! `cargo run -p evidence-report --example report -- DIRECTORY [derived/report.html]`, on standard output.
+//! Recreates one of the auditor's files of an extracted bundle on standard output, to check a changed template:
+//! `cargo run -p evidence-report --example report -- DIRECTORY [derived/report.html]`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use evidence_report::Documents;
 
-/// The files of a bundle that was extracted.
+/// The files of an extracted bundle.
 struct Extracted(PathBuf);
 
 impl Documents for Extracted {

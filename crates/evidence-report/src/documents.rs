@@ -1,4 +1,4 @@
-//! The documents that everything here is made from.
+//! Access to the documents that the auditor's files derive from.
 
 use std::io::{self, Read};
 
@@ -8,14 +8,16 @@ use serde::de::DeserializeOwned;
 
 /// The documents of one bundle.
 pub trait Documents {
-    /// Hands over the document with this path, from its beginning. It need not be read to its end.
+    /// Passes the document with this path to `read`, from its beginning. `read` need not read it to its end.
     ///
     /// # Errors
-    /// Those of reading it and of `read`; [`io::ErrorKind::NotFound`] if the bundle has no such file.
+    ///
+    /// Fails if the document cannot be read or `read` fails, and with [`io::ErrorKind::NotFound`] if the bundle
+    /// has no such file.
     fn open(&self, path: &str, read: &mut dyn FnMut(&mut dyn Read) -> io::Result<()>) -> io::Result<()>;
 }
 
-/// A document is not of the form that this version knows.
+/// A document does not have the form that this version knows.
 #[derive(Debug)]
 pub struct Unknown(&'static str);
 

@@ -1,8 +1,8 @@
 //! The auditor's files of a bundle: the report, the tables and the README.
 //!
-//! They are made from the bundle's other documents and from nothing else: no clock, no locale, no settings. The same
-//! documents give the same bytes, so that everybody can make them again and compare. Long documents are read row by row, and
-//! what a page shows of them is bounded.
+//! They derive only from the bundle's other documents: no clock, no locale, no settings. The same documents give the
+//! same bytes, so anyone can recreate and compare them. Long documents are read row by row, and pages show a bounded
+//! part of them.
 
 mod documents;
 mod page;
@@ -26,8 +26,8 @@ pub fn is_view(path: &str) -> bool {
 /// Writes the auditor's file with this path, one of [`VIEWS`].
 ///
 /// # Errors
-/// Those of reading the documents and of `out`; [`io::ErrorKind::InvalidData`] with [`Unknown`] if a document has an unknown
-/// form; [`io::ErrorKind::NotFound`] for another path.
+/// Fails if a document cannot be read or `out` cannot be written, with [`io::ErrorKind::InvalidData`] and [`Unknown`]
+/// if a document has an unknown form, and with [`io::ErrorKind::NotFound`] for another path.
 pub fn write(path: &str, documents: &dyn Documents, out: &mut dyn Write) -> io::Result<()> {
     match path {
         README => readme::write(documents, out),

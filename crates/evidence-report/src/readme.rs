@@ -11,10 +11,10 @@ use crate::documents::{Documents, head};
 const VALUE: usize = 15;
 /// The column of the key, which is longer than other values.
 const KEY: usize = 2;
-/// The columns of a line.
+/// The width of a line.
 const COLUMNS: usize = 80;
 
-/// ASCII, at most 80 columns: a file that every system shows as it is.
+/// ASCII, at most 80 columns, so that every system shows the file correctly.
 #[derive(Template)]
 #[template(path = "README.txt", escape = "none")]
 struct Readme {

@@ -56,7 +56,7 @@ fn list<const COLUMNS: usize, R: Row<COLUMNS> + serde::de::DeserializeOwned>(
     table.finish().map(|_| ())
 }
 
-/// Begins a table with the mark of UTF-8 if its document has a character outside ASCII.
+/// Begins a table with a UTF-8 byte-order mark if its document has a character outside ASCII.
 fn mark(documents: &dyn Documents, path: &str, out: &mut dyn Write) -> io::Result<()> {
     let mut is_ascii = true;
     documents.open(path, &mut |contents| {

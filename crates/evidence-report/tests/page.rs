@@ -1,5 +1,4 @@
-//! The report as a browser reads it: a page without script or outside links, whose every text is data and every link leads
-//! somewhere.
+//! The report as a browser parses it: no scripts, no external links, all text is data, and every link has a target.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +8,7 @@ use evidence_report::Documents;
 use html5gum::{DefaultEmitter, HtmlString, Token, Tokenizer};
 use serde_json::{Value, json};
 
-/// Names as hosts and attackers choose them.
+/// Names that hosts and attackers could choose.
 const HOSTILE: [&str; 8] = [
     "<script>alert(1)</script>",
     "=cmd|'/c calc'!A1",
@@ -21,7 +20,7 @@ const HOSTILE: [&str; 8] = [
     "acme.example/with spaces",
 ];
 
-/// The elements that HTML never closes, as far as the page has them.
+/// The void elements of HTML that the page uses.
 const VOID: [&str; 4] = ["br", "col", "meta", "wbr"];
 
 /// The documents of a made-up bundle, by path.
@@ -49,7 +48,7 @@ fn check(status: &'static str, subject: impl Into<String>) -> Row {
     Row { status, reason: reason.to_owned(), subject: subject.into(), actual: "as found".to_owned() }
 }
 
-/// A bundle with these checks of one control, in which `text` stands wherever a text can be anything.
+/// A bundle with these checks of one control, with `text` in every free text.
 fn bundle(checks: &[Row], text: &str) -> Made {
     let digest = "ab".repeat(32);
     let count = |status: &str| checks.iter().filter(|check| check.status == status).count();
@@ -58,7 +57,7 @@ fn bundle(checks: &[Row], text: &str) -> Made {
         "not_verifiable": count("not_verifiable"), "not_applicable": count("not_applicable"),
     });
     let file = |index: usize| format!("sources/codehost/repo_{index}%20_x.json");
-    // Failures rest on a look without an artifact.
+    // Failures rest on an observation without an artifact.
     let evidence = |index: usize, check: &Row| match check.status {
         "fail" => {
             json!([{"filename": "derived/observations.json", "checksum": digest, "id": format!("codehost:{index}")}])
@@ -72,7 +71,7 @@ fn bundle(checks: &[Row], text: &str) -> Made {
         }).to_string()
     }).collect();
     let worst = if count("fail") > 0 { "fail" } else { "pass" };
-    // The order of the members matters here: what is about the whole comes before its parts.
+    // The order of the members matters: a whole comes before its parts.
     let normalized = format!(
         r#"{{"schema_version":"1.0","framework":"soc2_type1","summary":{{"controls":{{"pass":0,"fail":1,"not_verifiable":0,"not_applicable":0}},"checks":{counts}}},"controls":[{{"id":"CC7.2","title":{title},"status":"{worst}","reason":"ok","criteria":{{"branch-protection":["CC8.1"]}},"evidence":[],"checks":[{rows}]}}]}}"#,
         title = json!(text),
@@ -159,14 +158,14 @@ fn made(documents: &Made, path: &str) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// An element: its name, its attributes and all text below it.
+/// An element: its name, its attributes and all text inside it.
 struct Element {
     name: String,
     attributes: BTreeMap<String, String>,
     text: String,
 }
 
-/// The page, as a tokenizer of HTML5 understands it.
+/// The page as an HTML5 tokenizer reads it.
 struct Page {
     source: String,
     elements: Vec<Element>,
@@ -195,8 +194,8 @@ impl Page {
     }
 }
 
-/// Every element, in the order of the start tags. Each one is closed by its own end tag, which is stricter than HTML, so that
-/// no parser has to guess which element is inside which.
+/// Every element, in the order of the start tags. Each must have its own end tag, which is stricter than HTML, so that
+/// the nesting is unambiguous.
 fn elements(source: &str) -> Vec<Element> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
@@ -250,7 +249,7 @@ fn decoded(path: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// What holds of every report.
+/// Checks that apply to every report.
 fn is_sound(page: &Page, documents: &Made) {
     let forbidden =
         ["script", "img", "link", "iframe", "object", "embed", "form", "input", "base", "foreignobject"];

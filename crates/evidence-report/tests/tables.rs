@@ -1,4 +1,4 @@
-//! The tables, with names that were made to do harm: what another reader of CSV gets out of them is what went in.
+//! The tables with hostile names: an independent CSV reader gets back what was written.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ impl Documents for Memory {
     }
 }
 
-/// What a subject could be called, and the cell that it becomes.
+/// Possible names of subjects, and the cells that they become.
 const NAMES: [(&str, &str); 12] = [
     ("acme/web", "acme/web"),
     ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
@@ -56,7 +56,7 @@ fn documents(names: &[&str]) -> Memory {
             "checks": names.iter().map(check).collect::<Vec<_>>()}]});
     let population = json!({"schema_version": "1.0", "sources": [],
         "members": names.iter().map(member).collect::<Vec<_>>()});
-    // In the order of the form: what a control is comes before its checks.
+    // In the order of the format: a control's own fields come before its checks.
     let normalized: Normalized = serde_json::from_value(normalized).unwrap();
     let population: Population = serde_json::from_value(population).unwrap();
     let bytes = [serde_json::to_vec(&normalized).unwrap(), serde_json::to_vec(&population).unwrap()];
@@ -111,7 +111,7 @@ fn lines_end_as_rfc_4180_wants_and_the_mark_is_there_only_if_needed() {
     assert_eq!(plain.windows(2).filter(|pair| pair == b"\r\n").count(), 3);
     let wide = table(&documents(&["acme/caf\u{e9}"]), CHECKS_CSV);
     assert!(wide.starts_with("\u{feff}control,criterion,".as_bytes()));
-    // Text that would turn the line around is shown as what it is.
+    // Text that would change the reading direction is escaped.
     let turned = table(&documents(&["acme/\u{202e}gpj.exe"]), POPULATION_CSV);
     assert!(String::from_utf8(turned).unwrap().contains("acme/\\u{202e}gpj.exe"));
 }

@@ -1,5 +1,5 @@
-//! Whether what a pattern matched can be a secret at all: entropy, what the value is, the placeholders people write
-//! instead, and what stands around a key word.
+//! Decides whether the match of a pattern can be a secret: by its entropy, its kind of value, common placeholders,
+//! and the text around a key word.
 //!
 //! Pure functions over the varying part of a match and its surroundings. They never keep it.
 
@@ -11,7 +11,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use super::names;
 use super::patterns::{Confidence, Context, Pattern, Value};
 
-/// Base64 as people paste it: padded or not, and cut anywhere.
+/// Lenient base64, as pasted: padded or not, and cut anywhere.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -19,7 +19,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Whether the varying part of a match, which the text `before` precedes, can be a secret.
+/// Whether the varying part of a match can be a secret. `before` is the text before the match.
 pub(super) fn is_credible(rule: &Pattern, before: &[u8], value: &[u8]) -> bool {
     let guess = rule.confidence == Confidence::Low;
     let possible = match rule.value {
@@ -37,7 +37,7 @@ pub(super) fn is_credible(rule: &Pattern, before: &[u8], value: &[u8]) -> bool {
         && !(guess && (is_dull(value) || is_harmless_name(before)))
 }
 
-/// Whether a key word can belong to a match where it stands.
+/// Whether a key word in this place can belong to a match.
 #[inline]
 pub(super) fn can_stand(context: Context, before: &[u8], behind: &[u8]) -> bool {
     match context {
@@ -69,7 +69,7 @@ fn is_url_safe(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')
 }
 
-/// Whether the letter or digit at the end is part of an escape of JSON or of a URL.
+/// Whether the last letter or digit is part of a JSON or URL escape.
 fn ends_escape(text: &[u8]) -> bool {
     let hex = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
     let is_percent = |end: &[u8; 3]| matches!(end, [b'%', digits @ ..] if hex(digits));
@@ -79,7 +79,7 @@ fn ends_escape(text: &[u8]) -> bool {
         || text.last_chunk().is_some_and(is_unicode)
 }
 
-/// Whether a value that only its place makes a token looks like one.
+/// Whether a value looks like a token, if only its place suggests that it is one.
 fn is_opaque(value: &[u8]) -> bool {
     let has = |kind: fn(&u8) -> bool| value.iter().any(kind);
     let varied = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
@@ -91,7 +91,7 @@ fn is_opaque(value: &[u8]) -> bool {
         && !names::is_stand_in(value)
 }
 
-/// Whether a value can be a password that somebody chose.
+/// Whether a value can be a password that a person chose.
 fn is_password(value: &[u8]) -> bool {
     !is_placeholder(value) && !names::is_stand_in(value) && !is_port(value)
 }
@@ -111,18 +111,18 @@ fn is_basic(value: &[u8]) -> bool {
         && is_password(password)
 }
 
-/// How many letters and digits of a key's body are looked at, and how many it must have.
+/// How many letters and digits of a key's body to examine, and how many it must have.
 const BODY: usize = 64;
 const SHORTEST_BODY: usize = 24;
 
-/// A shorter word before a space is one of a sentence: the lines of a key are longer.
+/// A shorter word before a space belongs to a sentence: the lines of a key are longer.
 const SHORTEST_LINE: usize = 16;
 
-/// So is a word of so many small letters at the end of a line.
+/// So does a word of this many small letters at the end of a line.
 const SHORTEST_WORD: usize = 4;
 
-/// Whether what follows the first line of a private key is the body of one, and not the rest of a sentence: the kind of
-/// its characters changes all the time, where that of words does not.
+/// Whether the body of a private key follows its first line, and not the rest of a sentence: in a key the kind of
+/// character changes all the time, in words it does not.
 fn has_body(text: &[u8]) -> bool {
     let (mut count, mut changes, mut word, mut at) = (0, 0, 0, 0);
     let (mut last, mut upper, mut lower, mut digit) = (None, false, false, false);
@@ -151,7 +151,7 @@ fn has_body(text: &[u8]) -> bool {
         upper |= kind == CharacterKind::Upper;
         lower |= kind == CharacterKind::Lower;
         digit |= kind == CharacterKind::Digit;
-        // A capital begins a word.
+        // A capital letter begins a word.
         changes += usize::from(last.is_some_and(|last| {
             last != kind && (last, kind) != (CharacterKind::Upper, CharacterKind::Lower)
         }));
@@ -160,7 +160,7 @@ fn has_body(text: &[u8]) -> bool {
     count >= SHORTEST_BODY && changes * if is_path(text) { 3 } else { 6 } >= count && upper && lower && digit
 }
 
-/// Whether the text begins with a path: its names change more often than a sentence does.
+/// Whether the text begins with a path, in which the kind of character changes more often than in a sentence.
 fn is_path(text: &[u8]) -> bool {
     let Some(rest) = text.trim_ascii_start().strip_prefix(b"/") else { return false };
     let first = rest.iter().position(|byte| !byte.is_ascii_lowercase());
@@ -183,7 +183,7 @@ fn kind(byte: u8) -> Option<CharacterKind> {
     }
 }
 
-/// Whether the value decodes to a private key, wherever in it the encoding begins.
+/// Whether the value decodes to a private key, at any offset of the encoding.
 fn is_encoded_key(value: &[u8]) -> bool {
     let standard = |byte: &u8| match byte {
         b'-' => b'+',
@@ -207,7 +207,7 @@ fn is_encoded_key(value: &[u8]) -> bool {
     })
 }
 
-/// Whether the characters count up, as those of made-up values do: `abcdefgh`, `0123456789abcdef`.
+/// Whether the characters count up, like made-up values: `abcdefgh`, `0123456789abcdef`.
 fn is_sequence(value: &[u8]) -> bool {
     let steps =
         value.windows(2).filter(|pair| matches!(pair, [a, b] if a.checked_add(1) == Some(*b))).count();
@@ -232,7 +232,7 @@ fn is_mixed_case(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_lowercase) && value.iter().any(u8::is_ascii_uppercase)
 }
 
-/// Whether the value stands for a secret without being one: a variable, a template, a mask, a word like "example".
+/// Whether the value is a placeholder for a secret: a variable, a template, a mask, a word like "example".
 fn is_placeholder(value: &[u8]) -> bool {
     let masked = value.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'-' | b'_' | b'0'));
     let repeated = value.iter().all(|byte| Some(byte) == value.first());
@@ -244,7 +244,7 @@ fn is_placeholder(value: &[u8]) -> bool {
 const PLACEHOLDERS: &[&str] =
     &["example", "placeholder", "changeme", "redacted", "your_", "your-", "${", "{{"];
 
-/// Whether a value beside a key word is something else than a random one: a path, a name made of words, the alphabet.
+/// Whether a value beside a key word is clearly not random: a path, a name made of words, the alphabet.
 fn is_dull(value: &[u8]) -> bool {
     let path = [&b"/"[..], b"./", b"~/"].iter().any(|start| value.starts_with(start));
     let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
@@ -252,7 +252,8 @@ fn is_dull(value: &[u8]) -> bool {
     path || digits == 0 || letters == 0 || contains(value, "abcdefghijklmnopqrstuvwxyz")
 }
 
-/// Whether the identifier that ends where a key word begins makes it a harmless one, such as `csrf_token`.
+/// Whether the key word ends a harmless identifier, such as `csrf_token`. `before` ends where the key word
+/// begins.
 fn is_harmless_name(before: &[u8]) -> bool {
     let name = before.strip_suffix(b"_").or_else(|| before.strip_suffix(b"-")).unwrap_or(before);
     HARMLESS.iter().any(|word| {
@@ -265,14 +266,14 @@ fn is_harmless_name(before: &[u8]) -> bool {
 
 const HARMLESS: &[&str] = &["public", "csrf", "xsrf", "page", "next", "sync", "continuation", "cancellation"];
 
-/// Whether a password in a URL can end before an `@`: a host follows, and the authority began at a slash.
+/// Whether the password of a URL can end before this `@`: a host follows, and the authority began at a slash.
 fn can_end_credentials(before: &[u8], behind: &[u8]) -> bool {
     let begins_host = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'[';
     behind.first().is_some_and(begins_host)
         && before.iter().rev().find(|byte| ends_authority(**byte)) == Some(&b'/')
 }
 
-/// What the pattern of a password in a URL does not go across.
+/// Bytes that the pattern of a password in a URL does not cross.
 fn ends_authority(byte: u8) -> bool {
     is_space(byte)
         || matches!(
@@ -294,7 +295,7 @@ fn ends_authority(byte: u8) -> bool {
         )
 }
 
-/// Whether what stands behind a key word makes it the name of a value: quotes, spaces, then an equals sign or a colon.
+/// Whether a key word names a value: quotes and spaces may follow, then an equals sign or a colon.
 fn can_name_value(behind: &[u8]) -> bool {
     let after =
         |text: &[u8], skipped: fn(&u8) -> bool| text.iter().take(4).take_while(|byte| skipped(byte)).count();
@@ -303,7 +304,7 @@ fn can_name_value(behind: &[u8]) -> bool {
     matches!(behind.first(), Some(b'=' | b':'))
 }
 
-/// As `\s` of a pattern.
+/// The same as `\s` in a pattern.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'\x0b'
 }
@@ -425,7 +426,8 @@ mod tests {
         for value in ["password", "3000", "$PASSWORD", "your-password", "DB_PASSWORD"] {
             assert!(!is_password(value.as_bytes()), "{value}");
         }
-        // "deploy:7Kq2vM9xW4zP", "user:password", "Aladdin:open sesame", no colon, and no base64.
+        // "deploy:7Kq2vM9xW4zP", "user:password", "Aladdin:open sesame", a value without a colon, and one that is
+        // not base64.
         assert!(is_basic(b"ZGVwbG95OjdLcTJ2TTl4VzR6UA=="));
         assert!(is_basic(b"ZGVwbG95OjdLcTJ2TTl4VzR6UA"));
         for value in

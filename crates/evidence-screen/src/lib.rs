@@ -1,9 +1,9 @@
 //! Forbidden data: no credential may leave in a bundle or in a line of output.
 //!
-//! [`Screen::check`] reports where in a text something looks like a credential, by the rules of [`PATTERNS`] and by the
-//! caller's own secrets, which are looked for in every form. [`find_pasted`] is the wider question for texts that
-//! people type: what only begins like a credential counts too. Nothing here reports, stores or prints what it found, only
-//! where and by which rule.
+//! [`Screen::check`] reports where a text has something that looks like a credential, by the rules of [`PATTERNS`] and
+//! by the caller's own secrets in every form. [`find_pasted`] is stricter, for texts that people type: it also finds
+//! what only begins like a credential. Nothing here reports, stores or prints a finding's text, only its place and its
+//! rule.
 //!
 //! The forms are data, in `patterns.toml`.
 

@@ -1,9 +1,9 @@
-//! Whether a value reads like the name of something, or like a word that people write where a secret would be.
+//! Whether a value reads like a name, or like a word that people write instead of a secret.
 //!
-//! Random characters do neither: of a million values of 20 letters and digits about 200 read like a name, of 24
+//! Random characters rarely do: of a million values of 20 letters and digits about 200 read like a name, of 24
 //! characters about 100, of 32 none.
 
-/// The longest piece of a name that needs to be no word: `v2`, `e2e`.
+/// The longest piece of a name that need not be a word: `v2`, `e2e`.
 const SHORT: usize = 3;
 
 /// The longest number in a name: a date.
@@ -12,10 +12,10 @@ const LONGEST_NUMBER: usize = 8;
 /// The longest number at the end of a word: a year.
 const LONGEST_SUFFIX: usize = 4;
 
-/// How many letters the words of a name have on average, at least, in halves.
+/// The least average length of the words of a name, in half letters.
 const HALF_LETTERS_PER_WORD: usize = 7;
 
-/// Whether the value is made of words and numbers: `migration-Notes-2026-january`, `IntegrationSuite2025`.
+/// Whether the value consists of words and numbers: `migration-Notes-2026-january`, `IntegrationSuite2025`.
 pub(super) fn is_name(value: &[u8]) -> bool {
     let mut sum = Readability::default();
     for piece in pieces(value).into_iter().filter(|piece| piece.len() > SHORT) {
@@ -32,8 +32,8 @@ pub(super) fn is_name(value: &[u8]) -> bool {
     readable > SHORT && 4 * readable >= 3 * letters && 2 * letters >= HALF_LETTERS_PER_WORD * words
 }
 
-/// Letters and digits between signs and years: what lines that were put together lack between two names is often
-/// behind a year.
+/// Letters and digits between signs and years. In joined lines a year often marks the border between two names
+/// that no sign separates.
 fn pieces(value: &[u8]) -> Vec<&[u8]> {
     let mut pieces = Vec::new();
     for piece in value.split(|byte| !byte.is_ascii_alphanumeric()) {
@@ -53,16 +53,16 @@ fn pieces(value: &[u8]) -> Vec<&[u8]> {
     pieces
 }
 
-/// What a piece consists of.
+/// The composition of a piece.
 #[derive(Default)]
 struct Readability {
     letters: usize,
-    /// Those in words that can be pronounced.
+    /// The letters of pronounceable words.
     readable: usize,
     words: usize,
 }
 
-/// `None` if the piece is neither words, which may end in a number, nor a number.
+/// `None` unless the piece is a number, or words with an optional number at the end.
 fn read(piece: &[u8]) -> Option<Readability> {
     let digits = piece.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let letters = piece.get(..piece.len() - digits)?;
@@ -109,7 +109,7 @@ fn is_pronounceable(word: &[u8]) -> bool {
     any
 }
 
-/// Whether the value is written where a secret would be: `password`, `your-token-here`, `DB_PASSWORD`.
+/// Whether people write the value instead of a secret: `password`, `your-token-here`, `DB_PASSWORD`.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
     let is_variable = value.first().is_some_and(u8::is_ascii_uppercase)
         && value.contains(&b'_')
@@ -118,17 +118,17 @@ pub(super) fn is_stand_in(value: &[u8]) -> bool {
     is_variable || is_spelled(value)
 }
 
-/// No stand-in is longer.
+/// The length of the longest stand-in.
 const LONGEST_STAND_IN: usize = 64;
 
-/// Whether the value is made of [`WORDS`] and nothing else but signs between them.
+/// Whether the value consists of [`WORDS`] and signs between them.
 fn is_spelled(value: &[u8]) -> bool {
     let letters: Vec<u8> =
         value.iter().filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
     if letters.is_empty() || letters.len() > LONGEST_STAND_IN || !value.is_ascii() {
         return letters.is_empty();
     }
-    // Whether the first so many letters are words: each end is reached from the ends before it.
+    // Whether the first n letters form words: each end is reached from an earlier one.
     let mut ends = vec![true];
     for end in 1..=letters.len() {
         let reached = WORDS.iter().any(|word| {
@@ -141,7 +141,7 @@ fn is_spelled(value: &[u8]) -> bool {
     ends.last() == Some(&true)
 }
 
-/// What people write where a secret would be, in lower case.
+/// Words that people write instead of a secret, in lower case.
 const WORDS: &[&str] = &[
     "123",
     "1234",

@@ -1,7 +1,7 @@
-//! Credentials that were pasted into a text that must hold none: also what only begins like one.
+//! Finds pasted credentials in a text that must not hold any, including what only begins like one.
 //!
-//! A token that is too short, made up or of a form of tomorrow is none for [`Screen::check`](crate::Screen::check), and
-//! still nothing to show. In a text of a few words a guess does no harm.
+//! [`Screen::check`](crate::Screen::check) ignores a token that is too short, made up or of a future form, but it must
+//! not be shown either. In a text of a few words a false positive does no harm.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -11,19 +11,19 @@ use aho_corasick::AhoCorasick;
 use super::names;
 use super::patterns::{Confidence, Context, PATTERNS};
 
-/// How the tokens of whole families begin that have their key words further on in the list.
+/// The beginnings of whole families of tokens whose key words come later in the token.
 const FAMILIES: &[&str] = &["sk-", "eyJ", "xox"];
 
-/// The shortest key word of the list that says something where it begins a word.
+/// The shortest key word of the list that is conclusive at the beginning of a word.
 const SHORTEST: usize = 4;
 
-/// Letters and digits in a row that only a name has without being random.
+/// From this many letters and digits in a row, a value is random unless it is a name.
 const DENSE: usize = 16;
 
-/// Letters and digits in a row that no name has.
+/// From this many letters and digits in a row, a value is not a name.
 const LONG: usize = 32;
 
-/// How far behind its beginning a token has its random part, in bytes.
+/// How many bytes after its beginning a token must have its random part.
 const REACH: usize = 256;
 
 /// `None` only if the list is too large, which a test excludes.
@@ -34,7 +34,7 @@ static BEGINNINGS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::new(FAMILIES.iter().chain(keywords)).ok()
 });
 
-/// Where the text holds something that begins like a token and goes on like one, to the end of its word.
+/// The places where something begins and continues like a token, up to the end of its word.
 pub fn find_pasted(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for beginning in BEGINNINGS.iter().flat_map(|table| table.find_overlapping_iter(text)) {
@@ -64,7 +64,7 @@ fn is_random(tail: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// Beginnings of which each could be a token, and none is.
+    /// Texts that begin like a token, but are not tokens.
     #[test]
     fn a_hostile_text_takes_linear_time() {
         let begun = std::time::Instant::now();

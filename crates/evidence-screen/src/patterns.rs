@@ -1,54 +1,55 @@
-//! The forms of forbidden data, as data: the table that the build makes of `patterns.toml`.
+//! The forms of forbidden data, as data: the table that the build generates from `patterns.toml`.
 //!
-//! Each rule has examples it must find and look-alikes that no rule may find; a test runs them all, and another writes
-//! the table of `docs/forbidden-data.md`. The list itself explains its fields. This module never searches anything.
+//! Each rule has examples that it must find and look-alikes that no rule may find. One test checks them all, another
+//! writes the table of `docs/forbidden-data.md`. The list itself explains its fields. This module never searches
+//! anything.
 
 /// A form of forbidden data.
 #[derive(Debug, Clone, Copy)]
 pub struct Pattern {
     /// Name in findings, manifests and documentation: words in lower case, joined by dashes. Never changes.
     pub id: &'static str,
-    /// What it finds, in a phrase for the documentation.
+    /// What it finds, as a phrase for the documentation.
     pub description: &'static str,
-    /// The provider's documentation or the standard that the form comes from.
+    /// The provider's documentation, or the standard that defines the form.
     pub page: &'static str,
-    /// Texts, one of which is in every match: as it is written here, or with letters of any case if the pattern begins
-    /// with `(?i)`. The pattern is tried only around them.
+    /// Texts, one of which occurs in every match: exactly, or in any case if the pattern begins with `(?i)`. The
+    /// pattern is tried only around them.
     pub keywords: &'static [&'static str],
-    /// What must stand around a key word.
+    /// The required text around a key word.
     pub context: Context,
     /// Regular expression over bytes (syntax of the `regex` crate without Unicode). The group `span`, or else the
-    /// whole match, is the secret. The group `value` is the part of it that varies; a match without one is a finding
-    /// without further tests.
+    /// whole match, is the secret. The group `value` is the varying part; a match without one needs no further
+    /// tests.
     pub pattern: &'static str,
-    /// What the varying part is, and so what it cannot be.
+    /// The kind of the varying part, which excludes some values.
     pub value: Value,
-    /// The least Shannon entropy of the varying part, in bits per byte; below it a match is not a secret.
+    /// The least Shannon entropy of the varying part, in bits per byte; a match below it is not a secret.
     pub entropy: f32,
-    /// Whether the varying part must have letters of both cases, as random ones have.
+    /// Whether the varying part must have letters of both cases, as random ones do.
     pub mixed_case: bool,
-    /// Whether it can be recognized when it is cut into lines. Where only its surroundings make it a credential, the
-    /// lines of any text put together would do.
+    /// Whether to find it when it is split across lines. Not for a credential that only its surroundings identify:
+    /// any joined lines would match.
     pub may_be_cut: bool,
-    /// How sure a match is.
+    /// The certainty of a match.
     pub confidence: Confidence,
     /// Other rules that may find the same examples.
     pub overlaps: &'static [&'static str],
-    /// Texts in which the rule must find something. `<20 alnum>` stands for 20 random characters of an alphabet, so
-    /// that the scanners of code hosts leave the list alone.
+    /// Texts in which the rule must find something. `<20 alnum>` means 20 random characters of an alphabet, so that
+    /// the scanners of code hosts ignore the list.
     pub examples: &'static [&'static str],
     /// Texts in which no rule may find anything.
     pub lookalikes: &'static [&'static str],
 }
 
-/// What must stand around a key word for a match to be possible: quick to check, and never wrong in saying no.
+/// The required text around a key word for a match to be possible: quick to check, and without false negatives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Context {
-    /// Nothing in particular.
+    /// No requirement.
     Anywhere,
-    /// A match begins with the key word, and not inside a word.
+    /// A match begins with the key word, which is not inside a word.
     WordStart,
-    /// As [`Context::WordStart`], and hexadecimal digits follow.
+    /// Like [`Context::WordStart`], and hexadecimal digits follow.
     Hex,
     /// Hexadecimal digits follow, and the match begins before the key word.
     SignBeforeHex,
@@ -58,35 +59,35 @@ pub enum Context {
     DottedToken,
     /// The key word names a value: an equals sign or a colon follows.
     NamedValue,
-    /// The key word is the `@` behind the password of a URL.
+    /// The key word is the `@` after the password of a URL.
     UrlAuthority,
 }
 
-/// What the varying part of a match is, and so which values are no secret.
+/// The kind of the varying part of a match, which excludes some values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value {
-    /// Random characters: no name made of words.
+    /// Random characters, not a name made of words.
     Random,
-    /// Anything: the form alone is certain.
+    /// Any value: the form alone is conclusive.
     Any,
-    /// Random characters that only their place makes a token: no name, no word for a token, no sequence.
+    /// Random characters that only their place marks as a token: not a name, a word for a token or a sequence.
     Opaque,
-    /// A password, which people choose: no word for a password, no variable, no port.
+    /// A password chosen by a person: not a word for a password, a variable or a port.
     Password,
     /// User and password in base64.
     Basic,
     /// The body of a private key.
     Key,
-    /// A private key, as a whole in base64.
+    /// A whole private key in base64.
     EncodedKey,
 }
 
-/// How sure a finding is, and so what happens to the artifact.
+/// The certainty of a finding, which decides what happens to the artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Confidence {
-    /// A guess from the surroundings: worth a warning, not worth losing required evidence.
+    /// A guess from the surroundings: worth a warning, but not the loss of required evidence.
     Low,
-    /// The form is a credential's and nothing else's: the artifact is excluded.
+    /// The form of a credential and of nothing else: the artifact is excluded.
     High,
 }
 

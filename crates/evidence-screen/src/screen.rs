@@ -1,8 +1,8 @@
 //! The search itself.
 //!
-//! What is written in another form (escapes, base64, a word cut into lines) is looked at in its readable form too, down
-//! to three layers. One pass looks for key words; only around them the patterns are tried. The time is linear in the
-//! length of the text, whatever it holds.
+//! Encoded text (escapes, base64, a word cut into lines) is also searched in its readable form, down to three layers.
+//! One pass finds key words; the patterns are tried only around them. The time is linear in the length of the text,
+//! whatever it holds.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -20,29 +20,29 @@ use super::patterns::{Confidence, Context, PATTERNS, Pattern};
 use super::views::View;
 use super::words::{Hit, Keys, Words};
 
-/// The rule by which the collector's own secrets are found.
+/// The rule for the collector's own secrets.
 pub const OWN_CREDENTIAL: &str = "own-credential";
 
-/// How far around a key word a pattern is tried at first, in bytes. A match that reaches the edge is followed to its
-/// end; one whose key word is further away from its beginning is missed.
+/// How many bytes around a key word a pattern is tried at first. A match that reaches the edge is followed to its
+/// end; one that begins further from its key word is missed.
 const WINDOW: usize = 1024;
 
-/// How often a text is searched again after something in it was redacted.
+/// How often a text is searched again after a redaction.
 const ROUNDS: usize = 16;
 
-/// How many layers of escapes, line breaks and base64 are taken away, one above the other.
+/// How many nested layers of escapes, line breaks and base64 are undone.
 const LAYERS: usize = 3;
 
-/// Where something looks like a credential. Holds no part of it.
+/// The place of a possible credential. Holds no part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
     /// The rule that matched.
     pub rule: &'static str,
-    /// How sure that is.
+    /// Its certainty.
     pub confidence: Confidence,
     /// Offset of the first byte of the secret.
     pub start: usize,
-    /// Offset behind its last byte.
+    /// Offset after its last byte.
     pub end: usize,
 }
 
@@ -52,14 +52,15 @@ pub struct Screen(Arc<Inner>);
 
 struct Inner {
     rules: Vec<Compiled>,
-    /// The rule and the text of each key word; as it is written here, unless the rule's pattern ignores case.
+    /// The rule and the text of each key word; case matters unless the rule's pattern ignores it.
     keywords: Vec<(usize, &'static str)>,
-    /// Key words that are one sign, and the rules of each by their contexts. Texts have too many of them for the table
-    /// of the prefilter, which is slow where it finds something.
+    /// Key words of one sign, and the rules of each by their contexts. Texts have too many of them for the prefilter,
+    /// which is slow for frequent words.
     signs: BTreeMap<u8, Vec<(Context, Vec<usize>)>>,
-    /// The collector's own secrets, some of which come into being during the run.
+    /// The collector's own secrets, some of which appear only during the run.
     own: RwLock<Own>,
-    /// Finds all key words in one pass. Without it every rule is tried everywhere: slower, and the same findings.
+    /// Finds all key words in one pass. Without it every rule is tried everywhere: slower, with the same
+    /// findings.
     prefilter: Option<Words<Keys>>,
 }
 
@@ -71,14 +72,14 @@ struct Compiled {
     regex: OnceLock<Option<Regex>>,
 }
 
-/// How a text came about, and so what is looked for in it.
+/// The origin of a text, which decides what to search for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextOrigin {
-    /// As it stands there: everything.
+    /// The original text: everything.
     Plain,
-    /// Decoded: no guesses.
+    /// Decoded text: certain findings only.
     Decoded,
-    /// Lines that were put together: no guesses, and nothing that is a credential only by where it stands.
+    /// Joined lines: certain findings only, and no credential that only its place identifies.
     Joined,
 }
 
@@ -92,24 +93,24 @@ impl TextOrigin {
     }
 }
 
-/// What a search brings to light.
+/// The results of a search.
 #[derive(Default)]
 struct Sight {
     findings: Vec<Finding>,
-    /// Where key words stand, if somebody wants to know.
+    /// The places of key words, if requested.
     words: Option<Vec<Range<usize>>>,
 }
 
-/// The part of the text around key words of one rule that is still to be searched.
+/// The area around key words of one rule that is still to be searched.
 #[derive(Clone, Copy, Default)]
 struct Area {
     start: usize,
-    /// No key word seen yet if zero.
+    /// Zero before the first key word.
     end: usize,
 }
 
 impl Screen {
-    /// Compiles the rules, and learns the secrets in use.
+    /// Compiles the rules, and adds the secrets in use.
     pub fn new(own_secrets: &[&str]) -> Screen {
         let rules = PATTERNS.iter().map(Compiled::new).collect();
         let all = PATTERNS.iter().enumerate();
@@ -123,14 +124,14 @@ impl Screen {
         screen
     }
 
-    /// Looks for these secrets too from now on, in all their forms; see [`is_sought`](crate::is_sought) for what is too weak. A key in PEM
-    /// form is looked for line by line.
+    /// Also searches for these secrets from now on, in all their forms; [`is_sought`](crate::is_sought) excludes weak
+    /// ones. A key in PEM form is searched for line by line.
     pub fn learn<S: AsRef<[u8]>>(&self, secrets: impl IntoIterator<Item = S>) {
         self.0.own.write().unwrap_or_else(PoisonError::into_inner).learn(secrets);
     }
 
-    /// Everything in the text that looks like a credential, in the order of the text. A guess inside a certain
-    /// finding is left out; in what had to be decoded there are no guesses.
+    /// Everything in the text that looks like a credential, in the order of the text. Omits guesses inside a
+    /// certain finding and in decoded text.
     pub fn check(&self, text: &[u8]) -> Vec<Finding> {
         let mut sight = Sight::default();
         self.0.search(text, TextOrigin::Plain, &mut sight);
@@ -154,7 +155,7 @@ impl Screen {
     /// The text with every certain finding replaced by `[redacted: <rule>]`.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut redacted = Cow::Borrowed(text);
-        // What its neighbour had hidden can show once that is gone.
+        // A redaction can reveal something that its text had hidden.
         for _ in 0..ROUNDS {
             match self.redact_once(&redacted) {
                 Some(next) => redacted = Cow::Owned(next),
@@ -190,14 +191,14 @@ impl Screen {
     }
 }
 
-/// The screen of this process. A command teaches it the secrets of its run, so that texts which never meet the run's
-/// own stages are clean too: a message that is cut short, or the last error.
+/// The screen of this process. A command adds the secrets of its run, so that texts which bypass the run's own
+/// stages are clean too: a shortened message, or the last error.
 pub fn shared() -> &'static Screen {
     static SCREEN: LazyLock<Screen> = LazyLock::new(|| Screen::new(&[]));
     &SCREEN
 }
 
-/// Says how much it looks for, never what: it holds the collector's own credentials.
+/// Shows how many secrets it searches for, never which: it holds the collector's own credentials.
 impl fmt::Debug for Screen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Screen").field("rules", &self.0.rules.len()).finish_non_exhaustive()
@@ -205,7 +206,7 @@ impl fmt::Debug for Screen {
 }
 
 impl Inner {
-    /// What the text shows as it is.
+    /// Adds findings of the text as written.
     fn search(&self, text: &[u8], reading: TextOrigin, sight: &mut Sight) {
         match &self.prefilter {
             Some(prefilter) => self.search_near(prefilter, text, reading, sight),
@@ -219,7 +220,7 @@ impl Inner {
         own.each(text, |place| sight.findings.push(own_finding(place)));
     }
 
-    /// Adds what the text hides in up to `layers` layers and is not found already.
+    /// Adds new findings that are hidden in up to `layers` layers.
     fn search_views(&self, text: &[u8], above: TextOrigin, layers: usize, sight: &mut Sight) {
         let Some(below) = layers.checked_sub(1) else { return };
         for view in View::of(text) {
@@ -230,8 +231,8 @@ impl Inner {
         }
     }
 
-    /// Adds what one view shows. Gives where in the text key words are written, in order, if lines were put together
-    /// in the view or it is wanted.
+    /// Adds the findings of one view. Returns the places of key words in the text, in order, if the view has joined
+    /// lines or the caller wants them.
     fn search_view(
         &self,
         view: &View,
@@ -241,11 +242,11 @@ impl Inner {
     ) -> Vec<Range<usize>> {
         let wanted = view.joined || sight.words.is_some();
         let mut hidden = Sight { words: wanted.then(Vec::new), ..Sight::default() };
-        // Escapes in lines that were put together are joined too.
+        // Escapes in joined lines belong to joined text too.
         let joined = view.joined || (above == TextOrigin::Joined && !view.encoded);
         let reading = if joined { TextOrigin::Joined } else { TextOrigin::Decoded };
         self.search(&view.bytes, reading, &mut hidden);
-        // Of lines that were put together the plain text shows as much: what stands between them does not count.
+        // For joined lines the plain text already shows them, since only letters and digits count.
         if !view.joined {
             self.search_own(&view.bytes, &mut hidden);
         }
@@ -323,7 +324,7 @@ impl Inner {
     }
 }
 
-/// The rules of each sign that is a key word.
+/// The rules of each single-character key word.
 fn by_sign(keywords: &[(usize, &'static str)]) -> BTreeMap<u8, Vec<(Context, Vec<usize>)>> {
     let mut signs: BTreeMap<u8, Vec<(Context, Vec<usize>)>> = BTreeMap::new();
     for (index, keyword) in keywords {
@@ -337,7 +338,7 @@ fn by_sign(keywords: &[(usize, &'static str)]) -> BTreeMap<u8, Vec<(Context, Vec
     signs
 }
 
-/// The stretches in the order of the text, none inside another.
+/// The stretches in the order of the text, without nested ones.
 fn in_order(mut stretches: Vec<Range<usize>>) -> Vec<Range<usize>> {
     stretches.sort_unstable_by_key(|stretch| (stretch.start, stretch.end));
     let mut ordered: Vec<Range<usize>> = Vec::new();
@@ -355,8 +356,8 @@ fn own_finding(Range { start, end }: Range<usize>) -> Finding {
 }
 
 impl Area {
-    /// Takes in the surroundings of a key word. Where they do not touch the area, that is searched, and a new one
-    /// begins: so no rule sees a byte twice, however many key words there are.
+    /// Adds the surroundings of a key word. If they do not touch the current area, searches that area and begins
+    /// a new one: so no rule reads a byte twice, however many key words there are.
     fn widen(&mut self, start: usize, end: usize, rule: &Compiled, text: &[u8], findings: &mut Vec<Finding>) {
         let start = start.saturating_sub(WINDOW);
         let end = end.saturating_add(WINDOW).min(text.len());
@@ -375,7 +376,7 @@ impl Compiled {
         Compiled { rule, ignores_case: rule.pattern.starts_with("(?i)"), regex: OnceLock::new() }
     }
 
-    /// Whether a match can have the key word that stands here.
+    /// Whether a match can have this key word.
     fn may_match(&self, text: &[u8], keyword: &Range<usize>, reading: TextOrigin) -> bool {
         let before = text.get(..keyword.start).unwrap_or_default();
         let behind = text.get(keyword.end..).unwrap_or_default();
@@ -386,8 +387,8 @@ impl Compiled {
         self.regex.get_or_init(|| compile(self.rule)).as_ref()
     }
 
-    /// Searches `text[start..end]`, and beyond for matches that reach its end. Returns how far it came: a match is
-    /// consumed.
+    /// Searches `text[start..end]`, and beyond for matches that reach its end. Returns its end position: a match
+    /// is consumed.
     fn search(&self, text: &[u8], mut start: usize, mut end: usize, findings: &mut Vec<Finding>) -> usize {
         let Some(regex) = self.regex() else { return start };
         while start < end {
@@ -395,7 +396,8 @@ impl Compiled {
             let Some(captures) = captures else { return start };
             let Some(whole) = captures.get(0) else { return start };
             if whole.end() == end && end < text.len() {
-                // The match may go on. Doubling keeps the sum of all repetitions within the length of the match.
+                // The match may continue. Doubling keeps the total of all repetitions within the length of the
+                // match.
                 start = whole.start();
                 end = end.saturating_add(WINDOW.max(end - start)).min(text.len());
                 continue;
@@ -415,7 +417,7 @@ impl Compiled {
     }
 }
 
-/// `None` only if the pattern is wrong or too large, which a test excludes for every rule.
+/// `None` only if the pattern is invalid or too large, which a test excludes for every rule.
 fn compile(rule: &Pattern) -> Option<Regex> {
     RegexBuilder::new(rule.pattern).unicode(false).build().ok()
 }

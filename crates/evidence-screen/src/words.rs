@@ -1,7 +1,7 @@
-//! Where key words stand: all of them in one pass, whatever the case of their letters.
+//! Finds all key words in one pass, ignoring case.
 //!
-//! A table says for every byte what comes next, so that each step waits for the one before. Several parts of a text are
-//! therefore gone through side by side: while one step waits, the others go on. Nothing here knows what a word means.
+//! A table lookup per byte depends on the one before. Several parts of a text are therefore searched in an interleaved
+//! way, so that the lookups overlap. Nothing here knows what a word means.
 
 use std::ops::Range;
 
@@ -9,30 +9,30 @@ use aho_corasick::Anchored;
 use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::dfa::DFA;
 
-/// How many parts of a text are gone through at once.
+/// How many parts of a text are searched at once.
 const LANES: usize = 4;
 
-/// As much of a text is divided at a time: what was found in the later parts is kept until the earlier ones are done.
+/// How much of a text is divided at a time: hits in later parts are buffered until the earlier ones are done.
 const BLOCK: usize = LANES * 64 * 1024;
 
-/// What comes next for every byte.
+/// A state machine over bytes.
 pub(super) trait Table {
-    /// What was read so far, as far as it matters.
+    /// What matters of the bytes so far.
     type State: Copy;
 
-    /// Before anything was read.
+    /// The state before the first byte.
     fn start(&self) -> Self::State;
 
-    /// After this byte too.
+    /// The state after this byte.
     fn next(&self, state: Self::State, byte: u8) -> Self::State;
 
-    /// Whether a word may end here: quick.
+    /// Whether a word may end here; a quick test.
     fn is_special(&self, state: Self::State) -> bool;
 
     /// Calls `take` with every word that ends here, and its length.
     fn words(&self, state: Self::State, take: impl FnMut(usize, usize));
 
-    /// Where to begin reading so as to know what matters at this place, at most so far back.
+    /// Where to start reading to be in the right state at `at`, not before `limit`.
     fn before(&self, text: &[u8], at: usize, limit: usize) -> usize;
 
     /// The length of the longest word, in bytes.
@@ -45,7 +45,7 @@ pub(super) struct Words<T> {
     table: T,
 }
 
-/// Key words, whatever the case of their letters.
+/// Key words, ignoring case.
 pub(super) struct Keys {
     table: DFA,
     start: StateID,
@@ -87,16 +87,16 @@ impl Table for Keys {
     }
 }
 
-/// A word in a text.
+/// An occurrence of a word in a text.
 pub(super) struct Hit {
-    /// Which one, in the order in which they were given.
+    /// The index of the word, in the order given.
     pub(super) word: usize,
-    /// Where it stands.
+    /// Its place.
     pub(super) range: Range<usize>,
 }
 
 impl Words<Keys> {
-    /// `None` if they are too many for one table.
+    /// `None` if there are too many for one table.
     pub(super) fn new(words: &[&[u8]]) -> Option<Words<Keys>> {
         let table = DFA::builder().ascii_case_insensitive(true).prefilter(false).build(words).ok()?;
         let start = table.start_state(Anchored::No).ok()?;
@@ -109,7 +109,7 @@ impl<T: Table> Words<T> {
         Words { table }
     }
 
-    /// Calls `take` with every word in the text that is wanted, by where they end.
+    /// Calls `take` with every wanted word in the text, ordered by their ends.
     pub(super) fn each(&self, text: &[u8], wanted: impl Fn(&Hit) -> bool, mut take: impl FnMut(Hit)) {
         for at in (0..text.len()).step_by(BLOCK) {
             let block = at..text.len().min(at + BLOCK);
@@ -133,7 +133,7 @@ impl<T: Table> Words<T> {
         }
     }
 
-    /// Goes through the parts of a block, each of `length` bytes but the last.
+    /// Searches the parts of a block, each of `length` bytes except the last.
     fn side_by_side(
         &self,
         text: &[u8],
@@ -163,7 +163,7 @@ impl<T: Table> Words<T> {
         }
     }
 
-    /// Goes on in all parts until a word may end in one of them, and returns how far that is. A function of its own so
+    /// Advances in all parts until a word may end in one of them, and returns that position. A separate function, so
     /// that the states stay in registers.
     #[inline(never)]
     fn until_special(&self, parts: [&[u8]; LANES], states: &mut [T::State; LANES]) -> usize {
@@ -188,7 +188,7 @@ impl<T: Table> Words<T> {
         done
     }
 
-    /// Goes through one part alone.
+    /// Searches one part.
     fn one(&self, text: &[u8], part: Range<usize>, mut state: T::State, keep: &mut impl FnMut(Hit)) {
         for (byte, end) in text.get(part.clone()).unwrap_or_default().iter().zip(part.start + 1..) {
             state = self.table.next(state, *byte);
@@ -198,9 +198,9 @@ impl<T: Table> Words<T> {
         }
     }
 
-    /// What to go on with at this place: a word can have begun before it.
+    /// The state at this place: a word may have begun before it.
     fn state_at(&self, text: &[u8], at: usize) -> T::State {
-        // No further than a part is long, so that the time stays linear.
+        // At most the length of a part, so that the time stays linear.
         let before = text.get(self.table.before(text, at, BLOCK / LANES)..at).unwrap_or_default();
         before.iter().fold(self.table.start(), |state, byte| self.table.next(state, *byte))
     }
@@ -215,7 +215,7 @@ impl<T: Table> Words<T> {
 mod tests {
     use super::*;
 
-    /// Words at and around every border of the parts are found, once, and in order.
+    /// Words at and around every border of the parts are found once and in order.
     #[test]
     fn finds_what_is_there_wherever_the_parts_meet() {
         let texts: [&[u8]; 4] = [b"ab", b"abab", b"x", b"a-much-longer-word"];

@@ -1,9 +1,9 @@
-//! What to say about a key that a section does not have.
+//! Advice about a key that a section does not have.
 
 use super::declare::{Format, Key, Section, Shape, sections};
 use super::{secret, suggest};
 
-/// What to say about a key that a section does not have, and the key of the section it was meant to be, if any.
+/// The complaint about a key that the section does not have, and the key that was probably meant, if any.
 pub(crate) fn unknown(
     root: &'static Section,
     section: &'static Section,
@@ -17,7 +17,7 @@ pub(crate) fn unknown(
     if let Some(planned) = section.planned.iter().find(|planned| named(planned.synonyms)) {
         return (format!("did you mean `{}`? {}", planned.name, planned.message), None);
     }
-    // A name that another section has, letter for letter, is in the wrong place rather than misspelt.
+    // The exact name of a key of another section is misplaced rather than misspelt.
     let all = sections(root);
     if let Some(home) = all.iter().find(|home| home.key(name).is_some()) {
         let home = match home.path {

@@ -1,7 +1,7 @@
-//! How a key of the configuration is declared: once, for everything that has to know it.
+//! Declarations of configuration keys, in one place.
 //!
-//! The decoder, the JSON Schema, the template of a new file and the reference in the documentation are all
-//! made from these declarations, so they cannot disagree. This module holds no key itself.
+//! The decoder, the JSON Schema, the template of a new file and the reference in the documentation all derive
+//! from these declarations, so they cannot disagree. This module declares no key itself.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -15,23 +15,23 @@ pub struct Document {
     pub title: &'static str,
     /// Its usual name, for help.
     pub file_name: &'static str,
-    /// What to do about a path without a file.
+    /// Advice for a path without a file.
     pub help_missing: &'static str,
-    /// What to do about a directory in its place; gets the path of the file in it.
+    /// Advice for a directory at the path; receives the path of the file in it.
     pub help_directory: fn(&Path) -> String,
-    /// What to do about a file without settings.
+    /// Advice for a file without settings.
     pub help_empty: &'static str,
-    /// What to do about a file that is too large.
+    /// Advice for a file that is too large.
     pub help_too_large: &'static str,
     /// The comment at the top of a new file.
     pub template_head: &'static str,
-    /// Optional keys that a new file has active, by dotted path.
+    /// Optional keys that are active in a new file, by dotted path.
     pub template_active: &'static [&'static str],
     /// The whole file.
     pub root: &'static Section,
 }
 
-/// Looks an environment variable up; `None` if it is not set or empty.
+/// Looks up an environment variable; `None` if it is unset or empty.
 pub type Variables<'run> = dyn Fn(&str) -> Option<OsString> + 'run;
 
 /// A key of the configuration.
@@ -39,34 +39,34 @@ pub type Variables<'run> = dyn Fn(&str) -> Option<OsString> + 'run;
 pub struct Key {
     /// Its name in the file.
     pub name: &'static str,
-    /// What happens when it is left out.
+    /// What applies if the key is absent.
     pub presence: Presence,
-    /// What it may hold.
+    /// The type of its value.
     pub shape: Shape,
-    /// One line that says what it is for.
+    /// A one-line description of its purpose.
     pub summary: &'static str,
-    /// The rule its value must keep, beyond its type; may be empty.
+    /// The rule for its value beyond its type; may be empty.
     pub rule: &'static str,
-    /// A value as it would be written in the file; empty for sections.
+    /// An example value as written in the file; empty for sections.
     pub example: &'static str,
-    /// Other names people write for it.
+    /// Other names that people write for it.
     pub synonyms: &'static [&'static str],
 }
 
-/// What happens when a key is left out.
+/// What applies if a key is absent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Presence {
-    /// It must be there.
+    /// The key is required.
     Required,
     /// Nothing: the value is optional.
     Optional,
-    /// As if it held this.
+    /// This default applies.
     Default(DefaultValue),
-    /// The value is worked out as these words say.
+    /// The program derives the value, as described here.
     Derived(&'static str),
 }
 
-/// The value of a key that was left out.
+/// The default of a key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DefaultValue {
     /// Text.
@@ -79,7 +79,7 @@ pub enum DefaultValue {
     Empty(&'static str),
 }
 
-/// What a key may hold.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
     /// Text of a format.
@@ -98,7 +98,7 @@ pub enum Shape {
         /// The largest.
         maximum: u32,
     },
-    /// A list of texts of a format, without repetition.
+    /// A list of texts of a format, without duplicates.
     List {
         /// The format of each.
         of: Format,
@@ -109,21 +109,21 @@ pub enum Shape {
     EverythingOr(Format),
     /// A mapping of free names to free texts.
     Tags,
-    /// A mapping with keys of its own.
+    /// A mapping with declared keys.
     Section(&'static Section),
-    /// A list of mappings with keys of their own, not empty; the path of the section ends in `[]`.
+    /// A non-empty list of mappings with declared keys; the path of the section ends in `[]`.
     Sections(&'static Section),
 }
 
 /// The shortest time-out, in seconds: one millisecond.
 pub const MIN_SECONDS: f64 = 0.001;
 
-/// What a text may be. `format` says how each is checked.
+/// The format of a text. `format` checks it.
 #[derive(Debug, Clone, Copy)]
 pub enum Format {
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// One word of a vocabulary, of which this key takes a part.
+    /// One word of a vocabulary; this key takes only some of its words.
     Word(&'static Vocabulary),
     /// The name of an environment variable.
     Variable,
@@ -131,35 +131,35 @@ pub enum Format {
     Path,
     /// The base of an API: https, or loopback.
     Url,
-    /// A format that only the program knows.
+    /// A format that the program defines.
     Custom(&'static CustomFormat),
     /// Any text of one line.
     Line,
 }
 
-/// The words that a key takes, among those that mean something elsewhere in the file.
+/// The words that a key takes, out of those that are valid elsewhere in the file.
 #[derive(Debug)]
 pub struct Vocabulary {
-    /// What one is called, such as `control`.
+    /// The noun for one word, such as `control`.
     pub noun: &'static str,
-    /// Lists every word there is.
+    /// Lists every known word.
     pub known: fn() -> Vec<&'static str>,
     /// Lists the words that this key takes.
     pub taken: fn() -> Vec<&'static str>,
-    /// What cannot take the others, such as `this source cannot serve`.
+    /// The refusal of the other words, such as `this source cannot serve`.
     pub refusal: &'static str,
-    /// What it can take, such as `it can serve`.
+    /// The introduction of the valid words, such as `it can serve`.
     pub offer: &'static str,
 }
 
-/// A format of text that only the program knows.
+/// A text format that the program defines.
 #[derive(Debug)]
 pub struct CustomFormat {
-    /// What a text of it is, for "expected ...".
+    /// The noun for such a text, for "expected ...".
     pub noun: &'static str,
     /// The same in the tables of the reference.
     pub shown: &'static str,
-    /// How to write one, where quotes around something else would not do.
+    /// How to write one, if adding quotes is not enough.
     pub hint: Option<&'static str>,
     /// Whether case makes no difference.
     pub ignores_case: bool,
@@ -176,31 +176,31 @@ pub struct CustomFormat {
 pub struct Section {
     /// Its dotted path; empty for the whole file.
     pub path: &'static str,
-    /// One line that says what it is for.
+    /// A one-line description of its purpose.
     pub summary: &'static str,
     /// Its keys, in the order the documentation lists them.
     pub keys: &'static [&'static Key],
-    /// Keys of which exactly one must be there; may be empty.
+    /// Keys of which exactly one is required; may be empty.
     pub exactly_one: &'static [&'static Key],
-    /// Names that will mean something one day: writing them is an error that says so.
+    /// Names reserved for the future: using one is an error with its own message.
     pub planned: &'static [Planned],
-    /// Whether at least one key must be there.
+    /// Whether at least one key is required.
     pub not_empty: bool,
 }
 
-/// A name that is known but means nothing yet.
+/// A reserved name without a meaning yet.
 #[derive(Debug)]
 pub struct Planned {
     /// The name.
     pub name: &'static str,
-    /// Other names people write for it.
+    /// Other names that people write for it.
     pub synonyms: &'static [&'static str],
-    /// What to say.
+    /// The error message.
     pub message: &'static str,
 }
 
 impl DefaultValue {
-    /// The value as it is written in the file.
+    /// The value in YAML.
     pub fn yaml(self) -> String {
         match self {
             DefaultValue::Text(text) | DefaultValue::Empty(text) => text.to_owned(),
@@ -211,7 +211,7 @@ impl DefaultValue {
 }
 
 impl Section {
-    /// Names its keys.
+    /// Lists its keys in words.
     pub fn keys_in_words(&self) -> String {
         match self.keys {
             [only] => format!("the only key here is `{}`", only.name),
@@ -222,7 +222,7 @@ impl Section {
         }
     }
 
-    /// Names what it cannot do without.
+    /// Lists its required keys in words.
     pub fn needs_in_words(&self) -> String {
         let required = self.keys.iter().filter(|key| key.presence == Presence::Required);
         let names: Vec<&str> = required.map(|key| key.name).collect();
@@ -235,7 +235,7 @@ impl Section {
         words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(" and ")
     }
 
-    /// The key of this name.
+    /// The key with this name.
     pub fn key(&self, name: &str) -> Option<&'static Key> {
         self.keys.iter().copied().find(|key| key.name == name)
     }
@@ -246,7 +246,7 @@ const PATH_RULE: &str =
     "relative to the directory of the configuration file; a leading `~/` is the home directory";
 
 impl Key {
-    /// What to do about a value that is missing or wrong, when nothing better is known.
+    /// Generic advice for a missing or wrong value.
     pub fn way_out(&self) -> Option<String> {
         match self.presence {
             Presence::Required => None,
@@ -258,7 +258,7 @@ impl Key {
         }
     }
 
-    /// What it means and what its value must be: its own rule, and that of every path.
+    /// Its meaning and the rules for its value: its own, and that of every path.
     pub fn meaning(&self) -> String {
         let of_paths = match self.shape {
             Shape::Text(Format::Path) | Shape::List { of: Format::Path, .. } => PATH_RULE,
@@ -278,7 +278,7 @@ impl Key {
 }
 
 impl Shape {
-    /// The section below this key: the only one, or what each of a list is.
+    /// The section of this key: the only one, or that of each list item.
     pub fn section(&self) -> Option<&'static Section> {
         match self {
             Shape::Section(section) | Shape::Sections(section) => Some(section),

@@ -1,7 +1,7 @@
 //! Walks the tree of a file along the declarations and collects every problem.
 //!
-//! It knows shapes, not keys: what a key is called and means is declared beside the section it belongs to. A value
-//! that comes out of here has the declared type and keeps the declared rule.
+//! It knows shapes, not keys: each section declares the names and meanings of its keys. Every decoded value has
+//! its declared type and follows its declared rule.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -15,37 +15,37 @@ use super::secret::{self, quote};
 use super::yaml::{Entry, Node, Value};
 use super::{advice, format, path, suggest, wrong_type};
 
-/// What decoding needs at hand.
+/// The context of decoding.
 pub struct Decoder<'run, 'text> {
-    /// Where problems go.
+    /// The collected problems.
     pub problems: Problems<'text>,
-    /// The environment: `HOME`, and what overrides the file.
+    /// The environment: `HOME`, and variables that override the file.
     pub variables: &'run Variables<'run>,
     /// The kind of file.
     pub document: &'static Document,
-    /// The directory of the file: what relative paths in it are relative to.
+    /// The directory of the file, which relative paths in it refer to.
     pub directory: &'run Path,
 }
 
-/// A value and where it is.
+/// A value and its place.
 #[derive(Debug, Clone)]
 pub struct Placed<T> {
     /// The value.
     pub value: T,
-    /// Where it is; nowhere for a default.
+    /// Its place; nowhere for a default.
     pub place: Place,
     /// Its dotted path.
     pub path: String,
 }
 
-/// The keys of one section as the file has them.
+/// The keys of one section in the file.
 pub struct Fields {
     path: String,
     entries: Vec<(&'static Key, Entry)>,
     place: Place,
 }
 
-/// `"*"`, or what is listed.
+/// `"*"`, or a list.
 pub enum Everything<T> {
     /// `"*"`
     All,
@@ -54,7 +54,7 @@ pub enum Everything<T> {
 }
 
 impl Decoder<'_, '_> {
-    /// Reads a mapping with known keys: reports what is unknown, repeated or missing.
+    /// Reads a mapping with declared keys: reports unknown, repeated and missing keys.
     pub(crate) fn open(
         &mut self,
         section: &'static Section,
@@ -68,10 +68,10 @@ impl Decoder<'_, '_> {
         };
         let mut fields = Fields { path, entries: Vec::new(), place };
         let mut first_lines: HashMap<&str, usize> = HashMap::new();
-        // Keys that somebody tried to give under another name: those are not missing as well.
+        // Keys that were given under a wrong name are not missing as well.
         let mut meant: Vec<&'static Key> = Vec::new();
         for entry in entries {
-            // A key without a name has its problem reported where it was read.
+            // The problem of an unnamed key has already been reported.
             let Some(name) = entry.key.as_deref() else { continue };
             if let Some(first_line) = first_lines.get(name) {
                 let complaint = Complaint::new(format!("{} appears twice", quote(name)))
@@ -90,7 +90,7 @@ impl Decoder<'_, '_> {
         Some(fields)
     }
 
-    /// Reports a key that the section does not have; returns the one it was meant to be.
+    /// Reports a key that the section does not have; returns the key that was probably meant.
     fn unknown(
         &mut self,
         section: &'static Section,
@@ -103,7 +103,7 @@ impl Decoder<'_, '_> {
         }
         let (complaint, meant) = match section.planned.iter().find(|planned| planned.name == name) {
             Some(planned) => (Complaint::new(planned.message).help("remove it from the file"), None),
-            // Finding the nearest name is the one costly part of a problem.
+            // Finding the nearest name is the only expensive part of a problem.
             None if self.problems.is_full() => (Complaint::new("unknown key"), None),
             None => {
                 let shown = if parent.is_empty() { String::new() } else { format!(" in `{parent}`") };
@@ -155,7 +155,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// Masks a value and all in it.
+    /// Masks a value with its children.
     fn hide(&mut self, node: &Rc<Node>) {
         match &node.value {
             Value::List(items) => items.iter().for_each(|item| self.hide(item)),
@@ -164,14 +164,14 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The section below this key, if it is there and is a mapping.
+    /// The section of this key, if it is present and a mapping.
     pub fn section(&mut self, fields: &Fields, key: &'static Key) -> Option<Fields> {
         let (entry, path) = fields.get(key)?;
         let section = key.shape.section()?;
         self.open(section, &entry.value, Place::Bytes(entry.key_bytes.clone()), path)
     }
 
-    /// The sections that are listed below this key; none if it is absent.
+    /// The sections in the list of this key; empty if it is absent.
     pub fn sections(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Fields>> {
         let Shape::Sections(section) = key.shape else { return None };
         let Some((entry, path)) = fields.get(key) else { return Some(Vec::new()) };
@@ -182,7 +182,7 @@ impl Decoder<'_, '_> {
             }
             Value::List(items) => {
                 let items = items.iter().enumerate();
-                // Each is opened before any is asked for, so that all their problems are found.
+                // Open all of them before decoding any, so that all their problems are found.
                 let opened: Vec<_> = items
                     .map(|(index, item)| {
                         self.open(section, item, place_of_item(item), path::item(&path, index))
@@ -231,13 +231,13 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// A path, with `~` expanded, seen from the working directory.
+    /// A path, with `~` expanded, relative to the working directory.
     pub fn path(&mut self, fields: &Fields, key: &'static Key) -> Option<PathBuf> {
         let text = self.text(fields, key)?;
         self.expand(text)
     }
 
-    /// A list of paths, each with `~` expanded, seen from the working directory.
+    /// A list of paths, each with `~` expanded, relative to the working directory.
     pub fn paths(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<PathBuf>> {
         let texts = self.list(fields, key)?;
         texts.into_iter().map(|text| self.expand(text)).collect()
@@ -245,7 +245,7 @@ impl Decoder<'_, '_> {
 
     fn expand(&mut self, text: Placed<String>) -> Option<PathBuf> {
         let rest = match text.value.strip_prefix('~') {
-            // An absolute path replaces the directory. `./` in front of a name would only lengthen messages.
+            // An absolute path replaces the directory. A leading `./` would only lengthen messages.
             None if self.directory == Path::new(".") => return Some(PathBuf::from(text.value)),
             None => return Some(self.directory.join(text.value)),
             Some(rest) => rest,
@@ -324,7 +324,7 @@ impl Decoder<'_, '_> {
         None
     }
 
-    /// A list of texts without repetition; empty if the key is absent and that is its default.
+    /// A list of texts without duplicates; empty if the key is absent and that is its default.
     pub fn list(&mut self, fields: &Fields, key: &'static Key) -> Option<Vec<Placed<String>>> {
         let Some((entry, path)) = fields.get(key) else {
             return matches!(key.presence, Presence::Default(DefaultValue::Empty(_))).then(Vec::new);
@@ -340,7 +340,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// `"*"`, or a list of texts without repetition.
+    /// `"*"`, or a list of texts without duplicates.
     pub fn everything_or_list(
         &mut self,
         fields: &Fields,
@@ -442,7 +442,7 @@ impl Fields {
         self.get(key).is_some()
     }
 
-    /// Where the section is.
+    /// The place of the section.
     pub fn place(&self) -> Place {
         self.place.clone()
     }
@@ -452,7 +452,7 @@ impl Fields {
         self.path.clone()
     }
 
-    /// Where the key itself is.
+    /// The place of the key itself.
     fn key_place(&self, key: &'static Key) -> Place {
         self.get(key).map_or(Place::Nowhere, |(entry, _)| Place::Bytes(entry.key_bytes.clone()))
     }
@@ -463,14 +463,14 @@ impl Fields {
     }
 }
 
-/// Where to point for the value of an entry: at the value, or at the key where the value has no text of its own.
+/// The place to report for an entry: the value, or the key if the value has no text.
 fn place_of(entry: &Entry) -> Place {
     let bytes: &Range<usize> =
         if entry.value.bytes.is_empty() { &entry.key_bytes } else { &entry.value.bytes };
     Place::Bytes(bytes.clone())
 }
 
-/// Where to point for an entry of a list.
+/// The place to report for a list item.
 fn place_of_item(item: &Node) -> Place {
     match item.bytes.is_empty() {
         true => Place::Bytes(item.bytes.start..item.bytes.start + 1),

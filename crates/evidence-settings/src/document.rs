@@ -1,4 +1,4 @@
-//! What can be made of a kind of file: its values, its schema, its template, its reference.
+//! The outputs for a kind of file: its values, its schema, its template, its reference.
 
 use std::io;
 use std::path::Path;
@@ -9,17 +9,17 @@ use super::problem::{Complaint, ConfigError, Place, Problems};
 use super::{read, reference, schema, template, yaml};
 
 impl Document {
-    /// Why a file of this kind cannot be read. The caller opens it, and reads at most
+    /// The error for a file of this kind that cannot be read. The caller opens it, and reads at most
     /// [`MAX_FILE_BYTES`](read::MAX_FILE_BYTES).
     pub fn unreadable(&self, path: &Path, error: &io::Error) -> ConfigError {
         ConfigError::of_file(path, read::unreadable(self, path, error))
     }
 
-    /// Validates the bytes of a file; `path` is what messages call it, and relative paths in the file are
-    /// relative to its directory. `decode` asks for the keys it knows.
+    /// Decodes and checks the bytes of a file. `path` is its name in messages, and relative paths in the file
+    /// refer to its directory. `decode` asks for the declared keys.
     ///
     /// # Errors
-    /// Every problem of the file, found in one run.
+    /// Returns every problem of the file at once.
     pub fn decode<T>(
         &'static self,
         path: &Path,
@@ -57,8 +57,8 @@ impl Document {
         reference::of(self)
     }
 
-    /// A new file: what is needed is active, everything else is commented out with its default. `values` replaces
-    /// examples, by dotted path; each is quoted where YAML needs it.
+    /// A new file: required keys are active, everything else is commented out with its default. `values` replaces
+    /// examples, by dotted path, and is quoted if YAML needs it.
     pub fn template(&self, values: &[(&str, &str)]) -> String {
         template::of(self, values)
     }

@@ -1,6 +1,6 @@
-//! The rules a text must keep, one function for each format.
+//! The rules for texts, one function for each format.
 //!
-//! Pure: nothing here knows where in the file the text was. What may be a secret is never repeated.
+//! Pure: nothing here knows the place of a text in the file. Messages never repeat a possible secret.
 
 use url::{Host, Url};
 
@@ -21,7 +21,7 @@ pub const MAX_TAG_VALUE: usize = 256;
 /// Checks a text against its format.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns a description of what is wrong.
 pub fn check(format: Format, text: &str) -> Result<(), Complaint> {
     if let Format::Variable = format {
         return variable(text);
@@ -50,7 +50,7 @@ pub fn check(format: Format, text: &str) -> Result<(), Complaint> {
     }
 }
 
-/// What a text of this format is, for "expected ...".
+/// The noun for a text of this format, for "expected ...".
 pub fn noun(format: Format) -> String {
     match format {
         Format::Choice(choices) => suggest::alternatives(choices),
@@ -63,7 +63,7 @@ pub fn noun(format: Format) -> String {
     }
 }
 
-/// How to write a text of this format, where quotes around something else would not do.
+/// How to write a text of this format, if adding quotes is not enough.
 pub fn hint(format: Format) -> Option<String> {
     match format {
         Format::Choice(choices) => Some(format!("supported: {}", suggest::alternatives(choices))),
@@ -77,7 +77,7 @@ pub fn hint(format: Format) -> Option<String> {
     }
 }
 
-/// Whether case makes no difference in a text of this format.
+/// Whether a text of this format ignores case.
 pub(crate) fn ignores_case(format: Format) -> bool {
     matches!(format, Format::Custom(custom) if custom.ignores_case)
 }
@@ -136,7 +136,7 @@ fn variable(text: &str) -> Result<(), Complaint> {
             .help(format!("write the name without the dollar sign: `{inner}`")));
     }
     if !name {
-        // Whatever it is, it is not a name; it may well be a password, so it is not repeated.
+        // Not a variable's name, and possibly a password, so do not repeat it.
         return Err(Complaint::new("this is not the name of an environment variable (the value is not shown: it may \
                                    be a secret)")
             .help("use letters, digits and `_`, not starting with a digit; the file never contains the secret itself")
@@ -148,7 +148,7 @@ fn variable(text: &str) -> Result<(), Complaint> {
 /// The rules for the name of a tag.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns a description of what is wrong.
 pub fn tag_name(name: &str) -> Result<(), Complaint> {
     if name.is_empty() || name.len() > MAX_TAG_NAME {
         return Err(Complaint::new(format!("the name of a tag has 1 to {MAX_TAG_NAME} bytes")));
@@ -160,10 +160,10 @@ pub fn tag_name(name: &str) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// The rule for the text of a tag, beside those for any text.
+/// The rule for the value of a tag, besides those for any text.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns a description of what is wrong.
 pub fn tag_value(value: &str) -> Result<(), Complaint> {
     if value.len() > MAX_TAG_VALUE {
         return Err(Complaint::new(format!("the value of a tag has at most {MAX_TAG_VALUE} bytes")));
@@ -171,13 +171,13 @@ pub fn tag_value(value: &str) -> Result<(), Complaint> {
     Ok(())
 }
 
-/// The URL: https, or http on the loopback; no user, query or fragment; no trailing slash in its path.
+/// Parses a URL: https, or http on loopback; no user, query or fragment; no trailing slash in its path.
 ///
-/// The library reads more than people mean by a URL (`https:host`, back slashes, addresses as one number); what is
-/// written in unusual ways is refused, so that what is checked is what is read.
+/// The library accepts more than people mean by a URL (`https:host`, backslashes, addresses as one number).
+/// Refuses unusual forms, so that the checked URL is the one the user sees.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns a description of what is wrong.
 pub fn url(text: &str) -> Result<Url, Complaint> {
     const IN_FULL: &str = "write it in full, for example `https://host.example/api`";
     let lower = text.to_ascii_lowercase();

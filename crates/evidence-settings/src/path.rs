@@ -2,7 +2,7 @@
 
 use super::secret;
 
-/// `parent.name`; a name that no key can have is shown so that it cannot disturb the terminal.
+/// `parent.name`; an invalid name is escaped so that it cannot disturb the terminal.
 pub(super) fn join(parent: &str, name: &str) -> String {
     let name = secret::plain(name);
     if parent.is_empty() { name } else { format!("{parent}.{name}") }

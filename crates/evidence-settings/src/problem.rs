@@ -1,21 +1,21 @@
-//! What is wrong with a configuration: every problem of the file, each with its place.
+//! The problems of a configuration file, each with its place.
 //!
-//! Problems are collected, never thrown one at a time. Nothing here ever keeps a secret: the text kept for
-//! rendering is masked before a [`ConfigError`] exists.
+//! Problems are collected, not reported one at a time. Nothing here keeps a secret: the text for rendering is
+//! masked before a [`ConfigError`] exists.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::secret;
 
-/// How many problems one error carries; further ones are only counted. A file with more has one cause, not
+/// The most problems that one error carries; further ones are only counted. A file with more has one cause, not
 /// hundreds, and a hostile one must not make the tool print for minutes.
 pub const MAX_PROBLEMS: usize = 100;
 
-/// One thing that is wrong, and what to do about it.
+/// One problem, with advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Line in the file, from 1; none when the problem is not in the text (no such file, an environment variable).
+    /// Line in the file, from 1; `None` for a problem outside the text (no such file, an environment variable).
     pub line: Option<usize>,
     /// Column in characters, from 1.
     pub column: Option<usize>,
@@ -23,14 +23,14 @@ pub struct Problem {
     pub key: String,
     /// What is wrong, in lower case.
     pub message: String,
-    /// What to do.
+    /// Advice.
     pub help: Option<String>,
-    /// Bytes to underline; none where the line must not or cannot be shown.
+    /// Bytes to underline; `None` if the line must not or cannot be shown.
     underline: Option<Range<usize>>,
 }
 
 impl Problem {
-    /// A problem that has no place in the text.
+    /// A problem without a place in the text.
     pub fn without_place(key: impl Into<String>, complaint: Complaint) -> Problem {
         let Complaint { message, help, secret: _ } = complaint;
         Problem { line: None, column: None, key: key.into(), message, help, underline: None }
@@ -42,12 +42,12 @@ impl Problem {
     }
 }
 
-/// What is wrong with one value, before its place is known.
+/// A problem with one value, before its place is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
     /// What is wrong, in lower case.
     pub message: String,
-    /// What to do.
+    /// Advice.
     pub help: Option<String>,
     /// The value may be a secret: neither it nor its line may be shown.
     pub secret: bool,
@@ -59,7 +59,7 @@ impl Complaint {
         Complaint { message: message.into(), help: None, secret: false }
     }
 
-    /// Adds what to do.
+    /// Adds advice.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Complaint {
         Complaint { help: Some(help.into()), ..self }
@@ -76,18 +76,18 @@ impl Complaint {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{}", summary(.path, .problems, .omitted))]
 pub struct ConfigError {
-    /// The file, as the user named it.
+    /// The path, as the user wrote it.
     pub path: PathBuf,
     /// The problems in the order of the file, at most [`MAX_PROBLEMS`]; never empty.
     pub problems: Vec<Problem>,
-    /// How many more there are.
+    /// How many further problems there are.
     pub omitted: usize,
     /// The text of the file with secrets masked, byte for byte as long as the original.
     masked_text: String,
 }
 
 impl ConfigError {
-    /// An error with a single problem of the file as a whole.
+    /// An error with a single problem of the whole file.
     pub fn of_file(path: &Path, complaint: Complaint) -> ConfigError {
         ConfigError {
             path: path.to_path_buf(),
@@ -120,14 +120,14 @@ fn summary(path: &Path, problems: &[Problem], omitted: &usize) -> String {
     }
 }
 
-/// Where in the text a problem is.
+/// The place of a problem.
 #[derive(Debug, Clone)]
 pub enum Place {
     /// Not in the text.
     Nowhere,
-    /// At this byte; the line is not shown.
+    /// This byte; the line is not shown.
     Point(usize),
-    /// These bytes; the line is shown and they are underlined.
+    /// These bytes; the line is shown with the bytes underlined.
     Bytes(Range<usize>),
 }
 
@@ -142,7 +142,7 @@ pub struct Problems<'text> {
 }
 
 impl<'text> Problems<'text> {
-    /// No problems yet in this text.
+    /// A collection without problems for this text.
     pub fn new(text: &'text str) -> Problems<'text> {
         let line_starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(newline, _)| newline + 1)).collect();
@@ -172,21 +172,21 @@ impl<'text> Problems<'text> {
             help: complaint.help,
             underline: underline.filter(|_| !complaint.secret),
         };
-        // Problems without a place (an environment variable) come last: the file is what the reader has open.
+        // Problems without a place (an environment variable) come last: the user has the file open.
         self.found.push((start.unwrap_or(usize::MAX), problem));
     }
 
-    /// Masks these bytes wherever the text is shown, without a problem of their own.
+    /// Masks these bytes in all output, without reporting a problem.
     pub fn hide(&mut self, bytes: Range<usize>) {
         self.hidden.push(bytes);
     }
 
-    /// Whether further problems are only counted, so that their words need not be found.
+    /// Whether further problems are only counted, so that their messages are not needed.
     pub fn is_full(&self) -> bool {
         self.found.len() >= MAX_PROBLEMS
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether there are no problems so far.
     pub fn is_empty(&self) -> bool {
         self.found.is_empty()
     }
@@ -204,7 +204,7 @@ impl<'text> Problems<'text> {
         (line, column + 1)
     }
 
-    /// The error that carries them all.
+    /// The error with all problems.
     pub fn into_error(mut self, path: &Path) -> ConfigError {
         self.found.sort_by_key(|(start, _)| *start);
         ConfigError {

@@ -1,4 +1,4 @@
-//! The text of a file: a message of its own for each way in which a file cannot be read or is not a text.
+//! The text of a file, with a specific message for each way in which a file can be unreadable.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::problem::Complaint;
 /// The largest configuration file, in bytes (1 MiB). Five thousand listed repositories take a quarter of it.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The text in the bytes, without a byte-order mark.
+/// The text of the bytes, without a byte-order mark.
 pub(crate) fn text<'a>(document: &Document, bytes: &'a [u8]) -> Result<&'a str, Complaint> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(Complaint::new("the file is UTF-16 text").help("save it as UTF-8"));
@@ -41,7 +41,7 @@ fn too_large(document: &Document) -> Complaint {
         .help(format!("check that this is the right file; {}", document.help_too_large))
 }
 
-/// Why a file cannot be read.
+/// The complaint about an unreadable file.
 pub(crate) fn unreadable(document: &Document, path: &Path, error: &io::Error) -> Complaint {
     match error.kind() {
         io::ErrorKind::FileTooLarge => too_large(document),

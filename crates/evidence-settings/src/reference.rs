@@ -1,4 +1,4 @@
-//! The tables of keys in the documentation, made from the declarations.
+//! The tables of keys in the documentation, derived from the declarations.
 
 use super::declare::{DefaultValue, Document, Format, Key, Presence, Section, Shape, sections};
 use super::suggest;

@@ -1,6 +1,6 @@
-//! Shows the problems of a configuration the way a compiler does: place, line, underline, advice.
+//! Shows the problems of a configuration like a compiler: place, line, underline, advice.
 //!
-//! Only text that was masked before reaches this module.
+//! This module receives only masked text.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use super::problem::{ConfigError, Problem};
 /// Characters shown on either side of the underlined part of a long line.
 const CONTEXT: usize = 100;
 
-/// Longest part of a line that is underlined, in characters.
+/// The longest underlined part of a line, in characters.
 const UNDERLINED: usize = 60;
 
 impl ConfigError {
-    /// Every problem with its place, line, underline and advice, then how many there are.
+    /// Every problem with its place, line, underline and advice, then their number.
     ///
     /// `color` adds the terminal's escape sequences.
     pub fn render(&self, color: bool) -> String {
@@ -48,7 +48,7 @@ fn group<'a>(text: &'a str, path: &'a str, problem: &'a Problem) -> Group<'a> {
     }
     let mut group = Group::with_title(title);
     let excerpt = problem.underline().and_then(|bytes| excerpt(text, bytes));
-    // The renderer works the column out from the text it is given, which is wrong for a line cut on its left.
+    // The renderer derives the column from the text that it receives, which is wrong for a line cut on its left.
     if excerpt.as_ref().is_none_or(|excerpt| excerpt.cut_left) {
         let mut origin = Origin::path(path);
         if let (Some(line), Some(column)) = (problem.line, problem.column) {
@@ -105,7 +105,8 @@ fn excerpt(text: &str, bytes: Range<usize>) -> Option<Excerpt> {
     Some(Excerpt { text: shown, underline, cut_left: cut_left.is_some() })
 }
 
-/// The text without anything that a terminal would obey or hide. Tabs stay: the renderer makes columns of them.
+/// The text without characters that a terminal would obey or hide. Tabs stay: the renderer turns them into
+/// columns.
 fn printable(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {

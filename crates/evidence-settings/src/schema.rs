@@ -1,7 +1,8 @@
 //! The JSON Schema of the configuration, for editors: completion, descriptions, and most of the rules.
 //!
-//! Made from the declarations the decoder follows. What a schema cannot say (an entry of one key belongs to another)
-//! only the decoder checks, so the schema accepts everything the decoder accepts, and a little more.
+//! It derives from the same declarations as the decoder. Only the decoder checks what a schema cannot express (an
+//! entry of one key belongs to another), so the schema accepts everything that the decoder accepts, and a little
+//! more.
 
 use serde_json::{Map, Value, json};
 
@@ -75,7 +76,7 @@ fn of_key(key: &'static Key) -> Map<String, Value> {
     schema
 }
 
-/// The example, and `"*"` where that is another way.
+/// The example, and `"*"` if the key accepts it.
 fn examples(key: &Key) -> Vec<Value> {
     let example = yaml::to_json(key.example);
     match key.shape {

@@ -1,23 +1,23 @@
 //! Keeps secrets that were pasted into the configuration out of every message.
 //!
-//! The file may only *name* environment variables. People paste the token all the same, and an error that shows
-//! the line would then carry it into a terminal or a build log. This module recognises what must not be shown;
-//! it never decides whether a configuration is valid.
+//! The file may only *name* environment variables. People paste tokens nevertheless, and an error that shows the
+//! line would then carry them into a terminal or a build log. This module recognizes what must not be shown; it
+//! never decides whether a configuration is valid.
 
 use std::ops::Range;
 
 use evidence_screen::{find_pasted, is_deceptive};
 
-/// What is printed in place of a value that may be a secret.
+/// Printed instead of a value that may be a secret.
 pub const HIDDEN: &str = "(hidden)";
 
-/// How every PEM block begins.
+/// The beginning of every PEM block.
 const PEM_BEGIN: &str = "-----BEGIN";
 
-/// How the last line of every PEM block begins.
+/// The beginning of the last line of every PEM block.
 const PEM_END: &str = "-----END";
 
-/// Parts of a key's name that say its value is a secret.
+/// Parts of a key's name that suggest a secret value.
 const SECRET_WORDS: &[&str] = &[
     "token",
     "secret",
@@ -31,12 +31,12 @@ const SECRET_WORDS: &[&str] = &[
     "pem",
 ];
 
-/// Whether the text holds something that has the form of a secret.
+/// Whether the text holds something in the form of a secret.
 pub fn contains_secret(text: &str) -> bool {
     !find(text).is_empty()
 }
 
-/// Whether a value that ought to be a variable's name may be the secret itself.
+/// Whether a value that should be a variable's name may be the secret itself.
 ///
 /// Wider than [`contains_secret`]: the parts of a name are words, and long parts with digits among their letters are
 /// not.
@@ -49,7 +49,7 @@ pub fn may_be_secret(text: &str) -> bool {
         })
 }
 
-/// Whether a key of this name would hold a secret (`token`, `api_key`, but not `token_env`).
+/// Whether the name of a key suggests a secret (`token`, `api_key`, but not `token_env`).
 pub fn names_secret(key: &str) -> bool {
     let key = key.to_ascii_lowercase().replace('-', "_");
     !key.ends_with("_env") && !key.ends_with("_path") && SECRET_WORDS.iter().any(|word| key.contains(word))
@@ -74,7 +74,7 @@ pub fn plain(value: &str) -> String {
     shown
 }
 
-/// The character, or an escape where it would move the cursor or turn the text around.
+/// The character, escaped if it would move the cursor or change the reading direction.
 fn escape(character: char) -> Vec<char> {
     if is_deceptive(character) { character.escape_default().collect() } else { vec![character] }
 }
@@ -100,13 +100,13 @@ pub fn mask(text: &str, hidden: &[Range<usize>]) -> String {
     masked
 }
 
-/// The bytes of everything in the text that has the form of a secret.
+/// The bytes of everything in the text in the form of a secret.
 fn find(text: &str) -> Vec<Range<usize>> {
     let mut found = find_pasted(text);
     let mut from = 0;
     while let Some(begin) = text.get(from..).and_then(|rest| rest.find(PEM_BEGIN)) {
         let start = from + begin;
-        // A block cut short by the paste hides the rest of the file: too much is better than half a key.
+        // An incomplete block hides the rest of the file: too much is better than half a key.
         let end = text
             .get(start..)
             .and_then(|rest| rest.find(PEM_END))

@@ -1,12 +1,12 @@
-//! "Did you mean": finds what somebody probably wanted to write.
+//! "Did you mean": finds the name that the user probably meant.
 
-/// The candidate that the text was probably meant to be.
+/// The candidate that the text probably means.
 pub(super) fn nearest<'names>(
     text: &str,
     candidates: impl Iterator<Item = &'names str>,
 ) -> Option<&'names str> {
     let wanted = fold(text);
-    // A third of the letters may differ; more is another word.
+    // Up to a third of the letters may differ.
     candidates
         .map(|candidate| (strsim::damerau_levenshtein(&wanted, &fold(candidate)), candidate))
         .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(3) / 3)
@@ -14,7 +14,7 @@ pub(super) fn nearest<'names>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Case and separators do not count; the length is bounded because comparing costs length times length.
+/// Ignores case and separators; bounds the length because comparing costs length times length.
 fn fold(text: &str) -> String {
     const COMPARED: usize = 64;
     text.chars()

@@ -1,5 +1,5 @@
-//! A new file: what is needed, active; everything else, commented out with its
-//! default. Made from the declarations, so that no key is forgotten.
+//! A new file: required keys are active, everything else is commented out with its default. Derived from the
+//! declarations, so that it is complete.
 
 use super::declare::{Document, Key, Presence, Section, Shape};
 use super::yaml;
@@ -33,7 +33,7 @@ fn section(
         comment(out, &indent, key.summary);
         let alternative = !active && section.exactly_one.iter().any(|one| std::ptr::eq(*one, *key));
         if alternative {
-            // Both at once would be wrong, so this one is not a line to uncomment.
+            // Both together would be invalid, so this is not a line to uncomment.
             out.push_str(&format!("{indent}# Instead of the key above: `{}: {}`\n", key.name, key.example));
             continue;
         }
@@ -43,7 +43,7 @@ fn section(
                 out.push_str(&format!("{indent}{mark}{}:\n", key.name));
                 self::section(out, document, values, below, depth + 1, active);
             }
-            // A list of sections is one line, like other lists: its example.
+            // A list of sections takes one line, like other lists: its example.
             _ => out.push_str(&format!("{indent}{mark}{}: {}\n", key.name, value(values, &path, key))),
         }
     }

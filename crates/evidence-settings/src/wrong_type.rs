@@ -1,6 +1,6 @@
-//! What to say when a value has another type than its key.
+//! Messages for a value whose type differs from that of its key.
 //!
-//! Each function names what was found and what is expected, and where the intention can be guessed, how to write it.
+//! Each function names the found and the expected type and, if the intention can be guessed, the right form.
 
 use super::declare::{Document, Format, Key, MIN_SECONDS, Section, Shape};
 use super::format;
@@ -8,7 +8,7 @@ use super::problem::Complaint;
 use super::secret::{may_be_secret, quote};
 use super::yaml::Value;
 
-/// What the value is, for "found ...".
+/// The type of the value, for "found ...".
 fn found(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
@@ -43,7 +43,7 @@ fn expected(key: &Key, what: &str, value: &Value) -> Complaint {
     Complaint::new(format!("expected {what}, found nothing")).help(format!("give it a value{way_out}{tilde}"))
 }
 
-/// Something else in the place of a section; none if its problem is reported already.
+/// Another type instead of a section; `None` if its problem is already reported.
 pub(super) fn of_section(document: &Document, section: &Section, value: &Value) -> Option<Complaint> {
     match value {
         Value::Reported => None,
@@ -54,7 +54,7 @@ pub(super) fn of_section(document: &Document, section: &Section, value: &Value) 
             Complaint::new("the file has text instead of `key: value` lines")
                 .help(format!("check that this is the right file; {}", document.help_empty)),
         ),
-        // The text may be a secret put in the wrong place, and its type says enough.
+        // The text may be a misplaced secret, so name only its type.
         Value::Text(_) => {
             Some(Complaint::new("expected a mapping, found text").help(section.keys_in_words()))
         }
@@ -65,7 +65,7 @@ pub(super) fn of_section(document: &Document, section: &Section, value: &Value) 
     }
 }
 
-/// Something else in the place of text.
+/// Another type instead of text.
 pub(super) fn of_text(key: &Key, format: Format, value: &Value) -> Complaint {
     let complaint = expected(key, &format::noun(format), value);
     match value {
@@ -90,7 +90,7 @@ pub(super) fn of_text(key: &Key, format: Format, value: &Value) -> Complaint {
     }
 }
 
-/// Something else in the place of a boolean.
+/// Another type instead of a boolean.
 pub(super) fn of_boolean(key: &Key, value: &Value) -> Complaint {
     let complaint = expected(key, "`true` or `false`", value);
     let complaint = match key.way_out() {
@@ -109,7 +109,7 @@ pub(super) fn of_boolean(key: &Key, value: &Value) -> Complaint {
     }
 }
 
-/// Something else in the place of a number.
+/// Another type instead of a number.
 pub(super) fn of_number(key: &Key, what: &str, value: &Value) -> Complaint {
     let complaint = expected(key, what, value);
     match value {
@@ -148,7 +148,7 @@ pub(super) fn out_of_range(key: &Key, shown: &str) -> Complaint {
     }
 }
 
-/// Something else in the place of a list.
+/// Another type instead of a list.
 pub(super) fn of_list(key: &Key, value: &Value) -> Complaint {
     let (what, format) = match key.shape {
         Shape::EverythingOr(format) => ("the text `\"*\"` or a list", Some(format)),
@@ -166,7 +166,7 @@ pub(super) fn of_list(key: &Key, value: &Value) -> Complaint {
     }
 }
 
-/// Something else in the place of tags.
+/// Another type instead of tags.
 pub(super) fn of_tags(key: &Key, value: &Value) -> Complaint {
     expected(key, "a mapping of names to texts", value)
         .help(format!("write it like `{}: {}`", key.name, key.example))

@@ -1,8 +1,8 @@
-//! YAML in, a tree with positions out. The only module that names the YAML library.
+//! Parses YAML into a tree with positions. The only module that names the YAML library.
 //!
-//! The library's deserializer stops at its first error; its parser's events do not know types, so they can be read
-//! to the end and every problem reported at once. Sizes are bounded here: nesting, and what aliases expand to.
-//! This module never knows a key of the configuration.
+//! The library's deserializer stops at its first error. Its parser's events have no types, so they can be read to
+//! the end and every problem reported at once. This module bounds nesting and the expansion of aliases. It knows
+//! no configuration keys.
 
 mod scalar;
 mod syntax;
@@ -19,38 +19,38 @@ use super::secret::quote;
 
 pub(super) use scalar::is_plain_text;
 
-/// How deep lists and mappings may nest. The configuration itself needs four levels.
+/// The deepest nesting of lists and mappings. The configuration itself needs four levels.
 pub(super) const MAX_NESTING: usize = 64;
 
-/// What aliases may expand to, in bytes of text and [`NODE_WEIGHT`] for each value. A file is at most this long, so
-/// nothing that could be written out is refused, and a bomb is refused before it is built.
+/// The most that aliases may expand to: bytes of text, plus [`NODE_WEIGHT`] for each value. A file is at most this
+/// long, so anything that could be written out is accepted, and a bomb is refused before it expands.
 pub(super) const MAX_ALIAS_WEIGHT: usize = 1024 * 1024;
 
-/// What one value weighs besides its text.
+/// The weight of one value besides its text.
 const NODE_WEIGHT: usize = 16;
 
-/// How often a bare `*` is stepped over to go on reading.
+/// How many bare `*` to skip in order to continue.
 const MAX_RECOVERIES: usize = 16;
 
-/// A value and where it is written.
+/// A value and its place.
 #[derive(Debug)]
 pub(super) struct Node {
-    /// Bytes of the value; for a list or mapping only where it begins.
+    /// Bytes of the value; for a list or mapping only its beginning.
     pub(super) bytes: Range<usize>,
     /// The value.
     pub(super) value: Value,
-    /// What it costs to write it out, aliases expanded.
+    /// Its size when written out, aliases expanded.
     weight: usize,
 }
 
 /// A YAML value of the core schema.
 #[derive(Debug)]
 pub(super) enum Value {
-    /// Nothing, `null` or `~`.
+    /// An empty value, `null` or `~`.
     Null,
     /// `true` or `false`.
     Boolean(bool),
-    /// A whole number, as far as it fits.
+    /// A whole number that fits.
     Integer(i64),
     /// Any other number.
     Number(f64),
@@ -67,7 +67,7 @@ pub(super) enum Value {
 /// A key and its value.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    /// The key as text; none for a list, a mapping or a reported problem in the key's place.
+    /// The key as text; `None` for a list, a mapping or a reported problem as the key.
     pub(super) key: Option<String>,
     /// Bytes of the key.
     pub(super) key_bytes: Range<usize>,
@@ -75,10 +75,10 @@ pub(super) struct Entry {
     pub(super) value: Rc<Node>,
 }
 
-/// Reads the text. `None` if it holds no value or could not be read to the end; a problem then says why.
+/// Parses the text. `None` if it holds no value or could not be read to the end; a problem then explains why.
 pub(super) fn parse(text: &str, problems: &mut Problems<'_>) -> Option<Rc<Node>> {
-    // A bare `*` (the natural but wrong way to write "every repository") ends the scan. It is reported, blanked
-    // out, and the text is read again, so that the other problems of the file are found in the same run.
+    // A bare `*` (the natural but wrong way to write "every repository") ends the scan. Report it, blank it out,
+    // and read the text again, so that the same run finds the other problems of the file.
     let mut patched = Cow::Borrowed(text);
     let mut stars = BTreeSet::new();
     loop {
@@ -115,7 +115,7 @@ pub(super) fn parse(text: &str, problems: &mut Problems<'_>) -> Option<Rc<Node>>
                     Stop::At(bytes, complaint) => problems.add(Place::Bytes(bytes), key, complaint),
                     Stop::Syntax(error) => {
                         let (bytes, complaint) = syntax::explain(text, &error, bracket);
-                        // What is wrong on a line of its own is not the value of a key before it.
+                        // A fault on its own line is not the value of a key before it.
                         let same_line = last_key
                             .is_some_and(|last_key| problems.line(last_key) == problems.line(bytes.start));
                         let key = if same_line { key } else { String::new() };
@@ -128,7 +128,7 @@ pub(super) fn parse(text: &str, problems: &mut Problems<'_>) -> Option<Rc<Node>>
     }
 }
 
-/// The value in a piece of YAML that this crate itself wrote, as JSON; null if it is none.
+/// The value of YAML that this crate itself wrote, as JSON; null if it is not valid.
 pub(super) fn to_json(text: &str) -> serde_json::Value {
     parse(text, &mut Problems::new(text)).map_or(serde_json::Value::Null, |node| json_of(&node))
 }
@@ -154,22 +154,22 @@ fn star_in_quotes(path: &str) -> String {
     if name.is_empty() || name.contains('[') { "`\"*\"`".to_owned() } else { format!("`{name}: \"*\"`") }
 }
 
-/// Why reading stopped.
+/// Why parsing stopped.
 enum Stop {
     /// The library refused the text.
     Syntax(granit_parser::ScanError),
-    /// We did.
+    /// This module refused it.
     At(Range<usize>, Complaint),
 }
 
-/// A problem that does not stop the reading.
+/// A problem that does not stop the parsing.
 struct Finding {
     place: Place,
     key: String,
     complaint: Complaint,
 }
 
-/// A list or mapping that is still open.
+/// A list or mapping that is not complete yet.
 enum Open {
     List {
         start: usize,
@@ -313,7 +313,7 @@ impl<'text> Builder<'text> {
         Ok(())
     }
 
-    /// Puts a finished value where it belongs. `key_text` and `bytes` are used if that is the place of a key.
+    /// Attaches a complete value to its parent. Uses `key_text` and `bytes` if it becomes a key.
     fn attach(&mut self, node: Rc<Node>, key_text: Option<String>, bytes: &Range<usize>) {
         let is_key = matches!(self.open.last(), Some(Open::Map { key: None, .. }));
         if is_key && key_text.is_none() && !matches!(node.value, Value::Reported) {
@@ -354,7 +354,7 @@ impl<'text> Builder<'text> {
         Ok(())
     }
 
-    /// Replaces `<<` by the entries of the mappings it names; what is written out wins.
+    /// Replaces `<<` by the entries of the mappings it names; explicit entries take precedence.
     fn merge(&mut self, entries: Vec<Entry>) -> Vec<Entry> {
         if entries.iter().all(|entry| entry.key.as_deref() != Some("<<")) {
             return entries;
@@ -415,7 +415,7 @@ impl<'text> Builder<'text> {
         })
     }
 
-    /// The dotted path of where reading is.
+    /// The dotted path of the current position.
     fn path(&self) -> String {
         let mut path = String::new();
         for open in &self.open {

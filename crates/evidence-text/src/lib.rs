@@ -1,12 +1,12 @@
-//! Text of strangers, made safe to print, and errors with their causes on one line.
+//! Makes untrusted text safe to print, and shows errors with their causes on one line.
 //!
-//! A name or a message may hold any text: a terminal's escape sequence, a line break, or a mark that turns the reading
-//! direction. Nothing here prints.
+//! A name or a message may hold any text: a terminal's escape sequence, a line break, or a mark that changes the
+//! reading direction. Nothing here prints.
 
 use std::error::Error;
 use std::fmt;
 
-/// Displays text with every [deceptive](is_deceptive) character escaped, so that it stays on its line and reads as it is
+/// Displays text with every [deceptive](is_deceptive) character escaped, so that it stays on its line and shows what is
 /// stored.
 #[derive(Debug, Clone, Copy)]
 pub struct Printable<'a>(pub &'a str);
@@ -22,14 +22,14 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// The text before the first deceptive character, that character, and the text behind it.
+/// The text before the first deceptive character, that character, and the text after it.
 fn split(text: &str) -> Option<(&str, char, &str)> {
     let (index, character) = text.char_indices().find(|(_, character)| is_deceptive(*character))?;
     let (plain, rest) = text.split_at_checked(index)?;
     Some((plain, character, rest.strip_prefix(character)?))
 }
 
-/// Displays an error and its causes, each after a colon. A cause that the text before it already contains is left out:
+/// Displays an error and its causes, each after a colon. Omits a cause that the text before it already contains, since
 /// errors of some libraries repeat theirs.
 #[derive(Debug, Clone, Copy)]
 pub struct Chain<'a>(pub &'a dyn Error);
@@ -51,8 +51,9 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-/// Whether the character would move a terminal's cursor, turn the text around or stay invisible: C0 and C1 controls, DEL,
-/// line and paragraph separators, and Unicode's bidirectional and zero-width marks (the trick of "Trojan Source").
+/// Whether the character would move a terminal's cursor, change the reading direction or stay invisible: C0 and C1
+/// controls, DEL, line and paragraph separators, and Unicode's bidirectional and zero-width marks (the "Trojan Source"
+/// trick).
 pub fn is_deceptive(character: char) -> bool {
     character.is_control()
         || matches!(character,

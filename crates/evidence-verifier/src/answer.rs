@@ -1,11 +1,11 @@
-//! What the page is answered.
+//! The answers to the page.
 
 use evidence_view::verdict::{Report, Verdict};
 use serde::Serialize;
 
 use crate::question::Refused;
 
-/// An answer: a JSON document, and bytes where a file was asked for.
+/// An answer: a JSON document, and bytes if the question was for a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// The JSON document.
@@ -22,11 +22,11 @@ impl Answer {
 
     /// An answer with bytes.
     pub(crate) fn with(document: &impl Serialize, bytes: Vec<u8>) -> Answer {
-        // Text, numbers and lists do not fail to be written into memory.
+        // Serializing texts, numbers and lists into memory never fails.
         Answer { document: serde_json::to_vec(document).unwrap_or_default(), bytes }
     }
 
-    /// Why there is none.
+    /// A refusal, with its reason.
     pub(crate) fn refused(Refused { message, help }: &Refused) -> Answer {
         Answer::of(&Refusal { error: message, help })
     }
@@ -38,43 +38,43 @@ struct Refusal<'a> {
     help: &'a str,
 }
 
-/// Whether the page is what it was when it was written.
+/// Whether the page is unchanged since it was written.
 #[derive(Debug, Serialize)]
 pub(crate) struct PageAnswer {
-    /// The SHA-256 of the page; absent where the browser or an extension has changed it.
+    /// The SHA-256 of the page; absent if the browser or an extension has changed it.
     pub(crate) sha256: Option<String>,
 }
 
 /// The verdict, and what a verified bundle says about itself.
 #[derive(Debug, Serialize)]
 pub(crate) struct Verified<'a> {
-    /// In words.
+    /// The verdict as text.
     pub(crate) verdict: Verdict,
-    /// For programs: what `evidence verify --json` prints.
+    /// The same report that `evidence verify --json` prints.
     pub(crate) report: Report<'a>,
-    /// What can be looked at, if the bundle is verified.
+    /// An index of the contents, if the bundle is verified.
     pub(crate) contents: Option<Contents>,
 }
 
-/// What can be looked at.
+/// An index of a verified bundle.
 #[derive(Debug, Serialize)]
 pub(crate) struct Contents {
     pub(crate) bundle_id: String,
     pub(crate) tool_version: String,
-    /// The results by control; absent where they are of an unknown form.
+    /// The results by control; absent if they have an unknown form.
     pub(crate) controls: Option<Vec<ControlCounts>>,
     pub(crate) checks: usize,
-    /// The number of members of the population; absent where it is of an unknown form.
+    /// The number of members of the population; absent if it has an unknown form.
     pub(crate) members: Option<usize>,
     pub(crate) files: usize,
     pub(crate) has_report: bool,
-    /// What filters can choose from.
+    /// The choices of filters.
     pub(crate) rules: Vec<String>,
     pub(crate) sources: Vec<String>,
     pub(crate) kinds: Vec<String>,
 }
 
-/// A control and how many of its checks have which status.
+/// A control with the counts of its checks by status.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ControlCounts {
     pub(crate) id: String,
@@ -86,16 +86,16 @@ pub(crate) struct ControlCounts {
     pub(crate) counts: String,
 }
 
-/// Rows that match.
+/// Matching rows.
 #[derive(Debug, Serialize)]
 pub(crate) struct Page<T> {
-    /// How many match.
+    /// The number of matches.
     pub(crate) found: usize,
-    /// Those that are shown.
+    /// The rows to show.
     pub(crate) rows: Vec<T>,
 }
 
-/// A check that is shown.
+/// A check to show.
 #[derive(Debug, Serialize)]
 pub(crate) struct CheckShown {
     pub(crate) control: String,
@@ -110,11 +110,11 @@ pub(crate) struct CheckShown {
     pub(crate) actual: String,
     /// Paths of files of the bundle.
     pub(crate) evidence: Vec<String>,
-    /// The hash that decides its place in a sample.
+    /// The hash that decides its position in a sample.
     pub(crate) sha256: Option<String>,
 }
 
-/// A member of the population that is shown.
+/// A member of the population to show.
 #[derive(Debug, Serialize)]
 pub(crate) struct MemberShown {
     pub(crate) source: String,
@@ -129,19 +129,19 @@ pub(crate) struct MemberShown {
     pub(crate) sha256: Option<String>,
 }
 
-/// A file that is listed.
+/// A file in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct FileShown {
     pub(crate) path: String,
     pub(crate) size: u64,
 }
 
-/// A file that is shown.
+/// A file to show.
 #[derive(Debug, Serialize)]
 pub(crate) struct FileText {
     pub(crate) path: String,
     pub(crate) size: usize,
     pub(crate) sha256: String,
-    /// Its text, with deceptive characters escaped; absent if it is too large to be shown or not UTF-8.
+    /// Its text, with deceptive characters escaped; absent if it is too large or not UTF-8.
     pub(crate) text: Option<String>,
 }

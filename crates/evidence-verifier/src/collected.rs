@@ -1,4 +1,4 @@
-//! What is kept of a bundle while it is verified, and handed out once it is.
+//! Data of a bundle, collected during its verification and released after it.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -9,14 +9,14 @@ use evidence_view::{CheckSink, ControlHead, EachCheck, FileReader, each_row, san
 
 use crate::answer::{ControlCounts, FileShown};
 
-/// Bytes of a report that is shown.
+/// The most bytes of a report to show.
 const REPORT_BYTES: u64 = 64 << 20;
 
-/// What is kept of a bundle.
+/// The collected data of a bundle.
 #[derive(Debug)]
 pub(crate) struct Collected {
     pub(crate) checks: EachCheck<Checks>,
-    /// The population; `None` where it is of an unknown form.
+    /// The population; `None` if it has an unknown form.
     pub(crate) members: Option<Vec<Member>>,
     pub(crate) files: Vec<FileShown>,
     pub(crate) report: Option<Vec<u8>>,
@@ -26,7 +26,7 @@ pub(crate) struct Collected {
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     pub(crate) controls: Vec<(ControlHead, Counts)>,
-    /// Each with the place of its control.
+    /// Each with the index of its control.
     pub(crate) rows: Vec<(usize, Check)>,
 }
 
@@ -40,7 +40,7 @@ impl Collected {
         }
     }
 
-    /// Each control with its checks counted; `None` where the results are of an unknown form.
+    /// Each control with the counts of its checks; `None` if the results have an unknown form.
     pub(crate) fn controls(&self) -> Option<Vec<ControlCounts>> {
         let control = |(head, counts): &(ControlHead, Counts)| {
             let criteria: BTreeSet<&String> = head.criteria.values().flatten().collect();
@@ -96,7 +96,7 @@ impl FileReader for Collected {
     }
 }
 
-/// Counts what is read.
+/// Counts while reading.
 struct Counted<'a> {
     inner: &'a mut dyn Read,
     bytes: u64,
@@ -110,7 +110,7 @@ impl Read for Counted<'_> {
     }
 }
 
-/// One file of a bundle, whole.
+/// One complete file of a bundle.
 #[derive(Debug)]
 pub(crate) struct Wanted {
     pub(crate) path: String,

@@ -1,8 +1,8 @@
-//! What WebAssembly calls: bytes in, bytes out. Nothing is decided here.
+//! The WebAssembly interface: bytes in, bytes out, without logic.
 //!
-//! Written by hand, since the glue of a library needs a program of the same version at build time. The page writes a
-//! question where [`input`] says, calls [`ask`], and reads the answer where the four functions behind it say. Rust never
-//! follows an address that the page gives.
+//! Written by hand, since the bindings of a library need a program of the same version at build time. The page writes a
+//! question to the address from [`input`], calls [`ask`], and reads the answer from the addresses that the four
+//! functions below it return. Rust never follows an address that the page provides.
 #![allow(
     unsafe_code,
     reason = "WebAssembly exports and imports by unmangled names, which the lint counts as unsafe"
@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Answer, Session};
 
-/// Everything between two calls. WebAssembly has one thread, so that the lock is always free.
+/// The state between two calls. WebAssembly has one thread, so the lock is always free.
 #[derive(Default)]
 struct State {
     session: Option<Session>,
@@ -33,7 +33,8 @@ fn state() -> MutexGuard<'static, State> {
 
 #[link(wasm_import_module = "page")]
 unsafe extern "C" {
-    /// Puts the next bytes of the bundle at `place`, at most `length`. Gives their number, 0 at the end, -1 for an error.
+    /// Writes the next bytes of the bundle to `place`, at most `length`. Returns their number, 0 at the end, -1 for an
+    /// error.
     fn read(place: *mut u8, length: usize) -> isize;
 }
 
@@ -42,8 +43,8 @@ struct Bundle;
 
 impl Read for Bundle {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // SAFETY: the page writes at most `length` bytes at `place`, which is exactly this buffer; it returns before the
-        // buffer is used again.
+        // SAFETY: the page writes at most `length` bytes to `place`, which is exactly this buffer, and returns before
+        // the buffer is used again.
         let count = unsafe { read(buffer.as_mut_ptr(), buffer.len()) };
         match usize::try_from(count) {
             Ok(count) if count <= buffer.len() => Ok(count),
@@ -52,7 +53,7 @@ impl Read for Bundle {
     }
 }
 
-/// Makes room for a question of this many bytes, and says where.
+/// Allocates a question of this many bytes, and returns its address.
 #[unsafe(no_mangle)]
 extern "C" fn input(length: usize) -> *mut u8 {
     let mut state = state();
@@ -65,30 +66,30 @@ extern "C" fn input(length: usize) -> *mut u8 {
 extern "C" fn ask() {
     let mut state = state();
     let question = std::mem::take(&mut state.question);
-    // What was answered before is given back first, since the next answer may be as large.
+    // Free the previous answer first, since the next one may be as large.
     state.answer = Answer::default();
     state.answer = state.session.get_or_insert_default().ask(&question, Bundle);
 }
 
-/// Where the document of the answer is.
+/// The address of the answer's document.
 #[unsafe(no_mangle)]
 extern "C" fn document() -> *const u8 {
     state().answer.document.as_ptr()
 }
 
-/// How many bytes the document of the answer has.
+/// The length of the answer's document.
 #[unsafe(no_mangle)]
 extern "C" fn document_length() -> usize {
     state().answer.document.len()
 }
 
-/// Where the bytes of the answer are.
+/// The address of the answer's bytes.
 #[unsafe(no_mangle)]
 extern "C" fn bytes() -> *const u8 {
     state().answer.bytes.as_ptr()
 }
 
-/// How many bytes the answer has.
+/// The number of the answer's bytes.
 #[unsafe(no_mangle)]
 extern "C" fn bytes_length() -> usize {
     state().answer.bytes.len()

@@ -1,8 +1,8 @@
 //! The strict verifier behind the verifier page.
 //!
-//! The page asks in JSON and shows the answers; what is right or wrong is decided here alone, by the code of `evidence
-//! verify`. Nothing of a bundle is handed out before its last byte is verified. The crate knows no network, clock or file:
-//! the page hands in the bundle's bytes and the time.
+//! The page asks in JSON and shows the answers; this crate alone decides, with the code of `evidence verify`. It
+//! releases nothing of a bundle before the last byte is verified. It uses no network, clock or file: the page provides
+//! the bundle's bytes and the time.
 
 mod answer;
 mod collected;

@@ -1,15 +1,15 @@
-//! The page's own name: the SHA-256 of its file.
+//! The SHA-256 of the page's own file.
 //!
-//! A page cannot hold its own hash, so it holds that of itself with zeros in this place. Where the two differ, the browser
-//! or an extension has changed the page while it was loaded, and the hash of the file is not known here.
+//! A page cannot hold its own hash, so it holds the hash of itself with zeros in this place. If the two differ, the
+//! browser or an extension changed the page while loading it, and the hash of the file is unknown.
 
 use sha2::{Digest as _, Sha256};
 
-/// What stands around the hash in the page.
+/// The text around the hash in the page.
 const BEFORE: &str = "<meta name=\"self-sha256\" content=\"";
 const DIGITS: usize = 64;
 
-/// The SHA-256 of a page that is what it was when it was sealed.
+/// The SHA-256 of the page, if it is unchanged since it was sealed.
 pub(crate) fn sha256(html: &str) -> Option<String> {
     let (place, claimed) = slot(html)?;
     let (before, rest) = html.split_at_checked(place)?;
@@ -20,7 +20,7 @@ pub(crate) fn sha256(html: &str) -> Option<String> {
     (hex::encode(hash.finalize()) == claimed).then(|| hex::encode(Sha256::digest(html)))
 }
 
-/// Where the hash is, and the hash.
+/// The position of the hash, and the hash.
 fn slot(html: &str) -> Option<(usize, &str)> {
     let place = html.find(BEFORE)?.checked_add(BEFORE.len())?;
     Some((place, html.get(place..place.checked_add(DIGITS)?)?))
@@ -30,7 +30,7 @@ fn slot(html: &str) -> Option<(usize, &str)> {
 mod tests {
     use super::*;
 
-    /// What the build does.
+    /// Seals a page like the build does.
     fn sealed(html: &str) -> String {
         let digest = hex::encode(Sha256::digest(html));
         html.replacen(&"0".repeat(DIGITS), &digest, 1)

@@ -1,4 +1,4 @@
-//! What the page can ask.
+//! The questions of the page.
 
 use evidence_bundle::{Expectations, Status, TrustRoot};
 use evidence_view::{CheckFilter, MemberFilter, terms};
@@ -8,33 +8,33 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Question {
-    /// Is this page the file that it was when it was written?
+    /// Is this page unchanged since it was written?
     Page {
         /// The page, as the browser read it.
         html: String,
     },
     /// Is the bundle what a trusted key signed?
     Verify(Terms),
-    /// One file of the verified bundle: its text, or with `download` its bytes.
+    /// A file of the verified bundle: its text, or its bytes with `download`.
     File { path: String, download: bool },
-    /// The report of the verified bundle, to be shown.
+    /// The report of the verified bundle, to show.
     Report,
     /// The names of files.
     Files { search: String, skip: usize },
-    /// Checks that match.
+    /// Matching checks.
     Checks {
         filter: Filter,
-        /// How many matches are passed over.
+        /// How many matches to skip.
         skip: usize,
         sample: Option<SampleOf>,
-        /// Whether all of them are asked for, as a table.
+        /// Whether to return all of them as a table.
         table: bool,
     },
-    /// Members of the population that match.
+    /// Matching members of the population.
     Population { filter: Members, skip: usize, sample: Option<SampleOf>, table: bool },
 }
 
-/// Whom the reader trusts, and what the bundle must be.
+/// The trusted keys and the requirements for the bundle.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Terms {
@@ -45,7 +45,7 @@ pub(crate) struct Terms {
     fingerprints: String,
     organization: String,
     max_age: String,
-    /// The present in Unix seconds.
+    /// The current time in Unix seconds.
     now: i64,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Terms {
 #[serde(deny_unknown_fields)]
 struct KeyFile {
     name: String,
-    /// What is in it; absent if it is not UTF-8.
+    /// Its text; absent if it is not UTF-8.
     text: Option<String>,
 }
 
@@ -65,13 +65,13 @@ impl KeyFile {
                 Err(Refused { message: terms::too_large(&self.name), help: terms::KEY_HELP })
             }
             Some(text) => Ok(text.as_bytes()),
-            // No UTF-8 either, so that it is refused as the file would be.
+            // Also not UTF-8, so that it is refused like the file.
             None => Ok(&[0xff]),
         }
     }
 }
 
-/// Why a question has no answer, and what to do about it.
+/// Why a question cannot be answered, with advice.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) message: String,
@@ -79,7 +79,7 @@ pub(crate) struct Refused {
 }
 
 impl Terms {
-    /// The trust root and the expectations. As on the command line, kinds of keys are not combined.
+    /// The trust root and the expectations. As on the command line, kinds of keys cannot be combined.
     pub(crate) fn read(&self) -> Result<(TrustRoot, Expectations), Refused> {
         let kinds = [
             !self.public_keys.is_empty(),
@@ -119,7 +119,7 @@ impl Terms {
     }
 }
 
-/// Which checks; an empty text means all.
+/// A filter of checks; an empty text matches all.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Filter {
@@ -142,7 +142,7 @@ impl Filter {
     }
 }
 
-/// Which members of the population; an empty text means all.
+/// A filter of members of the population; an empty text matches all.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Members {
@@ -163,12 +163,12 @@ impl Members {
     }
 }
 
-/// One entry, or none.
+/// A list of at most one entry.
 fn list(text: &str) -> Vec<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect()
 }
 
-/// A sample of what matches.
+/// A sample of the matches.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SampleOf {

@@ -1,13 +1,13 @@
-//! Everything that matches, or a sample of it.
+//! All matches, or a sample of them.
 
 use evidence_view::{Draw, Drawn, Seed};
 
 use crate::question::{Refused, SampleOf};
 
-/// Rows, each with the hash that decides its place if it was drawn.
+/// Rows, each with the hash that decides its position in a sample.
 pub(crate) type Chosen<T> = Vec<(Option<String>, T)>;
 
-/// All rows, or those that are drawn.
+/// All rows, or a sample of them.
 pub(crate) fn choose<T>(
     rows: impl Iterator<Item = T>,
     sample: Option<SampleOf>,

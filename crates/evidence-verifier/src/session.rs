@@ -1,4 +1,4 @@
-//! A visit to the page: one verified bundle at a time, and the questions about it.
+//! A session of the page: one verified bundle at a time, and questions about it.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -21,18 +21,18 @@ use crate::page;
 use crate::question::{Filter, Members, Question, Refused, SampleOf, Terms};
 use crate::sample::{self, Chosen};
 
-/// Rows that are shown at once.
+/// The most rows to show at once.
 const SHOWN: usize = 200;
-/// Bytes of a file that are shown as text.
+/// The most bytes of a file to show as text.
 const TEXT_BYTES: usize = 1 << 20;
 
-/// The questions of one visitor, in order.
+/// The questions of one user, in order.
 #[derive(Debug, Default)]
 pub struct Session {
     opened: Option<Opened>,
 }
 
-/// A bundle that was verified to its last byte.
+/// A completely verified bundle.
 #[derive(Debug)]
 struct Opened {
     trust: TrustRoot,
@@ -42,12 +42,12 @@ struct Opened {
 }
 
 impl Session {
-    /// A visitor without a bundle.
+    /// A session without a bundle.
     pub fn new() -> Session {
         Session::default()
     }
 
-    /// Answers a question, a JSON document. `bundle` is read from its beginning where the question needs it.
+    /// Answers a question in JSON. Reads `bundle` from its beginning if the question needs it.
     pub fn ask(&mut self, question: &[u8], bundle: impl Read) -> Answer {
         let answered = match serde_json::from_slice(question) {
             Ok(Question::Page { html }) => Ok(Answer::of(&PageAnswer { sha256: page::sha256(&html) })),
@@ -63,7 +63,7 @@ impl Session {
     }
 
     fn verify(&mut self, terms: &Terms, bundle: impl Read) -> Result<Answer, Refused> {
-        // Nothing of the bundle before is left, whatever comes of this one.
+        // Drop the previous bundle, whatever the result.
         self.opened = None;
         let (trust, expectations) = terms.read()?;
         let limits = Limits::default();
@@ -131,7 +131,7 @@ impl Opened {
         }
     }
 
-    /// Reads one file, from the bundle that is verified once more: the file on disk may have changed.
+    /// Reads one file and verifies the bundle again: the file on disk may have changed.
     fn file(&self, path: String, download: bool, bundle: impl Read) -> Result<Answer, Refused> {
         let wanted = Wanted { path, contents: None };
         let failed = |failure: Failure| Refused {

@@ -1,4 +1,4 @@
-//! The questions of the page, asked as the page asks them.
+//! The questions of the page, in the page's own form.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs;
@@ -63,7 +63,7 @@ fn nothing_is_shown_before_a_bundle_is_verified_or_after_another_one_is_not() {
         );
         refused(&mut session);
     }
-    // A key of nobody, and no key.
+    // An unknown key, and no key.
     let mut nobody = terms();
     nobody["public_keys"] = json!([]);
     let (answer, _) = ask(&mut session, &nobody, &good);
@@ -83,7 +83,7 @@ fn a_file_comes_from_the_bundle_that_was_verified() {
     let (answer, bytes) = ask(&mut session, &file("manifest.json", true), &good);
     assert_eq!((answer["size"].as_u64(), &answer["sha256"]), (Some(bytes.len() as u64), &shown["sha256"]));
     assert_eq!(ask(&mut session, &file("absent", true), &good).0["error"], "the bundle has no such file");
-    // The file on disk was replaced meanwhile: by a damaged bundle, by another good one.
+    // The file on disk was replaced in the meantime: by a damaged bundle, by another valid one.
     for (other, why) in [("gzip_fail", "changed since it was verified"), ("hints_ok", "another bundle")] {
         let (answer, bytes) = ask(&mut session, &file("manifest.json", true), &bundle(other));
         assert!(answer["error"].as_str().unwrap().contains(why), "{answer}");

@@ -1,4 +1,4 @@
-//! The artifacts of a bundle as a list that can be searched, and a single file of it.
+//! The artifacts of a bundle as a searchable list, and single files of the bundle.
 
 use std::io::{self, Read};
 
@@ -9,7 +9,7 @@ use crate::read::FileReader;
 use crate::rows::{First, each_artifact};
 use crate::sanitize::{Sanitize as _, sanitized_lines};
 
-/// Bytes of a file that are shown as text.
+/// The most bytes of a file to show as text.
 const TEXT_BYTES: usize = 1 << 20;
 
 /// A search in the list of artifacts.
@@ -19,15 +19,15 @@ pub struct ArtifactSearch {
     skip: u64,
     /// How many artifacts match.
     pub found: u64,
-    /// The first of them, behind those that were skipped.
+    /// The first of them, after the skipped ones.
     pub artifacts: First<ArtifactRecord>,
-    /// Whether the manifest is of the known form.
+    /// Whether the manifest has the known form.
     pub known: bool,
 }
 
 impl ArtifactSearch {
-    /// Finds `text` in paths, subjects, types and sources, and controls of that name; empty text matches everything. The
-    /// first `skip` matches are skipped.
+    /// Finds `text` in paths, subjects, types and sources, and controls with that name; an empty text matches
+    /// everything. Skips the first `skip` matches.
     pub fn new(text: &str, skip: u64) -> ArtifactSearch {
         let (needle, artifacts) = (text.to_lowercase(), First::default());
         ArtifactSearch { needle, skip, found: 0, artifacts, known: false }
@@ -68,10 +68,10 @@ pub struct FileContents {
     bytes: Vec<u8>,
 }
 
-/// What can be shown of a file.
+/// The text of a file.
 #[derive(Debug)]
 pub enum FileText {
-    /// All of it, with deceptive characters escaped.
+    /// The complete text, with deceptive characters escaped.
     Whole(String),
     /// It is too large.
     TooLarge,
@@ -104,7 +104,7 @@ impl FileReader for FileContents {
             let rest = io::copy(contents, &mut io::sink())?;
             self.size = Some(rest.saturating_add(u64::try_from(shown).unwrap_or(u64::MAX)));
         } else if path == MANIFEST {
-            // A manifest of an unknown form is no reason to hide the file.
+            // An unknown form of the manifest is not a reason to hide the file.
             let _ = each_artifact(contents, |mut artifact| {
                 if artifact.filename == self.path {
                     artifact.sanitize();

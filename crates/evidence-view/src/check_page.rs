@@ -1,4 +1,4 @@
-//! One page of the checks of a bundle: filtered, searched and sorted, without keeping more than the rows that are shown.
+//! One page of the checks of a bundle: filtered, searched and sorted. Keeps only the rows to show.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,10 +11,10 @@ use crate::check_query::{CheckQuery, Position, Sort};
 use crate::checks::{CheckSink, ControlHead};
 use crate::sanitize::{Sanitize as _, sanitized};
 
-/// Values of one filter that are offered.
+/// The most values that one filter offers.
 const CHOICES: usize = 200;
 
-/// A check that is shown, made safe to print.
+/// A check to show, made safe to print.
 #[derive(Debug)]
 pub struct ShownCheck {
     position: Position,
@@ -26,7 +26,7 @@ pub struct ShownCheck {
     pub check: Check,
 }
 
-/// What a filter can be set to: what occurs in the bundle.
+/// The possible values of filters: those in the bundle.
 #[derive(Debug, Default)]
 pub struct Choices {
     /// The identifiers and titles of the controls.
@@ -49,22 +49,22 @@ pub struct CheckPage {
     ordinal: u64,
     /// The rows of the page, in order.
     pub rows: Vec<ShownCheck>,
-    /// The last positions before the page, in order: where the page before it begins.
+    /// The last positions before the page, in order: the previous page begins there.
     before: Vec<Position>,
-    /// How many checks the bundle has.
+    /// The number of checks of the bundle.
     pub total: u64,
-    /// How many of each status match, whatever statuses are shown.
+    /// The number of matches by status, regardless of the selected statuses.
     pub found: Counts,
-    /// How many match.
+    /// The number of matches.
     pub matching: u64,
-    /// How many match and come before this page.
+    /// The number of matches before this page.
     pub skipped: u64,
-    /// What the filters can be set to.
+    /// The possible values of the filters.
     pub choices: Choices,
 }
 
 impl CheckPage {
-    /// The page of at most so many rows behind this position.
+    /// The page of at most this many rows after this position.
     pub fn new(query: CheckQuery, sort: Sort, after: Option<Position>, rows_per_page: usize) -> CheckPage {
         CheckPage {
             query,
@@ -82,14 +82,15 @@ impl CheckPage {
         }
     }
 
-    /// Where the next page begins, if there is one.
+    /// The position of the next page, if there is one.
     pub fn next(&self) -> Option<String> {
         let shown = self.skipped.saturating_add(u64::try_from(self.rows.len()).unwrap_or(u64::MAX));
         let last = self.rows.last()?;
         (shown < self.matching).then(|| last.position.to_string())
     }
 
-    /// Where the page before this one begins: `None` if there is none, an empty text for the first page.
+    /// The position of the previous page: `None` on the first page, an empty text if the previous page is the
+    /// first.
     pub fn previous(&self) -> Option<String> {
         let full = self.before.len() > self.rows_per_page;
         let start = || self.before.first().filter(|_| full).map(Position::to_string).unwrap_or_default();
@@ -117,7 +118,7 @@ impl CheckPage {
             let sort = self.sort;
             let place = self.before.partition_point(|known| sort.compare(known, &position).is_lt());
             self.before.insert(place, position);
-            // One more than a page: the first of them is the row before that page.
+            // One more than a page: the first is the row before that page.
             if self.before.len() > self.rows_per_page.saturating_add(1) {
                 self.before.remove(0);
             }
@@ -157,7 +158,7 @@ impl CheckSink for CheckPage {
     }
 }
 
-/// The statuses in the order of their urgency.
+/// The statuses, most urgent first.
 pub const BY_URGENCY: [Status; 4] =
     [Status::Fail, Status::NotVerifiable, Status::Pass, Status::NotApplicable];
 

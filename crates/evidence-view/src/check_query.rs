@@ -1,7 +1,7 @@
-//! Which checks of a bundle a page shows, in which order, and from where on.
+//! Which checks of a bundle a page shows, in which order, and from which position.
 //!
-//! However many checks match, only the rows of one page are kept: a page begins behind a position, which holds the sort key of
-//! the row before it.
+//! However many checks match, only the rows of one page are kept: a page begins after a position, which holds the sort
+//! key of the row before it.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -13,22 +13,22 @@ use crate::filter::CheckFilter;
 use crate::findings::urgency;
 use crate::words;
 
-/// Characters of a sort key: enough to tell subjects apart; those that are alike stay in the order of the document.
+/// The length of a sort key in characters. Subjects that are equal up to there keep the order of the document.
 const KEY_CHARACTERS: usize = 120;
 
-/// Which checks are shown.
+/// A filter of checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckQuery {
     /// By status, control, rule and source.
     pub filter: CheckFilter,
     /// The codes of reasons; an empty list means all.
     pub reasons: Vec<String>,
-    /// Text in the subject, in the reason's title, or in what was found; case does not count.
+    /// Text in the subject, in the reason's title, or in the actual value; case is ignored.
     pub text: String,
 }
 
 impl CheckQuery {
-    /// Whether this check of this control is shown.
+    /// Whether this check of this control matches.
     pub fn matches(&self, control: &str, check: &Check) -> bool {
         self.has_status(check.status) && self.matches_but_status(control, check)
     }
@@ -52,7 +52,7 @@ impl CheckQuery {
     }
 }
 
-/// By what checks are sorted.
+/// The sort keys of checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SortBy {
     /// The most urgent status first.
@@ -69,11 +69,11 @@ pub enum SortBy {
 }
 
 impl SortBy {
-    /// Every one.
+    /// All sort keys.
     pub const ALL: [SortBy; 5] =
         [SortBy::Status, SortBy::Control, SortBy::Rule, SortBy::Subject, SortBy::Reason];
 
-    /// Its name, as addresses have it.
+    /// Its name in addresses.
     pub fn name(self) -> &'static str {
         match self {
             SortBy::Status => "status",
@@ -85,12 +85,12 @@ impl SortBy {
     }
 }
 
-/// By what, and whether the last comes first.
+/// A sort key and a direction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sort {
-    /// By what.
+    /// The sort key.
     pub by: SortBy,
-    /// Whether the last comes first.
+    /// Whether the order is reversed.
     pub descending: bool,
 }
 
@@ -99,7 +99,7 @@ impl Sort {
         let short = |text: &str| text.chars().take(KEY_CHARACTERS).collect::<String>();
         let key = match self.by {
             SortBy::Status => urgency(check.status).to_string(),
-            // The document has the checks by control.
+            // The document lists the checks by control.
             SortBy::Control => String::new(),
             SortBy::Rule => short(&check.rule),
             SortBy::Subject => short(&check.subject).to_lowercase(),
@@ -122,7 +122,7 @@ impl Sort {
 impl FromStr for Sort {
     type Err = ();
 
-    /// Reads `subject`, or `-subject` for the other direction.
+    /// Parses `subject`, or `-subject` for the reverse order.
     fn from_str(text: &str) -> Result<Sort, ()> {
         let (name, descending) = text.strip_prefix('-').map_or((text, false), |name| (name, true));
         let by = SortBy::ALL.into_iter().find(|by| by.name() == name).ok_or(())?;
@@ -136,7 +136,7 @@ impl std::fmt::Display for Sort {
     }
 }
 
-/// The place of a check in the order: its sort key, and its number in the document.
+/// The position of a check: its sort key, and its number in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
     key: String,

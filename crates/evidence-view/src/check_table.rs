@@ -8,7 +8,7 @@ use crate::check_query::CheckQuery;
 use crate::checks::{CheckSink, ControlHead};
 use crate::csv::{CheckRow, Table};
 
-/// Writes every check that matches, in the order of the document.
+/// Writes every matching check, in the order of the document.
 #[derive(Debug)]
 pub struct CheckTable<W: Write> {
     query: CheckQuery,
@@ -16,19 +16,19 @@ pub struct CheckTable<W: Write> {
 }
 
 impl<W: Write> CheckTable<W> {
-    /// A table of what matches.
+    /// A table of the matching checks.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Fails if `out` cannot be written.
     pub fn new(query: CheckQuery, out: W) -> io::Result<CheckTable<W>> {
         Ok(CheckTable { query, table: Table::of::<11, CheckRow<'_>>(out)? })
     }
 
-    /// The writer with everything in it, and whether all of it is ASCII: if not, the table begins with
-    /// [`BYTE_ORDER_MARK`](crate::csv::BYTE_ORDER_MARK), which the caller adds.
+    /// Returns the writer, and whether the table is ASCII: otherwise the caller must put
+    /// [`BYTE_ORDER_MARK`](crate::csv::BYTE_ORDER_MARK) before it.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails if the writer does.
     pub fn finish(self) -> io::Result<(W, bool)> {
         let is_ascii = self.table.is_ascii();
         Ok((self.table.finish()?, is_ascii))

@@ -1,4 +1,4 @@
-//! Every check of a bundle, one by one: for lists of any length that are written as they are read.
+//! Every check of a bundle, one at a time, for lists of any length.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use evidence_bundle::read::{Json, Stop};
 use crate::json;
 use crate::read::FileReader;
 
-/// A control, as the document introduces it.
+/// A control without its checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ControlHead {
     /// Its identifier.
@@ -33,9 +33,9 @@ impl ControlHead {
     }
 }
 
-/// Takes the checks of a bundle, in the order of the document. Nothing is fit to print yet, or known to be verified.
+/// Receives the checks of a bundle, in the order of the document. They are neither sanitized nor verified yet.
 pub trait CheckSink {
-    /// How many controls and checks of each status follow.
+    /// The counts of controls and checks by status.
     fn summary(&mut self, _: Summary) {}
 
     /// The next control; its checks follow.
@@ -44,21 +44,21 @@ pub trait CheckSink {
     /// The next check of this control.
     ///
     /// # Errors
-    /// Those of writing it down.
+    /// Fails if the check cannot be written.
     fn check(&mut self, control: &ControlHead, check: Check) -> io::Result<()>;
 }
 
-/// Hands every check of a bundle to a sink.
+/// Passes every check of a bundle to a sink.
 #[derive(Debug)]
 pub struct EachCheck<S> {
     /// The sink.
     pub sink: S,
-    /// Whether the document is of the known form.
+    /// Whether the document has the known form.
     pub known: bool,
 }
 
 impl<S: CheckSink> EachCheck<S> {
-    /// Hands the checks to this sink.
+    /// Passes the checks to this sink.
     pub fn new(sink: S) -> EachCheck<S> {
         EachCheck { sink, known: false }
     }
@@ -81,7 +81,7 @@ impl<S: CheckSink> FileReader for EachCheck<S> {
     }
 }
 
-/// Reads a control. The fields are in the order in which they are written: what a control is comes before its checks.
+/// Reads a control. Its other fields come before its checks, in the order in which they are written.
 fn control<R: Read, S: CheckSink>(
     json: &mut Json<R>,
     sink: &mut S,

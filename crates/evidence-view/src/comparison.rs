@@ -1,4 +1,4 @@
-//! Two bundles side by side: which controls and checks changed, and which artifacts were added, removed or changed.
+//! Compares two bundles: which controls and checks changed, and which artifacts were added, removed or changed.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -18,28 +18,28 @@ use crate::read::FileReader;
 use crate::rows::{First, Fold, Folded, each_artifact};
 use crate::sanitize::{Sanitize, sanitized};
 
-/// What is compared of a bundle.
+/// The parts of a bundle that are compared.
 #[derive(Debug, Default)]
 pub struct Comparable {
-    /// `None` if the judgement is of an unknown form.
+    /// `None` if the judgement has an unknown form.
     controls: Option<Vec<Control>>,
-    /// The checksum of each artifact; `None` if the manifest is of an unknown form.
+    /// The checksum of each artifact; `None` if the manifest has an unknown form.
     artifacts: Option<BTreeMap<String, String>>,
 }
 
 type Control = NormalizedControl<Folded<Statuses>, IgnoredAny>;
 
-/// Characters of what was found that are kept of a check.
+/// How many characters of a check's actual value to keep.
 const FOUND_CHARACTERS: usize = 300;
 
-/// What a check says.
+/// The result of a check.
 #[derive(Debug, Clone)]
 struct Finding {
     status: Status,
-    /// A hash of the reason and of what was found, whole.
+    /// A hash of the reason and the complete actual value.
     hash: u64,
     reason: Arc<str>,
-    /// The beginning of what was found.
+    /// The beginning of the actual value.
     actual: Option<Box<str>>,
 }
 
@@ -49,11 +49,12 @@ impl PartialEq for Finding {
     }
 }
 
-/// What every check of a control says, by source, rule and subject. Of two checks with one name the worse counts.
+/// The results of a control's checks, by source, rule and subject. Of two checks with the same name the worse
+/// counts.
 #[derive(Debug, Default)]
 struct Statuses {
     findings: BTreeMap<[String; 3], Finding>,
-    /// The reasons, each kept once.
+    /// The reasons, each stored once.
     reasons: BTreeSet<Arc<str>>,
 }
 
@@ -108,17 +109,17 @@ impl FileReader for Comparable {
 pub struct Comparison {
     /// Why the two are not directly comparable.
     pub cautions: Vec<String>,
-    /// Every control of either; empty where a judgement is of an unknown form.
+    /// Every control of either; empty if a judgement has an unknown form.
     pub controls: Vec<ControlChange>,
-    /// `None` where a judgement is of an unknown form.
+    /// `None` if a judgement has an unknown form.
     pub checks: Option<CheckChanges>,
-    /// What happened to which artifacts, without empty groups; `None` where a manifest is of an unknown form.
+    /// The changed artifacts by kind of change, without empty groups; `None` if a manifest has an unknown form.
     pub artifacts: Option<Vec<(ArtifactChange, First<ArtifactPath>)>>,
-    /// Numbers of both.
+    /// Counts of both.
     pub counts: Vec<CountChange>,
 }
 
-/// The status of a control in both; `None` where it is absent.
+/// The status of a control in both; `None` if it is absent.
 #[derive(Debug)]
 pub struct ControlChange {
     /// Its identifier.
@@ -147,18 +148,18 @@ pub struct CheckChanges {
     pub unchanged: u64,
 }
 
-/// What a check says in one of the bundles, made safe to show.
+/// The result of a check in one of the bundles, made safe to show.
 #[derive(Debug)]
 pub struct CheckSide {
     /// What was found.
     pub status: Status,
     /// Why, as a stable code.
     pub reason: String,
-    /// The beginning of what the evidence says, if it could be read.
+    /// The beginning of the actual value, if it could be read.
     pub actual: Option<String>,
 }
 
-/// A check that changed; a side is `None` where the check is absent.
+/// A check that changed; a side is `None` if the check is absent.
 #[derive(Debug)]
 pub struct CheckChange {
     /// Its control.
@@ -190,19 +191,19 @@ impl Sanitize for CheckChange {
 /// How a check changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It fails and did not, or was absent.
+    /// It fails, and did not before or is new.
     NewlyFailing,
-    /// It cannot be verified and could be, or was absent.
+    /// It is not verifiable, and was before or is new.
     NewlyUnreadable,
     /// It failed and now passes or does not apply.
     Fixed,
     /// Another change of status.
     OtherStatus,
-    /// It was absent, and passes or does not apply.
+    /// It is new, and passes or does not apply.
     Added,
-    /// It is absent now.
+    /// It no longer exists.
     Removed,
-    /// The same status, with another reason or finding.
+    /// The same status, with another reason or actual value.
     Details,
 }
 
@@ -217,7 +218,7 @@ impl Change {
         Change::Details,
     ];
 
-    /// The change in words.
+    /// The title of the change.
     pub fn title(&self) -> &'static str {
         match self {
             Change::NewlyFailing => "Newly failing",
@@ -245,19 +246,19 @@ impl Change {
     }
 }
 
-/// What happened to an artifact.
+/// The change of an artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ArtifactChange {
-    /// Its contents are different.
+    /// Its contents changed.
     Changed,
-    /// It was absent.
+    /// It is new.
     Added,
-    /// It is absent now.
+    /// It no longer exists.
     Removed,
 }
 
 impl ArtifactChange {
-    /// The change in words.
+    /// The title of the change.
     pub fn title(&self) -> &'static str {
         match self {
             ArtifactChange::Changed => "Changed",
@@ -272,14 +273,14 @@ impl ArtifactChange {
 pub struct ArtifactPath(pub String);
 
 impl Sanitize for ArtifactPath {
-    /// The verifier lets only plain characters into a path, and a link needs the whole of it.
+    /// The verifier allows only plain characters in a path, and a link needs the complete path.
     fn sanitize(&mut self) {}
 }
 
-/// A number of both bundles; `None` where it is unknown.
+/// A count of both bundles; `None` if it is unknown.
 #[derive(Debug)]
 pub struct CountChange {
-    /// What is counted.
+    /// Its title.
     pub title: &'static str,
     /// In the first bundle.
     pub from: Option<u64>,

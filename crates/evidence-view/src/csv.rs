@@ -1,6 +1,7 @@
-//! Tables for spreadsheets: RFC 4180, and nothing in them that a spreadsheet would run.
+//! Tables for spreadsheets: RFC 4180, without anything that a spreadsheet would run.
 //!
-//! A text that a spreadsheet would take for a formula begins with an apostrophe here; the JSON document has the true value.
+//! A text that a spreadsheet would take for a formula begins with an apostrophe; the JSON document has the original
+//! value.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -11,19 +12,19 @@ use evidence_bundle::document::{ArtifactRecord, Check, EvidenceReference, Member
 use crate::checks::ControlHead;
 use crate::sanitize::{is_plain, sanitized};
 
-/// What begins a table with a character outside ASCII: without this mark, a spreadsheet takes the file for one in its local
-/// character set. Other readers trip over it, so that it is there only if it is needed.
+/// The mark before a table with characters outside ASCII: without it, a spreadsheet assumes its local character set.
+/// Other readers trip over it, so it is written only if needed.
 pub const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// What begins a formula. The wide forms are what some spreadsheets make narrow.
+/// The characters that begin a formula. Some spreadsheets convert the wide forms to narrow ones.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// What numbers, dates and times have besides digits.
+/// The characters of numbers, dates and times besides digits.
 const NUMBER: &[u8] = b"-+/.,:eE ";
-/// The digits that a spreadsheet keeps of a number.
+/// The digits of a number that a spreadsheet keeps.
 const EXACT_DIGITS: usize = 15;
 
-/// A kind of row. The names of the columns are never changed.
+/// A type of row. The names of the columns never change.
 pub trait Row<const COLUMNS: usize> {
     /// The names of the columns.
     const COLUMNS: [&'static str; COLUMNS];
@@ -32,7 +33,7 @@ pub trait Row<const COLUMNS: usize> {
     fn cells(&self) -> [Cow<'_, str>; COLUMNS];
 }
 
-/// A check, and the control that it belongs to.
+/// A check with its control.
 #[derive(Debug)]
 pub struct CheckRow<'a>(pub &'a ControlHead, pub &'a Check);
 
@@ -143,10 +144,11 @@ pub struct Table<W: Write> {
 }
 
 impl<W: Write> Table<W> {
-    /// A table of these rows, with its first line. Whoever knows that a cell is not ASCII writes [`BYTE_ORDER_MARK`] first.
+    /// A table of these rows, with its header line. If a cell is not ASCII, the caller writes [`BYTE_ORDER_MARK`]
+    /// first.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Fails if `out` cannot be written.
     pub fn of<const COLUMNS: usize, R: Row<COLUMNS>>(out: W) -> io::Result<Table<W>> {
         let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
         writer.write_record(R::COLUMNS)?;
@@ -156,7 +158,7 @@ impl<W: Write> Table<W> {
     /// Adds a row.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails if the writer does.
     pub fn row<const COLUMNS: usize, R: Row<COLUMNS>>(&mut self, row: &R) -> io::Result<()> {
         let cells = row.cells();
         self.is_ascii &= cells.iter().all(|text| text.is_ascii());
@@ -168,23 +170,23 @@ impl<W: Write> Table<W> {
         self.is_ascii
     }
 
-    /// The writer, with all rows in it.
+    /// Returns the writer with all rows.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails if the writer does.
     pub fn finish(self) -> io::Result<W> {
         self.writer.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 }
 
-/// One line, safe to print, and nothing that a spreadsheet would run or write otherwise.
+/// One line, safe to print, which a spreadsheet neither runs nor reformats.
 fn cell(text: Cow<'_, str>) -> Cow<'_, str> {
     let text = if is_plain(&text) { text } else { sanitized(&text.replace(['\n', '\r', '\t'], " ")).into() };
     if text.trim_start().starts_with(FORMULA) || is_changed(&text) { format!("'{text}").into() } else { text }
 }
 
-/// Whether a spreadsheet takes this text for a number, a date or a time, and writes it otherwise: `007`, `1E5`, `1.10`, `3/4`,
-/// and identifiers of more digits than it keeps.
+/// Whether a spreadsheet takes this text for a number, a date or a time and reformats it: `007`, `1E5`, `1.10`, `3/4`,
+/// and identifiers with more digits than it keeps.
 fn is_changed(text: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_digit();
     if !text.bytes().next().is_some_and(is_digit)

@@ -1,32 +1,32 @@
-//! Which rows of a list count.
+//! Filters of rows.
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Member};
 
 use crate::glob::matches;
 
-/// Which checks are shown: an empty list means all, several entries mean any of them.
+/// A filter of checks: an empty list matches all, several entries match any of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckFilter {
-    /// What was found.
+    /// The statuses.
     pub statuses: Vec<Status>,
-    /// The identifiers of controls; case does not count.
+    /// The identifiers of controls; case is ignored.
     pub controls: Vec<String>,
-    /// The codes of rules; case does not count.
+    /// The codes of rules; case is ignored.
     pub rules: Vec<String>,
-    /// The names of sources; case does not count.
+    /// The names of sources; case is ignored.
     pub sources: Vec<String>,
-    /// Subjects, where `*` stands for any characters and `?` for one; case does not count.
+    /// Subjects, where `*` matches any characters and `?` one; case is ignored.
     pub subjects: Vec<String>,
 }
 
 impl CheckFilter {
-    /// Whether checks of the control with this identifier are shown.
+    /// Whether checks of the control with this identifier can match.
     pub fn has_control(&self, id: &str) -> bool {
         is_any(&self.controls, id)
     }
 
-    /// Whether this check is shown, if its control is.
+    /// Whether this check matches, if its control does.
     pub fn matches(&self, check: &Check) -> bool {
         (self.statuses.is_empty() || self.statuses.contains(&check.status)) && self.matches_but_status(check)
     }
@@ -38,21 +38,21 @@ impl CheckFilter {
     }
 }
 
-/// Which members of the population count: an empty list means all, several entries mean any of them.
+/// A filter of members of the population: an empty list matches all, several entries match any of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MemberFilter {
-    /// The names of sources; case does not count.
+    /// The names of sources; case is ignored.
     pub sources: Vec<String>,
-    /// Kinds, such as `repository`; case does not count.
+    /// Kinds, such as `repository`; case is ignored.
     pub kinds: Vec<String>,
-    /// Names, where `*` stands for any characters and `?` for one; case does not count.
+    /// Names, where `*` matches any characters and `?` one; case is ignored.
     pub names: Vec<String>,
     /// Only members in scope.
     pub in_scope: bool,
 }
 
 impl MemberFilter {
-    /// Whether this member counts.
+    /// Whether this member matches.
     pub fn matches(&self, member: &Member) -> bool {
         is_any(&self.sources, &member.source)
             && is_any(&self.kinds, &member.kind)

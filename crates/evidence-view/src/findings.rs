@@ -1,4 +1,4 @@
-//! Checks and hints in groups: how many have one status for one reason, and a few of their subjects.
+//! Checks and hints in groups: the count for each status and reason, and some of the subjects.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use evidence_bundle::document::{Category, Check, Counts, Hint, Severity};
 use crate::rows::Fold;
 use crate::sanitize::sanitized;
 
-/// Subjects of a group that are named.
+/// The most subjects that a group names.
 const NAMED: usize = 5;
-/// Characters of a subject, a reason or a rule in a group: there can be many groups.
+/// The most characters of a subject, a reason or a rule in a group, since there can be many groups.
 const CHARACTERS: usize = 200;
-/// Groups of one control. A source has some dozens of reasons.
+/// The most groups of one control. A source has a few dozen reasons.
 const GROUPS: usize = 50;
-/// Groups of hints.
+/// The most groups of hints.
 const HINT_GROUPS: usize = 200;
-/// Rules of one group that are named.
+/// The most rules that a group names.
 const RULES: usize = 5;
 
 /// The beginning of a text, made safe to show.
@@ -32,7 +32,7 @@ fn short(text: &str) -> String {
 pub struct Subjects {
     /// The first of them, made safe to show.
     pub named: Vec<String>,
-    /// How many there are, named or not.
+    /// The number of all, named or not.
     pub count: u64,
 }
 
@@ -44,13 +44,13 @@ impl Subjects {
         }
     }
 
-    /// How many are not named.
+    /// The number of unnamed ones.
     pub fn unnamed(&self) -> u64 {
         self.count.saturating_sub(u64::try_from(self.named.len()).unwrap_or(u64::MAX))
     }
 }
 
-/// The checks of a control that have one status for one reason.
+/// The checks of a control with one status and one reason.
 #[derive(Debug)]
 pub struct CheckGroup {
     /// What was found.
@@ -59,7 +59,7 @@ pub struct CheckGroup {
     pub reason: String,
     /// The codes of the rules that were applied.
     pub rules: BTreeSet<String>,
-    /// What the checks are about.
+    /// The subjects of the checks.
     pub subjects: Subjects,
 }
 
@@ -68,7 +68,7 @@ pub struct CheckGroup {
 pub struct Checks {
     counts: Counts,
     groups: Vec<CheckGroup>,
-    /// How many checks are in no group, because there are too many reasons.
+    /// The number of checks without a group, because there are too many reasons.
     pub ungrouped: u64,
 }
 
@@ -78,7 +78,7 @@ impl Checks {
         self.counts
     }
 
-    /// The groups, the most urgent status first, in a status the largest first.
+    /// The groups, the most urgent status first, and within a status the largest first.
     pub fn groups(&self) -> Vec<&CheckGroup> {
         let mut groups: Vec<&CheckGroup> = self.groups.iter().collect();
         groups.sort_by_key(|group| (urgency(group.status), std::cmp::Reverse(group.subjects.count)));
@@ -86,7 +86,7 @@ impl Checks {
     }
 }
 
-/// The most urgent status has the lowest number.
+/// The urgency of a status; the most urgent has the lowest number.
 pub(crate) fn urgency(status: Status) -> u8 {
     match status {
         Status::Fail => 0,
@@ -125,7 +125,7 @@ impl CheckGroup {
     }
 }
 
-/// The hints that give the same advice about the same finding.
+/// The hints with the same advice for the same finding.
 #[derive(Debug)]
 pub struct HintGroup {
     /// The control.
@@ -136,11 +136,11 @@ pub struct HintGroup {
     pub category: Category,
     /// The finding in one line.
     pub title: String,
-    /// The finding in full, of the first subject.
+    /// The detail of the first subject's finding.
     pub detail: String,
     /// What to do.
     pub remediation: String,
-    /// What the hints are about.
+    /// The subjects of the hints.
     pub subjects: Subjects,
 }
 
@@ -220,7 +220,7 @@ mod tests {
         );
         assert_eq!(checks.groups()[1].subjects.named, ["a\\u{202e}"]);
         assert_eq!((checks.counts().pass, checks.counts().fail), (3, 8));
-        // Reasons without end are counted and not kept.
+        // Further reasons are counted, but not kept.
         for number in 0..1_000 {
             checks.take(check("x", Status::Fail, &format!("reason {number}")));
         }

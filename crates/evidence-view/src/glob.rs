@@ -1,11 +1,11 @@
-//! Names by pattern.
+//! Matches names against patterns.
 
-/// Whether `text` has the form of `glob`: `*` stands for any characters, `/` too, and `?` for one. Case does not count:
-/// hosts ignore it in names.
+/// Whether `text` matches `glob`: `*` matches any characters, including `/`, and `?` matches one. Ignores case, as
+/// hosts do in names.
 pub fn matches(glob: &str, text: &str) -> bool {
     let (glob, text): (Vec<char>, Vec<char>) = (glob.chars().collect(), text.chars().collect());
     let (mut at, mut place) = (0, 0);
-    // Where the last star is, and where the text goes on behind what it stands for.
+    // The position of the last star, and of the text after its match.
     let mut star: Option<(usize, usize)> = None;
     while let Some(character) = text.get(place) {
         match glob.get(at) {
@@ -54,7 +54,7 @@ mod tests {
         ] {
             assert_eq!(matches(glob, text), expected, "{glob} {text}");
         }
-        // Without looking back over and over.
+        // Without exponential backtracking.
         assert!(!matches(&"*a".repeat(50), &"a".repeat(10_000).replace("aaaa", "aaab")));
     }
 

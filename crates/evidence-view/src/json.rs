@@ -1,30 +1,29 @@
-//! Reading the JSON documents of a bundle within bounds. A key that is trusted is no reason to trust its holder with this
-//! machine's memory.
+//! Reads the JSON documents of a bundle within bounds, since even a trusted signer must not exhaust this machine's
+//! memory.
 //!
-//! Everything that reads a document reads it here, so that what was understood when a bundle was accepted is understood
-//! when it is shown, and nothing else is.
+//! All readers use these functions, so that displaying a bundle interprets it exactly like accepting it did.
 
 use std::io::{self, BufReader, Read};
 
 use evidence_bundle::read::Json;
 use serde::de::DeserializeOwned;
 
-/// Bytes that a document may have. Those of 100,000 repositories have about 150 MB.
+/// The most bytes of a document. Those of 100,000 repositories have about 150 MB.
 const DOCUMENT_BYTES: u64 = 256 << 20;
-/// Bytes that one string of a document may have: what a parser holds at once.
+/// The most bytes of one string, which a parser holds in memory.
 const STRING_BYTES: usize = 1 << 20;
 
-/// Reads a document. `None` if it is not of the known form, or larger than the bounds.
+/// Parses a document. `None` if it does not have the known form or exceeds the bounds.
 pub fn document<T: DeserializeOwned>(contents: &mut dyn Read) -> Option<T> {
     serde_json::from_reader(reader(contents)).ok()
 }
 
-/// A document that is read row by row, each as the verifier reads it. One that is larger than the bounds ends early.
+/// A reader of a document row by row, with the verifier's parser. A document that exceeds the bounds ends early.
 pub(crate) fn rows(contents: &mut dyn Read) -> Json<io::Take<&mut dyn Read>> {
     Json::new(contents.take(DOCUMENT_BYTES))
 }
 
-/// The bytes of a document, which end in an error where a bound is exceeded.
+/// The bytes of a document. Fails when a bound is exceeded.
 fn reader(contents: &mut dyn Read) -> impl Read {
     let bounded = Bounded { inner: contents, left: DOCUMENT_BYTES, string: None, escaped: false };
     BufReader::with_capacity(64 << 10, bounded)
@@ -33,7 +32,7 @@ fn reader(contents: &mut dyn Read) -> impl Read {
 struct Bounded<R> {
     inner: R,
     left: u64,
-    /// How long the string is that is being read.
+    /// The length of the current string so far.
     string: Option<usize>,
     escaped: bool,
 }
@@ -76,7 +75,7 @@ mod tests {
         let string = |length: usize| format!("[\"\\\\\", \"{}\", 1]", "a".repeat(length));
         assert!(read(&string(STRING_BYTES)).is_some());
         assert!(read(&string(STRING_BYTES + 1)).is_none());
-        // Many strings that are long together are a matter of the document's bound.
+        // Many strings that are long in total concern only the bound of the document.
         let many = format!("[{}\"\"]", format!("\"{}\",", "a".repeat(1_000)).repeat(2_000));
         assert!(read(&many).is_some());
         let mut endless = Bounded { inner: io::repeat(b' '), left: 10_000, string: None, escaped: false };

@@ -1,8 +1,8 @@
-//! Reading a verified bundle: what it says, for pages, reports and comparisons alike.
+//! Reads verified bundles for pages, reports and comparisons.
 //!
-//! Everything here is read while `evidence-bundle` verifies the bytes, and handed out only after the last byte was
-//! verified. Lists are read row by row: of a bundle of 50,000 repositories only the rows that are shown stay in memory.
-//! The crate knows no network, clock, database or HTML, opens no file and starts no thread.
+//! Everything is read while `evidence-bundle` verifies the bytes, and released only after the last byte is verified.
+//! Lists are read row by row: of a bundle of 50,000 repositories only the displayed rows stay in memory. The crate
+//! knows no network, clock, database or HTML, opens no file and starts no thread.
 
 mod artifacts;
 mod check_page;

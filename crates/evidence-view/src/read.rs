@@ -1,22 +1,22 @@
-//! The one way into a bundle: verify it to its last byte, and read on the way.
+//! The only way into a bundle: verify it completely, and read it meanwhile.
 
 use std::io::{self, Read};
 
 use evidence_bundle::{Expectations, Failure, Limits, TrustRoot, UntrustedBundle, VerifiedBundle};
 
-/// Takes what it needs from the files of a bundle.
+/// Reads the files of a bundle.
 pub trait FileReader {
     /// The next file, in the order of the archive. It need not be read to its end.
     ///
     /// # Errors
-    /// Those of reading the file.
+    /// Fails if the file cannot be read.
     fn file(&mut self, path: &str, contents: &mut dyn Read) -> io::Result<()>;
 }
 
-/// Verifies a bundle while `reader` reads it, and returns what was read only if every byte is what a trusted key signed.
+/// Verifies a bundle while `reader` reads it. Returns the reader only if a trusted key signed every byte.
 ///
 /// # Errors
-/// [`Failure`], in its three kinds.
+/// Returns a [`Failure`].
 pub fn read<T: FileReader>(
     bundle: impl Read,
     trust: &TrustRoot,

@@ -1,4 +1,4 @@
-//! The titles of reasons: what a check's stable code means, in the words of a heading.
+//! The titles of reasons and rules.
 
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ const TITLES: &[(&str, &str)] = &[
     ("assignee_not_read", "Administrator outside the users read"),
 ];
 
-/// The title of a reason; of a code that this version does not know, its words.
+/// The title of a reason; for a code that this version does not know, its words.
 pub fn reason(code: &str) -> Cow<'static, str> {
     match TITLES.iter().find(|(known, _)| *known == code) {
         Some((_, title)) => Cow::Borrowed(title),
@@ -65,7 +65,7 @@ pub fn reason(code: &str) -> Cow<'static, str> {
     }
 }
 
-/// The rules whose code is not their title.
+/// The rules whose title differs from their code.
 const RULES: &[(&str, &str)] = &[
     ("two-factor-required", "Two-factor authentication"),
     ("two-step-verification", "Two-step verification"),

@@ -1,4 +1,4 @@
-//! One bundle: its results by control, what to do about them, and what is missing.
+//! One bundle: its results by control, advice, and what is missing.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -17,14 +17,14 @@ use crate::read::FileReader;
 use crate::rows::{First, Folded};
 use crate::sanitize::sanitized;
 
-/// What one bundle says. `None` is a document of an unknown form.
+/// The contents of one bundle. `None` is a document with an unknown form.
 #[derive(Debug, Default)]
 pub struct Results {
     /// Each control with its checks.
     pub controls: Option<Vec<ControlResult>>,
-    /// What to do.
+    /// The advice.
     pub hints: Option<HintGroups>,
-    /// What each source discovered, and what was collected of it.
+    /// What each source discovered and collected.
     pub sources: Option<First<SourceRun>>,
     /// What is not in the bundle, and the warnings.
     pub left_out: Option<LeftOut>,
@@ -73,14 +73,14 @@ pub struct ManifestHead {
     pub bundle_id: String,
     /// The key that signed.
     pub signer: SignerRecord,
-    /// Whether everything that was asked for was collected.
+    /// Whether everything that was requested was collected.
     pub complete: bool,
     /// What is missing, and the warnings.
     pub left_out: LeftOut,
 }
 
 impl ManifestHead {
-    /// Reads it. `None` if the manifest is not of the known form.
+    /// Reads it. `None` if the manifest does not have the known form.
     pub fn read(contents: &mut dyn Read) -> Option<ManifestHead> {
         let (mut tool_version, mut created_at, mut framework) = (None, None, None);
         let (mut organization, mut bundle_id, mut signer, mut complete) = (None, None, None, None);
@@ -152,7 +152,7 @@ impl FileReader for Results {
 }
 
 impl Results {
-    /// Whether the signer says that nothing is missing, and no document says otherwise.
+    /// Whether neither the signer nor any document reports something missing.
     pub fn nothing_missing(&self, overview: &Overview) -> bool {
         overview.complete && overview.errors == 0 && overview.excluded == 0
     }

@@ -1,4 +1,4 @@
-//! Lists of any length, read row by row: the first rows are kept, the rest is counted.
+//! Lists of any length, read row by row: keeps the first rows and counts the rest.
 
 use std::fmt;
 use std::io::Read;
@@ -12,12 +12,12 @@ use crate::json;
 use crate::sanitize::Sanitize;
 use crate::words;
 
-/// Rows of a list that are kept to be shown.
+/// How many rows of a list to keep for display.
 pub const FIRST_ROWS: usize = 200;
 
-/// Takes the rows of a list, one by one.
+/// Receives the rows of a list, one by one.
 pub trait Fold: Default {
-    /// What the list holds.
+    /// The type of the rows.
     type Row: DeserializeOwned;
 
     /// Takes the next row.
@@ -27,7 +27,7 @@ pub trait Fold: Default {
 /// A list that was read row by row.
 #[derive(Debug, Default)]
 pub struct Folded<F>(
-    /// What was kept of its rows.
+    /// The result for its rows.
     pub F,
 );
 
@@ -39,7 +39,7 @@ impl<'de, F: Fold> Deserialize<'de> for Folded<F> {
     }
 }
 
-/// Hands the rows of a list to a function.
+/// Passes the rows of a list to a function.
 struct Rows<T, F>(F, PhantomData<T>);
 
 impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Rows<T, F> {
@@ -57,13 +57,13 @@ impl<'de, T: DeserializeOwned, F: FnMut(T)> Visitor<'de> for Rows<T, F> {
     }
 }
 
-/// Hands every artifact that a manifest lists to `take`. `None` if the manifest is not of the known form.
+/// Passes every artifact of a manifest to `take`. `None` if the manifest does not have the known form.
 pub(crate) fn each_artifact(contents: &mut dyn Read, take: impl FnMut(ArtifactRecord)) -> Option<()> {
     each_row(contents, "artifacts", take)
 }
 
-/// Hands every row of one list of a document to `take`. `None` if the document or a row is not of the known form; the rows
-/// before have been handed over then.
+/// Passes every row of one list of a document to `take`. `None` if the document or a row does not have the known form;
+/// `take` has then received the rows before.
 pub fn each_row<T: DeserializeOwned>(
     contents: &mut dyn Read,
     list: &str,
@@ -81,12 +81,12 @@ pub fn each_row<T: DeserializeOwned>(
     read.ok()
 }
 
-/// The first rows of a list, made safe to show, and the number of the others.
+/// The first rows of a list, made safe to show, and the number of further ones.
 #[derive(Debug)]
 pub struct First<T> {
     /// The first [`FIRST_ROWS`].
     pub rows: Vec<T>,
-    /// How many more there are.
+    /// The number of further ones.
     pub more: u64,
 }
 
@@ -97,12 +97,12 @@ impl<T> Default for First<T> {
 }
 
 impl<T> First<T> {
-    /// How many there are, kept or not.
+    /// The number of rows, kept or not.
     pub fn count(&self) -> u64 {
         u64::try_from(self.rows.len()).unwrap_or(u64::MAX).saturating_add(self.more)
     }
 
-    /// Whether there are none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

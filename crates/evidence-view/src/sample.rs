@@ -1,7 +1,7 @@
-//! A sample that anyone can draw again: the auditor gives a seed, and a hash puts the rows in order.
+//! Reproducible samples: the auditor provides a seed, and a hash puts the rows in order.
 //!
-//! The order is the SHA-256 of `seed:identity` in UTF-8, smallest first. It depends on nothing else, so that stock tools
-//! draw the same sample. Only the rows that are drawn stay in memory.
+//! The order is the SHA-256 of `seed:identity` in UTF-8, smallest first. It depends on nothing else, so stock tools
+//! draw the same sample. Only the drawn rows stay in memory.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -17,26 +17,26 @@ use crate::read::FileReader;
 use crate::rows::each_row;
 use crate::sanitize::{Sanitize, sanitized};
 
-/// The text from the auditor that decides which rows are drawn.
+/// The auditor's text that decides which rows are drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seed(String);
 
 /// Why a text is not a seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SeedError {
-    /// It is empty, or white space alone.
+    /// It is empty, or only white space.
     #[error("the seed is empty")]
     Empty,
-    /// It has a line break or another character that cannot be seen.
+    /// It has a line break or another invisible character.
     #[error("the seed has a line break or another invisible character")]
     Invisible,
 }
 
 impl Seed {
-    /// Takes a text as it is: case and spaces count.
+    /// Makes a seed of this exact text: case and spaces matter.
     ///
     /// # Errors
-    /// [`SeedError`] for a text that a reader of the sample could not type again.
+    /// Fails with [`SeedError`] if a reader of the sample could not retype the text.
     pub fn new(text: &str) -> Result<Seed, SeedError> {
         if text.trim().is_empty() {
             Err(SeedError::Empty)
@@ -52,7 +52,7 @@ impl Seed {
         &self.0
     }
 
-    /// What decides the place of the row with this identity.
+    /// The hash that decides the position of the row with this identity.
     pub fn rank(&self, identity: &str) -> [u8; 32] {
         let mut hash = Sha256::new();
         for part in [self.as_str(), ":", identity] {
@@ -62,12 +62,12 @@ impl Seed {
     }
 }
 
-/// What a check is called in a sample: `control|source|rule|subject`, each exactly as the document has it.
+/// The identity of a check in a sample: `control|source|rule|subject`, each exactly as in the document.
 pub fn check_identity(control: &str, check: &Check) -> String {
     [control, &check.source, &check.rule, &check.subject].join("|")
 }
 
-/// What a member of the population is called in a sample: `source|kind|name`, each exactly as the document has it.
+/// The identity of a member of the population in a sample: `source|kind|name`, each exactly as in the document.
 pub fn member_identity(member: &Member) -> String {
     [member.source.as_str(), &member.kind, &member.name].join("|")
 }
@@ -78,17 +78,17 @@ pub struct Draw<T> {
     seed: Seed,
     count: usize,
     rows: u64,
-    /// By hash; rows of one identity by their order in the document.
+    /// By hash; rows with the same identity by their order in the document.
     drawn: BTreeMap<([u8; 32], u64), (String, T)>,
 }
 
 impl<T> Draw<T> {
-    /// Draws this many rows.
+    /// A draw of this many rows.
     pub fn new(seed: Seed, count: usize) -> Draw<T> {
         Draw { seed, count, rows: 0, drawn: BTreeMap::new() }
     }
 
-    /// Keeps the row if it is among the first so far.
+    /// Keeps the row if it is among the smallest so far.
     pub fn offer(&mut self, identity: &str, row: impl FnOnce() -> T) {
         let place = (self.seed.rank(identity), self.rows);
         self.rows = self.rows.saturating_add(1);
@@ -109,12 +109,12 @@ impl<T> Draw<T> {
     }
 }
 
-/// The rows that were drawn.
+/// The drawn rows.
 #[derive(Debug)]
 pub struct Sample<T> {
-    /// How many rows it was drawn from.
+    /// The number of rows that it was drawn from.
     pub rows: u64,
-    /// Those that were drawn, smallest hash first.
+    /// The drawn rows, smallest hash first.
     pub drawn: Vec<Drawn<T>>,
 }
 
@@ -140,11 +140,11 @@ pub struct SampledCheck {
     pub check: Check,
 }
 
-/// Draws from the checks that a filter lets through.
+/// Draws from the checks that match a filter.
 #[derive(Debug)]
 pub struct CheckDraw {
     filter: CheckFilter,
-    /// What was drawn.
+    /// The draw.
     pub draw: Draw<SampledCheck>,
 }
 
@@ -170,13 +170,13 @@ impl CheckSink for CheckDraw {
     }
 }
 
-/// Draws from the members of the population that a filter lets through.
+/// Draws from the members of the population that match a filter.
 #[derive(Debug)]
 pub struct MemberDraw {
     filter: MemberFilter,
-    /// What was drawn, fit to print.
+    /// The draw, fit to print.
     pub draw: Draw<Member>,
-    /// Whether the document is of the known form.
+    /// Whether the document has the known form.
     pub known: bool,
 }
 
@@ -232,7 +232,7 @@ mod tests {
         let first = all.iter().find(|(_, index)| *index == 0).unwrap();
         assert_eq!(first.0, hex::encode(Sha256::digest("2026-Q4:codehost|repository|acme/0")));
         assert_ne!(sample("2026-Q3", 25, &names), all[..25]);
-        // The order of the document decides nothing.
+        // The order of the document does not matter.
         let turned: Vec<&str> = names.iter().rev().copied().collect();
         let hashes = |rows: Vec<(String, usize)>| rows.into_iter().map(|row| row.0).collect::<Vec<_>>();
         assert_eq!(hashes(sample("2026-Q4", 25, &turned)), hashes(sample("2026-Q4", 25, &names)));

@@ -1,18 +1,18 @@
-//! A bundle's text, made safe to show: bounded in length, with deceptive characters escaped.
+//! Makes texts of a bundle safe to show: bounded in length, with deceptive characters escaped.
 
 use evidence_bundle::document::{
     ArtifactRecord, Check, ErrorRecord, Excluded, Hint, Member, SourceRun, Warning,
 };
 use evidence_bundle::text::Printable;
 
-/// Characters that are shown of one text.
+/// The most characters of a text to show.
 const CHARACTERS: usize = 2_000;
-/// Files that are named as the evidence of one check or hint, and controls of one artifact.
+/// The most files to name as the evidence of a check or hint, and the most controls of an artifact.
 const NAMES: usize = 20;
 
-/// Text from a bundle that is shown to people.
+/// Text from a bundle to be shown.
 pub trait Sanitize {
-    /// Cuts what is long and escapes what deceives.
+    /// Shortens long texts and escapes deceptive characters.
     fn sanitize(&mut self);
 }
 
@@ -35,7 +35,7 @@ impl<T: Sanitize> Sanitize for Option<T> {
     }
 }
 
-/// Whether sanitizing changes nothing, for nearly every text of a bundle: short, and printable ASCII.
+/// Whether the text is short, printable ASCII, like nearly every text of a bundle, so that sanitizing changes nothing.
 pub(crate) fn is_plain(text: &str) -> bool {
     text.len() <= CHARACTERS && text.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
@@ -47,7 +47,7 @@ pub fn sanitized(text: &str) -> String {
     text
 }
 
-/// A document of several lines, uncut, with deceptive characters escaped.
+/// A multi-line document at full length, with deceptive characters escaped.
 pub fn sanitized_lines(text: &str) -> String {
     let lines: Vec<String> = text
         .split('\n')

@@ -1,18 +1,18 @@
-//! Whom a reader trusts and what a bundle must be, as people write it: shared by the command line and the verifier page.
+//! The reader's trusted keys and requirements, parsed for the command line and the verifier page.
 
 use std::time::Duration;
 
 use evidence_bundle::text::Chain;
 use evidence_bundle::trust::TrustError;
 
-/// Bytes that a file with public keys may have. One that is larger is another file.
+/// The most bytes of a file with public keys. A larger file is something else.
 pub const KEY_FILE_BYTES: u64 = 1024 * 1024;
 
-/// What to do where a key cannot be trusted.
+/// Advice for a key that cannot be trusted.
 pub const KEY_HELP: &str =
     "a bundle is signed with Ed25519; give the signer's public key, in PEM or OpenSSH form";
 
-/// What to do where an age cannot be read.
+/// Advice for an age that cannot be parsed.
 pub const AGE_HELP: &str = "write a number and a unit: 90m, 36h, 7d or 2w";
 
 /// Why a key cannot be trusted.
@@ -20,12 +20,12 @@ pub fn cannot_trust(error: &TrustError) -> String {
     format!("cannot trust this key: {}", Chain(error))
 }
 
-/// Why a file with keys is not read.
+/// The message for a key file that is too large.
 pub fn too_large(name: &str) -> String {
     format!("the key file {name} is too large")
 }
 
-/// `90m`, `36h`, `7d`, `2w`; a number alone would be ambiguous. `None` for any other text.
+/// Parses `90m`, `36h`, `7d`, `2w`; a number alone would be ambiguous. `None` for any other text.
 pub fn age(text: &str) -> Option<Duration> {
     let unit = text.chars().next_back()?;
     let seconds: u64 = match unit {

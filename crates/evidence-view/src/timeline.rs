@@ -1,4 +1,4 @@
-//! Many bundles over time: those of one organization and framework, with the controls that they judge.
+//! Bundles over time: those of one organization and framework, with their controls.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ pub struct Timeline<'a, B> {
     pub bundles: Vec<&'a B>,
     /// Their controls, in the order of the newest bundle that has them.
     pub controls: Vec<&'a str>,
-    /// How many controls there are beyond.
+    /// The number of further controls.
     pub more_controls: usize,
 }
 
-/// The timelines of these bundles, in the order of their newest bundle, each with at most so many bundles and controls.
+/// The timelines of these bundles, ordered by their newest bundle, each with at most this many bundles and controls.
 pub fn timelines<B: AsRef<Overview>>(
     newest_first: &[B],
     most_bundles: usize,

@@ -1,4 +1,4 @@
-//! What verifying a bundle came to, in the words that every program shows: the command line and the verifier page.
+//! The verdict on a bundle, in the words of the command line and the verifier page.
 
 use evidence_bundle::document::{ErrorRecord, Excluded, Warning};
 use evidence_bundle::read::{Intact, NewerBundle};
@@ -8,41 +8,42 @@ use serde::Serialize;
 
 use crate::words::{counted, grouped};
 
-/// How a verdict reads at a glance.
+/// The tone of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
     /// A key that the reader trusts signed the bundle.
     Good,
-    /// Nothing is wrong, and something is not known.
+    /// Nothing is wrong, but something is unknown.
     Caution,
-    /// The bundle is not to be relied on.
+    /// Do not rely on the bundle.
     Bad,
 }
 
-/// A verdict in words; every text of a bundle is escaped.
+/// A verdict as text; texts from the bundle are escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// How it reads at a glance.
+    /// Its tone.
     pub tone: Tone,
     /// The headline, such as `VERIFIED`.
     pub headline: &'static str,
-    /// What follows the headline in its line, with the space or colon between them; may be empty.
+    /// The rest of the headline's line, with the space or colon before it; may be empty.
     pub detail: String,
-    /// What it means, a sentence or two each. The last of an unauthenticated bundle goes on with how to name a key.
+    /// The meaning, in paragraphs of a sentence or two. For an unauthenticated bundle, the caller completes the
+    /// last one with how to name a key.
     pub meaning: Vec<String>,
-    /// What a verified bundle says about itself.
+    /// Statements of a verified bundle about itself.
     pub facts: Vec<Fact>,
 }
 
-/// Something about a verified bundle.
+/// A statement about a verified bundle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// What it is about, in one word.
+    /// Its subject, in one word.
     pub label: &'static str,
     /// Whether the verifier itself has checked it.
     pub checked: bool,
-    /// What there is to say.
+    /// The statement.
     pub text: String,
 }
 
@@ -129,7 +130,7 @@ fn verified(bundle: &VerifiedBundle) -> Verdict {
 }
 
 fn failed(error: &VerifyError) -> Verdict {
-    // The detail of most reasons names the place already.
+    // The detail of most reasons names the path already.
     let place = error.path.as_deref().filter(|path| !error.detail.contains(path));
     let place = place.map(|path| format!(" ({})", Printable(path))).unwrap_or_default();
     Verdict {
@@ -169,7 +170,7 @@ fn not_judged(newer: &NewerBundle) -> Verdict {
     }
 }
 
-/// A verdict for programs: what `evidence verify --json` prints, version 1. A field is never renamed.
+/// A verdict for programs: the output of `evidence verify --json`, version 1. A field is never renamed.
 #[derive(Debug, Serialize)]
 pub struct Report<'a> {
     verdict: &'static str,
@@ -218,7 +219,7 @@ impl Report<'_> {
         }
     }
 
-    /// The report of a question that could not be answered.
+    /// The report for a bundle that could not be judged.
     pub fn not_judged(detail: String) -> Report<'static> {
         Report { detail: Some(detail), ..Report::new("not_judged") }
     }

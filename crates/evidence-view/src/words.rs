@@ -1,4 +1,4 @@
-//! How statuses, reasons, severities, numbers and sizes are written for people. Nothing here is read back.
+//! How statuses, reasons, severities, numbers and sizes are written for people. Nothing parses these.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ pub use crate::reasons::{reason, rule};
 /// A status for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatusLabel {
-    /// A sign that needs no colour.
+    /// A sign that is clear without colour.
     pub sign: &'static str,
     /// The status in words.
     pub word: &'static str,
@@ -69,7 +69,7 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(count))
 }
 
-/// How many checks have which status, the most urgent first, as in `1 failed, 12 passed`.
+/// The counts of checks by status, the most urgent first, as in `1 failed, 12 passed`.
 pub fn checks(counts: Counts) -> Cow<'static, str> {
     let parts = [
         (counts.fail, "failed"),

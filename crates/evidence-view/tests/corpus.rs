@@ -1,4 +1,4 @@
-//! Reading the bundles of the format's corpus: what a sound one says, and nothing of any other.
+//! Reads the bundles of the format's corpus: the contents of valid ones, and nothing of any other.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 use std::fs::{self, File};
@@ -78,7 +78,7 @@ fn a_bundle_does_not_differ_from_itself() {
     assert!(same.cautions.is_empty() && checks.groups.is_empty() && checks.unchanged == 1);
     assert!(same.artifacts.unwrap().is_empty() && same.controls.iter().all(|control| !control.changed()));
     new.framework = "other".to_owned();
-    // Nothing was read of the second.
+    // Nothing of the second was read.
     let other = compare((&old, good(Comparable::default())), (&new, Comparable::default()));
     assert_eq!(other.cautions.len(), 2, "{:?}", other.cautions);
     assert!(other.checks.is_none() && other.artifacts.is_none() && other.controls.is_empty());
@@ -106,7 +106,7 @@ fn nothing_is_read_of_what_is_not_verified() {
     let mut refused = 0;
     for entry in fs::read_dir(corpus()).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        // These are refused for what their arguments expect.
+        // These are refused because of the expectations in their arguments.
         let expected =
             ["too-old", "wrong-org", "key-outside-validity"].iter().any(|case| name.starts_with(case));
         if name.ends_with("_fail") && !expected {

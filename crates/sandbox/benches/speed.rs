@@ -1,4 +1,4 @@
-//! How fast the sandbox is. Not a check: run it to see that a measurement measures the client.
+//! The speed of the sandbox. Not a check: run it to make sure that a measurement measures the client.
 //!
 //! `cargo bench -p sandbox --bench speed`
 
@@ -14,7 +14,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Instant;
 
-/// One connection that stays open; a client that looks for nothing but the length.
+/// Requests the paths over one open connection, and reads nothing but the length of each answer.
 fn ask(server: &Server, paths: impl Iterator<Item = String>, gzip: bool) -> (u64, u64) {
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -55,7 +55,7 @@ fn processor_seconds(thread: &str) -> f64 {
         let Some((name, rest)) = stat.rsplit_once(") ") else { continue };
         if name.ends_with(&format!("({thread}")) {
             let fields: Vec<f64> = rest.split(' ').filter_map(|field| field.parse().ok()).collect();
-            // utime and stime; the state letter before them is no number.
+            // utime and stime; the state letter before them is not a number.
             total += (fields[10] + fields[11]) / 100.0;
         }
     }

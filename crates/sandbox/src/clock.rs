@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-/// A clock that can be wrong (a host two hours apart), moved forward (a limit's window passing), or a test's own.
+/// A clock that can be wrong (a host two hours off), moved forward (past a limit's window), or a test's own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock {
     hands: Hands,
@@ -15,7 +15,7 @@ pub(crate) struct Clock {
     delay: Arc<Delay>,
 }
 
-/// Where the time comes from: the machine, unless a test has hands of its own.
+/// The source of time: the machine, or the hands of a test.
 #[derive(Clone, Default)]
 pub(crate) struct Hands {
     read: Option<Arc<Read>>,
@@ -56,7 +56,7 @@ impl Clock {
         now.checked_add(offset).unwrap_or(now)
     }
 
-    /// Lets so much time pass.
+    /// Waits for this long.
     pub(crate) async fn sleep(&self, duration: Duration) {
         match &self.hands.wait {
             Some(wait) => wait(duration).await,

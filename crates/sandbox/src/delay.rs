@@ -1,7 +1,8 @@
-//! The latency: holds an answer back for its time, to a tenth of a millisecond.
+//! The latency: delays an answer, precise to a tenth of a millisecond.
 //!
-//! The runtime's own timer knows whole milliseconds, and rounds up twice: 20 ms would become up to 22, and whoever
-//! measures a client by the host's latency would blame the client. A thread's sleep is a tenth of a millisecond late.
+//! The runtime's own timer has whole milliseconds and rounds up twice: 20 ms could become 22, and a measurement
+//! against the host's latency would attribute the rest to the client. A thread's sleep is late by a tenth of a
+//! millisecond.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -10,10 +11,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
-/// Who waits, and until when.
+/// A waiter and its deadline.
 type Waiter = (Instant, oneshot::Sender<()>);
 
-/// Ends waits at their time. The thread that does it begins with the first wait and ends with this.
+/// Ends waits at their deadlines. Its thread starts with the first wait and ends on drop.
 #[derive(Debug, Default)]
 pub(crate) struct Delay {
     waiters: OnceLock<Option<Mutex<Sender<Waiter>>>>,
@@ -32,7 +33,7 @@ impl Delay {
                 return;
             }
         }
-        // Without a thread it is a little too long.
+        // Without a thread, wait slightly too long.
         tokio::time::sleep_until(until.into()).await;
     }
 }
@@ -43,12 +44,12 @@ fn begin() -> io::Result<Sender<Waiter>> {
     Ok(waiters)
 }
 
-/// One after the other: all answers take the same time, so who came first is free first. Where the latency was changed
-/// meanwhile, a shorter wait behind a longer one ends with that.
+/// In order of arrival: all answers have the same latency, so the first to wait is the first to finish. After a change
+/// of the latency, a shorter wait behind a longer one ends with that.
 fn end_waits(queue: &Receiver<Waiter>) {
     for (until, ended) in queue {
         thread::sleep(until.saturating_duration_since(Instant::now()));
-        // A client that left in the meantime waits no more.
+        // The client may have left in the meantime.
         let _ = ended.send(());
     }
 }

@@ -1,9 +1,9 @@
-//! `application/x-www-form-urlencoded`, taken apart.
+//! Parses `application/x-www-form-urlencoded`.
 
 use percent_encoding::percent_decode_str;
 use std::collections::HashMap;
 
-/// The pairs; of several with one name the first.
+/// The pairs; of several with the same name the first.
 pub(crate) fn decode(text: &str) -> HashMap<String, String> {
     let mut pairs = HashMap::new();
     for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {

@@ -1,5 +1,5 @@
-//! Writing JSON straight into bytes, in the host's own member order and without an intermediate tree:
-//! a listing page is half a megabyte and the sandbox must not be the slow side of a measurement.
+//! Writes JSON directly into bytes, in the host's own member order and without an intermediate tree: a listing
+//! page is half a megabyte, and the sandbox must not slow down a measurement.
 
 /// Writes one object.
 pub(crate) fn object(fill: impl FnOnce(&mut Object<'_>)) -> Vec<u8> {
@@ -38,7 +38,7 @@ impl Object<'_> {
         if !std::mem::take(&mut self.first) {
             self.out.push(b',');
         }
-        // Keys are ours and need no escaping.
+        // Our own keys need no escaping.
         self.out.push(b'"');
         self.out.extend_from_slice(key.as_bytes());
         self.out.extend_from_slice(b"\":");
@@ -48,14 +48,14 @@ impl Object<'_> {
         self.text(key, &[value]);
     }
 
-    /// A string in pieces: a URL without an allocation of its own.
+    /// A string in pieces, to avoid allocating a URL.
     pub(crate) fn text(&mut self, key: &str, pieces: &[&str]) {
         self.key(key);
         string(self.out, pieces);
     }
 
-    /// A string whose pieces are [`escaped`] already: forty URLs begin alike, and looking through each of them is
-    /// most of the work of a page.
+    /// A string of pieces that are already [`escaped`]: many URLs share a beginning, and scanning each of them
+    /// would be most of the work for a page.
     pub(crate) fn joined(&mut self, key: &str, pieces: &[&str]) {
         self.key(key);
         self.out.push(b'"');
@@ -90,7 +90,7 @@ impl Object<'_> {
         self.out.extend_from_slice(value.to_string().as_bytes());
     }
 
-    /// A value that is JSON already.
+    /// A value that is already JSON.
     pub(crate) fn raw(&mut self, key: &str, json: &[u8]) {
         self.key(key);
         self.out.extend_from_slice(json);
@@ -136,7 +136,7 @@ impl Array<'_> {
     }
 }
 
-/// Text as it stands between the quotes of a JSON string.
+/// Text escaped for a JSON string.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     escape(&mut out, text);

@@ -1,13 +1,13 @@
-//! The hosts as state behind real ports: for tests, for trials by hand and for the demo. Not shipped.
+//! Simulated hosts behind real ports: for tests, manual trials and the demo. Not shipped.
 //!
-//! A [`codehost::CodeHost`] is organizations, repositories, tokens, limits and faults; a [`cloud::Cloud`] is an account
-//! with principals, trails and log groups; a [`workspace::Workspace`] is people, administrator roles and their log.
-//! `serve` puts one behind a loopback port, and it answers as the real host answers, whether or not that suits our
-//! client. A [`replay::Replay`] serves recorded answers instead. All of them hand back a [`Server`].
+//! A [`codehost::CodeHost`] consists of organizations, repositories, tokens, limits and faults; a [`cloud::Cloud`] is
+//! an account with principals, trails and log groups; a [`workspace::Workspace`] consists of people, administrator
+//! roles and their log. `serve` puts one behind a loopback port, and it answers like the real host, whether or not that
+//! suits our client. A [`replay::Replay`] serves recorded answers instead. All of them return a [`Server`].
 //!
-//! What this crate never does: leave the loopback interface, change its state because of a request (what would write is
-//! refused and logged as a violation; only counters and temporary credentials come into being), or show a credential in
-//! its `Debug` output. Only a [`platform::Platform`] keeps what is sent to it: that is what it is for.
+//! This crate never leaves the loopback interface, changes its state because of a request (a write is refused and
+//! logged as a violation; only counters and temporary credentials change), or shows a credential in its `Debug` output.
+//! Only a [`platform::Platform`] stores what clients send, since that is its purpose.
 
 pub mod cloud;
 pub mod codehost;
@@ -39,5 +39,5 @@ pub use scenario::{
 pub use server::{Identity, Request, Summary};
 pub use throttle::Throttle;
 
-/// A running host, of a code host unless said otherwise. Dropping it closes the port and every connection.
+/// A running host, by default a code host. Dropping it closes the port and every connection.
 pub type Server<Host = codehost::CodeHost> = server::Server<Host>;

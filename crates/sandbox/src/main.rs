@@ -1,6 +1,6 @@
-//! The sandbox as a program: a host to try things against by hand.
+//! The sandbox as a program, for manual trials.
 //!
-//! One subcommand, one module below `program/`. It never opens a port that is not loopback.
+//! Each subcommand has a module below `program/`. It only opens loopback ports.
 
 mod program;
 
@@ -24,7 +24,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // `cargo demo -- --keep`: the alias ends with a `--` of its own, so that cargo hands the second one on.
+    // `cargo demo -- --keep`: the alias already ends with `--`, so cargo passes the second one on.
     let arguments = std::env::args_os().filter(|argument| argument != "--");
     let outcome = match Cli::parse_from(arguments).command {
         Command::Serve(args) => program::serve::run(&args).map(|()| ExitCode::SUCCESS),

@@ -1,8 +1,9 @@
-//! Recorded answers, served as they were: the check that a client understands the host and not only our idea of it.
+//! Recorded answers, served unchanged, to check that a client understands the real host and not only our model of
+//! it.
 //!
 //! A recording is one JSON object: `source`, `file`, `method`, `path`, `status`, `headers` (a string or a list of
-//! strings each) and `body` (JSON, or a string for raw text). What belongs to the recorded connection is dropped
-//! (framing, compression, hop-by-hop headers); everything else is served as recorded, dates and limits included.
+//! strings each) and `body` (JSON, or a string for raw text). Headers of the recorded connection are dropped
+//! (framing, compression, hop-by-hop headers); everything else is served as recorded, including dates and limits.
 
 use crate::clock::{Clock, http_date};
 use crate::fault::Fault;
@@ -45,7 +46,7 @@ fn get() -> String {
 }
 
 impl Recording {
-    /// An answer made by hand.
+    /// A handwritten answer.
     pub fn new(path: impl Into<String>, status: u16, body: Value) -> Self {
         Self {
             source: String::new(),
@@ -58,7 +59,7 @@ impl Recording {
         }
     }
 
-    /// With a header.
+    /// Adds a header.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.insert(name.into(), Value::String(value.into()));
         self
@@ -67,7 +68,7 @@ impl Recording {
     /// Reads one from a file.
     ///
     /// # Errors
-    /// When the file cannot be read or is not a recording.
+    /// Fails if the file cannot be read or is not a recording.
     pub fn read(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref();
         let bytes = std::fs::read(path)?;
@@ -94,7 +95,7 @@ impl Default for Replay {
 }
 
 impl Replay {
-    /// Nothing recorded: everything is 404 'Not Found'.
+    /// An empty replay: every path is 404 'Not Found'.
     pub fn new() -> Self {
         Self {
             recordings: Vec::new(),
@@ -119,7 +120,7 @@ impl Replay {
     /// Serves every `*.json` of a directory, in the order of their names.
     ///
     /// # Errors
-    /// When the directory or one of the files cannot be read.
+    /// Fails if the directory or one of the files cannot be read.
     pub fn directory(mut self, path: impl AsRef<Path>) -> io::Result<Self> {
         let mut files: Vec<_> =
             std::fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
@@ -131,14 +132,14 @@ impl Replay {
         Ok(self)
     }
 
-    /// Serves this for every path without a recording.
+    /// Serves this recording for every other path.
     pub fn otherwise(mut self, recording: Recording) -> Self {
         self.default = Some(recording);
         self
     }
 
-    /// Whether URLs of the recorded host are replaced by this one's, in `Location`, `Link` and bodies. They are,
-    /// unless told otherwise.
+    /// Whether to replace URLs of the recorded host by this one's in `Location`, `Link` and bodies. True by
+    /// default.
     pub fn rewrite(mut self, rewrite: bool) -> Self {
         self.rewrite = rewrite;
         self
@@ -150,7 +151,7 @@ impl Replay {
         self
     }
 
-    /// Every answer takes this long.
+    /// Delays every answer by this long.
     pub fn latency(mut self, latency: Duration) -> Self {
         self.latency = latency;
         self
@@ -159,7 +160,7 @@ impl Replay {
     /// Serves it on a loopback port until the server is dropped.
     ///
     /// # Errors
-    /// When no port or thread can be had.
+    /// Fails if no port or thread is available.
     pub fn serve(self) -> io::Result<crate::Server> {
         let settings = Settings {
             faults: self.faults.clone(),
@@ -180,7 +181,7 @@ struct Tape {
     default: Answer,
 }
 
-/// Headers that described the recorded connection, or a body that is encoded anew.
+/// Headers that described the recorded connection or the encoding of the body.
 const DROPPED: [header::HeaderName; 9] = [
     header::CONNECTION,
     header::CONTENT_ENCODING,
@@ -206,8 +207,8 @@ impl Tape {
         for recording in &replay.recordings {
             let answer = answer(recording, rewrite);
             let path = recording.path.split('?').next().unwrap_or_default().to_owned();
-            // With and without its query: a recording of page 23 also answers whoever asks for that path alone,
-            // but not in place of a recording of exactly that.
+            // With and without its query: a recording of page 23 also answers requests for the path alone, unless
+            // there is a recording of exactly that.
             if path == recording.path {
                 tape.by_path.insert(path, answer.clone());
             } else {
@@ -221,7 +222,7 @@ impl Tape {
 
 impl Backend for Tape {
     fn identify(&self, call: &Call) -> Identity {
-        // A recording knows no tokens.
+        // A recording has no tokens.
         if call.headers.contains_key(header::AUTHORIZATION) { Identity::Unknown } else { Identity::Anonymous }
     }
 

@@ -1,13 +1,13 @@
 //! SHA-1, for git object ids alone: a file's `sha` must be what `git hash-object` prints. Never for security.
 
-/// The id git gives a blob with these bytes.
+/// The id of a git blob with these bytes.
 pub(crate) fn blob_id(content: &[u8]) -> String {
     let mut object = format!("blob {}\0", content.len()).into_bytes();
     object.extend_from_slice(content);
     hex(&digest(&object))
 }
 
-/// A stable id for something that has no content of its own here (a commit, a tree).
+/// A stable id for something without content here (a commit, a tree).
 pub(crate) fn name_id(name: &str) -> String {
     hex(&digest(name.as_bytes()))
 }

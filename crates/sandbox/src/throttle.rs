@@ -1,6 +1,6 @@
-//! Throttling as state: how often a call is answered before the host refuses it, and for how long.
+//! Throttling as state: how often the host answers a call before it refuses it, and for how long.
 //!
-//! What a refusal looks like is the host's; this only decides whether there is one.
+//! This only decides whether to refuse; the host determines the form of the refusal.
 
 use crate::fault::wildcard;
 use crate::lock::lock;
@@ -20,21 +20,21 @@ pub struct Throttle {
 }
 
 impl Throttle {
-    /// For these calls: to the cloud an action (`iam:GetAccountPasswordPolicy`, `logs:*`), to the workspace a path. `*`
-    /// stands for anything.
+    /// For these calls: an action of the cloud (`iam:GetAccountPasswordPolicy`, `logs:*`) or a path of the workspace.
+    /// `*` matches anything.
     pub fn on(pattern: impl Into<String>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Self { id, pattern: pattern.into(), first: 0, per_second: None, burst: 1.0 }
     }
 
-    /// The first calls are refused.
+    /// Refuses the first calls.
     pub fn first(mut self, calls: u64) -> Self {
         self.first = calls;
         self
     }
 
-    /// So many calls per second are answered, after `burst` at once; all others are refused.
+    /// Answers this many calls per second after an initial burst, and refuses all others.
     pub fn rate(mut self, per_second: f64, burst: u32) -> Self {
         self.per_second = Some(per_second);
         self.burst = f64::from(burst);
@@ -42,7 +42,7 @@ impl Throttle {
     }
 }
 
-/// What became of the throttles so far.
+/// The state of the throttles.
 #[derive(Debug, Default)]
 pub(crate) struct Throttles {
     counts: Mutex<HashMap<u64, Count>>,
@@ -56,7 +56,7 @@ struct Count {
 }
 
 impl Throttles {
-    /// The first throttle that refuses this call, by its place.
+    /// The index of the first throttle that refuses this call.
     pub(crate) fn refuses(&self, throttles: &[Throttle], names: &[&str]) -> Option<usize> {
         let mut counts = lock(&self.counts);
         throttles

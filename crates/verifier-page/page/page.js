@@ -1,7 +1,7 @@
 "use strict";
-// The page around the verifier: it asks, and shows what it is answered. What is right or wrong is decided in WebAssembly.
+// The page around the verifier: it sends questions and shows the answers. WebAssembly decides what is right or wrong.
 
-// As the browser read the file, before anything here changes it.
+// The page as the browser read it, before any change.
 const ownText = "<!doctype html>" + document.documentElement.outerHTML;
 
 const byId = (id) => document.getElementById(id);
@@ -9,7 +9,7 @@ const decode = (bytes) => new TextDecoder().decode(bytes);
 const number = (value) => value.toLocaleString("en-US");
 const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-// An element with attributes and contents. Texts become text, never markup.
+// Creates an element with attributes and contents. Texts become text, never markup.
 function make(name, attributes, ...contents) {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes ?? {})) {
@@ -20,7 +20,7 @@ function make(name, attributes, ...contents) {
   return element;
 }
 
-// The verifier runs in a worker. Questions are answered in order.
+// The verifier runs in a worker, which answers questions in order.
 const verifier = {
   worker: null,
   waiting: [],
@@ -38,7 +38,7 @@ const verifier = {
     const packed = Uint8Array.from(atob(byId("wasm").textContent), (character) => character.charCodeAt(0));
     this.worker.postMessage({ packed }, [packed.buffer]);
   },
-  // After a fault nothing that it says would count.
+  // After a fault its answers are no longer reliable.
   end(asked, why) {
     this.worker?.terminate();
     this.worker = null;
@@ -53,7 +53,7 @@ const verifier = {
   },
 };
 
-// Asks, and gives the answer, or an error in words.
+// Sends a question, and returns the answer or an error message.
 async function ask(question, bundle) {
   const { answer, bytes } = await verifier.ask(question, bundle);
   if (answer?.error) throw Object.assign(new Error(answer.error), { help: answer.help });
@@ -82,7 +82,7 @@ async function showOwnHash() {
 
 const MOST_KEY_BYTES = 1024 * 1024;
 
-// A file with keys. A text that is not UTF-8, or too long, is refused by the verifier.
+// A file with keys. The verifier refuses a text that is too long or not UTF-8.
 async function keyFile(file) {
   const bytes = await file.slice(0, MOST_KEY_BYTES + 1).arrayBuffer();
   let text = null;
@@ -119,7 +119,7 @@ function choose(file) {
   forget();
 }
 
-// What is shown is about the bundle and the key that were verified, never about those that are chosen now.
+// The display concerns the verified bundle and key, never the current selection.
 function forget() {
   byId("verdict").hidden = true;
   byId("verdict").replaceChildren();
@@ -250,7 +250,7 @@ function showContents(contents, report) {
   selectTab("tab-results");
 }
 
-// A name can hold characters that deceive: they are shown by their numbers.
+// A name can contain deceptive characters, which are shown as numbers.
 const deceptive = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff]/gu;
 const plain = (text) => text.replace(deceptive, (character) => `\\u{${character.codePointAt(0).toString(16)}}`);
 
@@ -379,7 +379,7 @@ async function openFile(path) {
   place.scrollIntoView({ block: "start" });
 }
 
-// Links of the report lead inside it or to files of the bundle. Its frame runs no script, so that this page follows them.
+// Links of the report lead inside it or to files of the bundle. Its frame runs no script, so this page follows them.
 function follow(event) {
   const link = event.target.closest?.("a[href]");
   if (!link) return;
@@ -450,7 +450,7 @@ for (const kind of ["dragleave", "drop"]) {
     byId("drop").classList.remove("over");
   });
 }
-// Keys go to their fields, by their names, and anything else is a bundle.
+// Recognizes keys by their names; anything else is a bundle.
 document.addEventListener("drop", ({ dataTransfer }) => {
   const dropped = [...dataTransfer.files];
   const isKey = (file) => /\.(pem|pub)$/i.test(file.name);

@@ -8,7 +8,7 @@ let start = 0;
 let place = 0;
 let told = 0;
 
-// The bytes of the bundle, for the verifier: at most `length` of them at `address`.
+// Copies bytes of the bundle for the verifier: at most `length` of them to `address`.
 function read(address, length) {
   if (place >= bundle.size) return 0;
   if (place < start || place >= start + piece.length) {

@@ -1,4 +1,4 @@
-//! The page as a file: its size, its policy, its hash, and that a browser writes it as it is.
+//! The page as a file: its size, its policy, its hash, and that a browser serializes it unchanged.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -12,7 +12,8 @@ use evidence_verifier::Session;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-/// The page, if this build has one. The gate installs what it needs, and `ci/verifier.sh` fails without the page.
+/// The page, if this build has one. The gate installs its requirements, and `ci/verifier.sh` fails without the
+/// page.
 fn page() -> Option<&'static str> {
     let page = verifier_page::page();
     if page.is_none() {
@@ -21,7 +22,7 @@ fn page() -> Option<&'static str> {
     page.map(|page| str::from_utf8(page).unwrap())
 }
 
-/// What the verifier in the page says about a page.
+/// What the verifier in the page reports about a page.
 fn own_hash(html: &str) -> Value {
     let question = json!({ "ask": "page", "html": html }).to_string();
     serde_json::from_slice(&Session::new().ask(question.as_bytes(), std::io::empty()).document).unwrap()
@@ -32,7 +33,7 @@ fn it_is_one_small_file() {
     let Some(page) = page() else { return };
     assert!(page.len() < 1_000_000, "{} bytes", page.len());
     assert!(!page.contains("{{") && !page.contains('\r') && page.ends_with("</script></body></html>"));
-    // No address, and nothing that a browser would fetch by itself.
+    // No address, and nothing that a browser would load by itself.
     let head = page.split("<style>").next().unwrap();
     let body = page.split("</style>").nth(1).unwrap().split("<script").next().unwrap();
     let style = page.split("<style>").nth(1).unwrap().split("</style>").next().unwrap();

@@ -1,4 +1,4 @@
-//! A program that does nothing but say so: what it takes to start one.
+//! A program that only prints one line, to measure the cost of starting a program.
 
 fn main() {
     println!("bare {}", env!("CARGO_PKG_VERSION"));

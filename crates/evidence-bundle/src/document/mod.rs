@@ -1,8 +1,8 @@
 //! The documents of a bundle: frozen structs, one file each, and their JSON.
 //!
 //! The order of fields is the order in the file, and unknown fields are refused. A new field needs a new version of the
-//! format, a row of [`version::KNOWN`](crate::version::KNOWN) that names it.
-//! Nothing here decides what a document says.
+//! format, with a row of [`version::KNOWN`](crate::version::KNOWN) that names it. Nothing here decides what a document
+//! says.
 
 mod hints;
 mod manifest;
@@ -35,8 +35,8 @@ pub use scope::{RuleRecord, ScopeRecord, SourceScope};
 /// The schema version of the documents under `derived/` as this crate writes them.
 pub const SCHEMA_VERSION: &str = crate::version::NEWEST.schema_version;
 
-/// The reasons of a check that is not verifiable which say that the run lacks something: it may not read it, or does not
-/// know all there is. Such a check makes a bundle incomplete, as an error and an exclusion do.
+/// The reasons for which a check is not verifiable because the run lacks access or information. Such a check makes a
+/// bundle incomplete, as an error or an exclusion does.
 pub const LACKING_REASONS: [&str; 5] = [
     "permission_denied",
     "sso_required",
@@ -45,7 +45,7 @@ pub const LACKING_REASONS: [&str; 5] = [
     "region_not_enabled",
 ];
 
-/// Whether a check says that the run lacks something; see [`LACKING_REASONS`].
+/// Whether the run lacks something for a check; see [`LACKING_REASONS`].
 pub fn is_lacking(status: Status, reason: &str) -> bool {
     status == Status::NotVerifiable && LACKING_REASONS.contains(&reason)
 }
@@ -130,10 +130,10 @@ impl fmt::Display for Status {
     }
 }
 
-/// Writes a document in the one form of the format: fields in order, two spaces of indent, LF, a final LF.
+/// Writes a document in the canonical form: fields in order, two spaces of indent, LF, a final LF.
 ///
 /// # Errors
-/// Those of the writer, and of a list that could not be produced.
+/// Fails if the writer does, or if a list cannot be produced.
 pub fn write_json<W: Write, T: Serialize>(mut out: W, document: &T) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(&mut out, indenting());
     document.serialize(&mut serializer)?;
@@ -144,11 +144,11 @@ fn indenting() -> PrettyFormatter<'static> {
     PrettyFormatter::with_indent(b"  ")
 }
 
-/// A row as [`write_json`] writes it in a list of the document. Written once, it can be put into a document as a
-/// [`RawValue`](serde_json::value::RawValue) without being read again.
+/// A row in the form that [`write_json`] gives it in a list of a document. It can be inserted into a document as a
+/// [`RawValue`](serde_json::value::RawValue) without parsing.
 ///
 /// # Errors
-/// Those of the row.
+/// Fails if the row cannot be serialized.
 pub fn row_json<T: Serialize>(row: &T) -> io::Result<String> {
     let mut formatter = indenting();
     // The document is an object, and the list a field of it.

@@ -15,7 +15,7 @@ use super::HEADER;
 const LEVEL: u32 = 6;
 const BLOCK: usize = 256 * 1024;
 const WINDOW: usize = 32 * 1024;
-/// More threads than this only wait for the one that reads and hashes the files.
+/// More threads than this only wait for the thread that reads and hashes the files.
 const MAX_THREADS: usize = 8;
 
 struct Job {
@@ -32,7 +32,7 @@ struct Worker {
 /// Compresses what `produce` writes into `out` as one gzip member.
 ///
 /// # Errors
-/// Those of `produce` and of `out`.
+/// Fails if `produce` or `out` does.
 pub(crate) fn compress<W, E, F>(mut out: W, produce: F) -> Result<W, E>
 where
     W: Write,
@@ -148,7 +148,7 @@ fn deflate_block(deflate: &mut Compress, job: &Job) -> io::Result<Vec<u8>> {
         let consumed = usize::try_from(deflate.total_in()).unwrap_or(usize::MAX);
         let rest = job.data.get(consumed..).unwrap_or_default();
         let status = deflate.compress_vec(rest, &mut compressed, flush).map_err(io::Error::other)?;
-        // Room that is left says that the flush is complete; without room there may be more to come.
+        // The flush is complete if room is left; otherwise more output may follow.
         let complete = match status {
             flate2::Status::StreamEnd => true,
             _ => !job.last && compressed.len() < compressed.capacity(),
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// What stood at the end of a block need not be said again in the next: many blocks take no more than one.
+    /// A block can refer to the end of the block before it, so many equal blocks take little more than one.
     #[test]
     fn a_block_knows_the_end_of_the_one_before() {
         let packed = |blocks: usize| {

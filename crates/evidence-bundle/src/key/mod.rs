@@ -1,6 +1,6 @@
-//! Ed25519 keys (RFC 8032): the files they come in, their names, signing and strict verification.
+//! Ed25519 keys (RFC 8032): file formats, key ids, signing and strict verification.
 //!
-//! Nothing here opens a file or asks for a passphrase, and no private key is ever printed.
+//! Nothing here opens a file, asks for a passphrase or prints a private key.
 
 mod pem;
 #[cfg(feature = "sign")]
@@ -20,7 +20,7 @@ pub const ALGORITHM: &str = "Ed25519";
 /// The bytes of a signature: 64 (RFC 8032, section 5.1.6).
 pub const SIGNATURE_BYTES: usize = 64;
 
-/// What kind of key or other thing a file holds, where it is not what was asked for.
+/// What a file holds instead of the expected key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyKind {
     /// An RSA key.
@@ -31,9 +31,9 @@ pub enum KeyKind {
     Dsa,
     /// An Ed448 key.
     Ed448,
-    /// An X25519 or X448 key, which agrees on secrets and cannot sign.
+    /// An X25519 or X448 key, which cannot sign.
     KeyAgreement,
-    /// A key that lives in a hardware token and is only named in the file.
+    /// A key in a hardware token; the file only names it.
     SecurityKey,
     /// A certificate.
     Certificate,
@@ -68,13 +68,13 @@ impl fmt::Display for KeyKind {
 /// Why a key cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// There are no bytes, or only white space.
+    /// The key is empty, or only white space.
     #[error("the key is empty")]
     Empty,
-    /// There is no line that begins a PEM block (RFC 7468) and no OpenSSH public key.
+    /// The text has neither a PEM block (RFC 7468) nor an OpenSSH public key.
     #[error("not a key in PEM or OpenSSH form")]
     NotAKeyFile,
-    /// There are several keys where one is expected.
+    /// The file has several keys instead of one.
     #[error("several keys where one is expected")]
     Several,
     /// The PEM block begins but never ends.
@@ -83,22 +83,22 @@ pub enum KeyError {
     /// The text between the PEM lines is not base64.
     #[error("the text between the BEGIN and END lines is not base64")]
     Encoding,
-    /// The block is well formed but its inside is not.
+    /// The block is well formed, but its content is not.
     #[error("the key is damaged: its structure cannot be read")]
     Malformed,
-    /// A private key was needed and the file holds something else, or a private key that is not Ed25519.
+    /// The file holds something other than a private Ed25519 key.
     #[error(fmt = not_private)]
     NotAnEd25519PrivateKey(KeyKind),
-    /// A public key was needed and the file holds something else, or a public key that is not Ed25519.
+    /// The file holds something other than a public Ed25519 key.
     #[error(fmt = not_public)]
     NotAnEd25519PublicKey(KeyKind),
     /// The key is encrypted and no passphrase was given.
     #[error("the key is encrypted and no passphrase was given")]
     PassphraseMissing,
-    /// The key is encrypted and the passphrase does not open it.
+    /// The key is encrypted, and the passphrase is wrong.
     #[error("the passphrase does not open the key")]
     PassphraseWrong,
-    /// The key is encrypted in a way that is not supported, such as PBES1 or DES.
+    /// The encryption of the key is not supported, such as PBES1 or DES.
     #[error(
         "the key is encrypted in an unsupported way (use PKCS#8 with PBES2, AES and SHA-256, or the OpenSSH format with AES)"
     )]
@@ -109,7 +109,7 @@ pub enum KeyError {
     /// A public key of small order or in a form that is not canonical: signatures under it prove nothing.
     #[error("a weak key: signatures under it prove nothing")]
     Weak,
-    /// The operating system gave no random bytes.
+    /// The operating system provided no random bytes.
     #[error("the operating system gave no random bytes")]
     NoRandomness,
 }
@@ -133,7 +133,7 @@ fn not_public(kind: &KeyKind, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// The name of a public key: the SHA-256 of its DER SubjectPublicKeyInfo (RFC 8410, section 4).
+/// The id of a public key: the SHA-256 of its DER SubjectPublicKeyInfo (RFC 8410, section 4).
 ///
 /// The same number as `openssl pkey -pubin -in key.pub.pem -outform DER | sha256sum`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,7 +171,7 @@ impl FromStr for KeyId {
     }
 }
 
-/// The kind of key that an algorithm's object identifier names.
+/// The kind of key that an object identifier names.
 fn kind_of(oid: pkcs8::ObjectIdentifier) -> KeyKind {
     match oid.to_string().as_str() {
         "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" => KeyKind::Rsa,
@@ -189,7 +189,7 @@ pub(crate) fn is_ssh_algorithm(word: &str) -> bool {
         && !word.contains('=')
 }
 
-/// The kind of key that an OpenSSH algorithm name means.
+/// The kind of key that an OpenSSH algorithm name denotes.
 fn ssh_kind(algorithm: &str) -> KeyKind {
     if algorithm.contains("-cert-") {
         KeyKind::Certificate
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    /// What is no Ed25519 key is told by its name, or the user looks for the fault in the wrong place.
+    /// Errors name the key type that was found, so that the user does not debug the wrong thing.
     #[test]
     fn every_algorithm_has_a_name() {
         for (oid, kind) in [
@@ -286,7 +286,7 @@ mod tests {
             let (private, public) =
                 (KeyError::NotAnEd25519PrivateKey(kind), KeyError::NotAnEd25519PublicKey(kind));
             let advice = "; only Ed25519 keys can sign bundles";
-            // What could never sign is not told that another kind of it could.
+            // The advice about key types does not fit certificates, which cannot sign at all.
             let never = matches!(kind, KeyKind::Certificate | KeyKind::CertificateRequest);
             assert_eq!(private.to_string().ends_with(advice), !never && kind != KeyKind::Public, "{private}");
             assert_eq!(public.to_string().ends_with(advice), !never && kind != KeyKind::Private, "{public}");

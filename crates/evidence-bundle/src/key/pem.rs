@@ -1,6 +1,6 @@
-//! PEM blocks (RFC 7468), read leniently in their white space because keys travel through secret stores.
+//! PEM blocks (RFC 7468), lenient about white space because keys travel through secret stores.
 //!
-//! Knows nothing of what is inside a block.
+//! The content of a block is opaque here.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use super::{KeyError, KeyKind};
 
 /// A block of a PEM text.
 pub(super) struct Block<'a> {
-    /// What follows `BEGIN`, such as `PRIVATE KEY`.
+    /// The label after `BEGIN`, such as `PRIVATE KEY`.
     pub(super) label: &'a str,
     body: &'a str,
 }
@@ -18,7 +18,7 @@ pub(super) struct Block<'a> {
 const BEGIN: &str = "-----BEGIN ";
 const DASHES: &str = "-----";
 
-/// The text of a key file. A file without any says so by its own name.
+/// The text of a key file. An empty file has its own error.
 pub(super) fn text(bytes: &[u8]) -> Result<&str, KeyError> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(KeyError::Empty);
@@ -59,7 +59,7 @@ impl Block<'_> {
         STANDARD.decode(&*compact).map(Zeroizing::new).map_err(|_| KeyError::Encoding)
     }
 
-    /// What the label says is inside, if that is no key of a general form.
+    /// The kind of content that the label names, unless it is a general key format.
     pub(super) fn special_kind(&self) -> Option<KeyKind> {
         match self.label {
             "RSA PRIVATE KEY" | "RSA PUBLIC KEY" => Some(KeyKind::Rsa),

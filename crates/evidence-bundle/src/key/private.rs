@@ -27,10 +27,10 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// A new key from the operating system's random bytes.
+    /// Generates a key from the operating system's random bytes.
     ///
     /// # Errors
-    /// [`KeyError::NoRandomness`].
+    /// Fails with [`KeyError::NoRandomness`] if there are none.
     pub fn generate() -> Result<SigningKey, KeyError> {
         let mut seed = Zeroizing::new([0; 32]);
         getrandom::fill(seed.as_mut_slice()).map_err(|_| KeyError::NoRandomness)?;
@@ -48,7 +48,7 @@ impl SigningKey {
     /// A passphrase for a key that is not encrypted is ignored.
     ///
     /// # Errors
-    /// What the file holds instead, in words fit for a message; never any of its bytes.
+    /// Fails with a [`KeyError`] that describes what the file holds instead, and never quotes its bytes.
     pub fn from_bytes_any(pem: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
         if let Some(algorithm) = openssh_public_algorithm(pem) {
             let kind = match ssh_kind(algorithm) {
@@ -75,7 +75,7 @@ impl SigningKey {
     /// Version 1 because OpenSSL 3.0 cannot read version 2, which carries the public half too.
     ///
     /// # Errors
-    /// None at present; an encoder that can fail may take this one's place.
+    /// Has no failure at present; a different encoder may have.
     pub fn to_pkcs8_v1_pem(&self) -> Result<Zeroizing<String>, KeyError> {
         let mut der = Zeroizing::new(Vec::with_capacity(PKCS8_V1_PREFIX.len() + self.0.as_bytes().len()));
         der.extend_from_slice(&PKCS8_V1_PREFIX);
@@ -83,7 +83,7 @@ impl SigningKey {
         Ok(pem::encode("PRIVATE KEY", &der))
     }
 
-    /// The seed, of which the key is made: for those who must look for it where it must not be.
+    /// The seed that the key derives from, to search for it where it must not be.
     pub fn seed(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.0.to_bytes())
     }
@@ -99,7 +99,7 @@ impl SigningKey {
     }
 }
 
-/// Whether the contents of a key file need a passphrase. `false` for anything that cannot be read.
+/// Whether the contents of a key file need a passphrase. `false` for an unreadable file.
 pub fn is_encrypted(pem: &[u8]) -> bool {
     matches!(SigningKey::from_bytes_any(pem, None), Err(KeyError::PassphraseMissing))
 }
@@ -114,8 +114,7 @@ fn from_pkcs8(der: &[u8]) -> Result<SigningKey, KeyError> {
     if info.algorithm.oid != ed25519_dalek::pkcs8::ALGORITHM_OID {
         return Err(KeyError::NotAnEd25519PrivateKey(kind_of(info.algorithm.oid)));
     }
-    // By hand and not with ed25519's `KeypairBytes`, which leaves the key in memory unless a feature is on that nothing
-    // here turns on.
+    // Not ed25519's `KeypairBytes`, which leaves the key in memory unless an optional feature is on.
     let inner = info.private_key.as_bytes().strip_prefix(&INNER_PREFIX).ok_or(KeyError::Malformed)?;
     let seed: &[u8; 32] = inner.try_into().map_err(|_| KeyError::Malformed)?;
     if info.algorithm.parameters.is_some() {
@@ -132,7 +131,7 @@ fn from_pkcs8(der: &[u8]) -> Result<SigningKey, KeyError> {
 
 fn from_encrypted_pkcs8(der: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, KeyError> {
     let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(|error| match error.kind() {
-        // The decoder says this of schemes it has no place for, such as the PKCS#12 kinds that older openssl wrote.
+        // The decoder reports unsupported schemes this way, such as the PKCS#12 kinds of older openssl.
         ErrorKind::OidUnknown { .. } | ErrorKind::Value { tag: Tag::ObjectIdentifier } => {
             KeyError::UnsupportedEncryption
         }
@@ -142,7 +141,7 @@ fn from_encrypted_pkcs8(der: &[u8], passphrase: Option<&[u8]>) -> Result<Signing
     let plain = info.decrypt(passphrase).map_err(|error| match error {
         pkcs8::Error::EncryptedPrivateKey(pkcs8::pkcs5::Error::DecryptFailed) => KeyError::PassphraseWrong,
         pkcs8::Error::EncryptedPrivateKey(_) => KeyError::UnsupportedEncryption,
-        // One wrong passphrase in 256 leaves plausible padding around bytes that are no key.
+        // One wrong passphrase in 256 yields plausible padding around bytes that are not a key.
         _ => KeyError::PassphraseWrong,
     })?;
     from_pkcs8(plain.as_bytes()).map_err(|error| match error {
@@ -158,12 +157,12 @@ fn from_openssh(bytes: &[u8], passphrase: Option<&[u8]>) -> Result<SigningKey, K
         }
         _ => KeyError::Malformed,
     })?;
-    // The public half is readable in an encrypted file too: do not ask for the passphrase of a key of no use.
+    // The public half is readable in an encrypted file too: do not ask for the passphrase of an unusable key.
     if key.algorithm() != ssh_key::Algorithm::Ed25519 {
         return Err(KeyError::NotAnEd25519PrivateKey(ssh_kind(key.algorithm().as_str())));
     }
     let key = if key.is_encrypted() {
-        // The library is built without this one, and tells it like a wrong passphrase.
+        // The library is built without this cipher, and reports it like a wrong passphrase.
         if key.cipher() == ssh_key::Cipher::TDesCbc {
             return Err(KeyError::UnsupportedEncryption);
         }

@@ -1,4 +1,4 @@
-//! The public half: its forms, its names and strict verification.
+//! The public half: its formats, ids and strict verification.
 
 use std::fmt;
 
@@ -36,8 +36,8 @@ impl PublicKey {
     /// The key with these 32 bytes (RFC 8032, section 5.1.2).
     ///
     /// # Errors
-    /// [`KeyError::Malformed`] where the bytes are no point of the curve; [`KeyError::Weak`] where the point has a small
-    /// order or the bytes are not its one canonical form.
+    /// Fails with [`KeyError::Malformed`] if the bytes are not a point of the curve, and with [`KeyError::Weak`] if the
+    /// point has a small order or the bytes are not canonical.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<PublicKey, KeyError> {
         let key = ed25519_dalek::VerifyingKey::from_bytes(bytes).map_err(|_| KeyError::Malformed)?;
         // Decompression accepts y coordinates beyond the field's prime; two encodings would be two key ids.
@@ -50,7 +50,7 @@ impl PublicKey {
     /// Reads the one public key in the contents of a file, in a form that [`PublicKey::parse_all`] knows.
     ///
     /// # Errors
-    /// As for [`PublicKey::parse_all`]; [`KeyError::Several`] for more than one key.
+    /// Fails like [`PublicKey::parse_all`], and with [`KeyError::Several`] if there is more than one key.
     pub fn parse(text: &[u8]) -> Result<PublicKey, KeyError> {
         match PublicKey::parse_all(text)?.as_slice() {
             [key] => Ok(*key),
@@ -61,12 +61,12 @@ impl PublicKey {
     /// Reads every public key in the contents of a file, at least one: blocks of PEM SubjectPublicKeyInfo (RFC 7468,
     /// section 13) and OpenSSH lines (RFC 4253, section 6.6), in any order.
     ///
-    /// Lines that begin with `#` are comments. Text around a block explains it (RFC 7468, section 2) and is passed over;
-    /// in a file without any block, every line must be a key.
+    /// Lines that begin with `#` are comments. Text around a block explains it (RFC 7468, section 2) and is skipped; in
+    /// a file without any block, every line must be a key.
     ///
     /// # Errors
-    /// What the text holds instead, in words fit for a message. One key that cannot be used makes the file unusable: to
-    /// leave it out would change who is trusted without a word.
+    /// Fails with a [`KeyError`] that describes what the text holds instead. One unusable key makes the file unusable:
+    /// skipping it would silently change who is trusted.
     pub fn parse_all(text: &[u8]) -> Result<Vec<PublicKey>, KeyError> {
         let mut keys = Vec::new();
         let mut rest = pem::text(text)?;
@@ -95,7 +95,8 @@ impl PublicKey {
     /// Reads the two words of an OpenSSH public key, the algorithm and the base64 of the key.
     ///
     /// # Errors
-    /// [`KeyError::NotAnEd25519PublicKey`] for another algorithm, [`KeyError::Malformed`] or [`KeyError::Weak`].
+    /// Fails with [`KeyError::NotAnEd25519PublicKey`] for another algorithm, [`KeyError::Malformed`] or
+    /// [`KeyError::Weak`].
     pub fn from_openssh_words(algorithm: &str, encoded: &str) -> Result<PublicKey, KeyError> {
         if algorithm != SSH_ALGORITHM {
             return Err(match ssh_kind(algorithm) {
@@ -111,7 +112,8 @@ impl PublicKey {
     /// Reads the DER of a SubjectPublicKeyInfo (RFC 8410, section 4).
     ///
     /// # Errors
-    /// [`KeyError::NotAnEd25519PublicKey`] for another algorithm, [`KeyError::Malformed`] or [`KeyError::Weak`].
+    /// Fails with [`KeyError::NotAnEd25519PublicKey`] for another algorithm, [`KeyError::Malformed`] or
+    /// [`KeyError::Weak`].
     pub fn from_spki_der(der: &[u8]) -> Result<PublicKey, KeyError> {
         match der.strip_prefix(&SPKI_PREFIX).and_then(|rest| rest.try_into().ok()) {
             Some(bytes) => PublicKey::from_bytes(bytes),
@@ -150,7 +152,7 @@ impl PublicKey {
         format!("{SSH_ALGORITHM} {}", STANDARD.encode(self.ssh_blob()))
     }
 
-    /// The name of the key in bundles.
+    /// The key id that bundles use.
     pub fn key_id(&self) -> KeyId {
         KeyId::from_digest(Sha256::digest(self.to_spki_der()).into())
     }
@@ -160,10 +162,10 @@ impl PublicKey {
         format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(self.ssh_blob())))
     }
 
-    /// Whether this is the key's signature over the message, judged strictly.
+    /// Whether this is the key's signature over the message, by strict rules.
     ///
-    /// Strictly means: the scalar is canonical, and neither the key nor the signature's point has a small order
-    /// (RFC 8032, section 5.1.7, without the cofactor), so that one signature never fits two messages.
+    /// The scalar must be canonical, and neither the key nor the signature's point may have a small order (RFC
+    /// 8032, section 5.1.7, without the cofactor), so that one signature never fits two messages.
     pub fn verifies(&self, message: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
         self.0.verify_strict(message, &ed25519_dalek::Signature::from_bytes(signature)).is_ok()
     }
@@ -173,7 +175,7 @@ impl PublicKey {
     }
 }
 
-/// Adds the keys of OpenSSH lines. What is no such line is passed over where it explains a block.
+/// Adds the keys of OpenSSH lines. Skips other lines if they explain a block.
 fn from_lines(text: &str, explains: bool, keys: &mut Vec<PublicKey>) -> Result<(), KeyError> {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let mut words = line.split_ascii_whitespace();

@@ -1,6 +1,6 @@
-//! The tar layer of a stranger's file: every header must equal, byte for byte, the one that a writer would write.
+//! The tar layer of an untrusted file: every header must equal, byte for byte, the one that a writer would write.
 //!
-//! Nothing is interpreted. Where a header differs, it is looked at only to say why the bundle is refused.
+//! Nothing is interpreted. A header that differs is inspected only to explain why the bundle is refused.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -11,25 +11,25 @@ use super::{Failure, Reason, VerifyError};
 use crate::header::{self, BLOCK, PAX, REGULAR, field};
 
 const BUFFER: usize = 128 * 1024;
-/// As much room as the list of checksums of 50,000 repositories needs. More is only taken for what is there, since the
-/// claim is a stranger's.
+/// Enough for the list of checksums of 50,000 repositories. Reserve more only for bytes that arrive, since the claimed
+/// size is not trusted.
 const RESERVED: usize = 16 << 20;
-/// The beginning of the magic of every tar that is not older than POSIX.
+/// The beginning of the magic of every tar since POSIX.
 const USTAR: &[u8] = b"ustar";
 type Block = [u8; BLOCK];
 
 /// The archive inside a bundle, read forward once.
 pub(super) struct Archive<R> {
     reader: BufReader<Inflater<R>>,
-    /// The time of the first entry, which every other one must have.
+    /// The time of the first entry, which all others must have too.
     time: Option<u64>,
 }
 
-/// What stands where a header was expected.
+/// What was found instead of, or as, the expected header.
 pub(super) enum NextEntry {
-    /// The header that was expected, with the size of the file in bytes.
+    /// The expected header, with the size of the file in bytes.
     Expected(u64),
-    /// A sound header of another file.
+    /// A valid header of another file.
     Other {
         /// Its path.
         path: String,
@@ -51,7 +51,7 @@ impl<R: Read> Archive<R> {
         self.time.and_then(|time| i64::try_from(time).ok()).unwrap_or(0)
     }
 
-    /// Reads the header of the entry that must come now; of any entry if none is expected.
+    /// Reads the header of the expected entry, or of any entry if `expected` is `None`.
     pub(super) fn header(&mut self, expected: Option<&str>) -> Result<NextEntry, Failure> {
         let cut = || match expected {
             Some(path) => {
@@ -85,7 +85,7 @@ impl<R: Read> Archive<R> {
         Ok(NextEntry::Other { path, size })
     }
 
-    /// Path and size of a header that is not the expected one, or why it can be none at all.
+    /// Path and size of a header that is not the expected one, or why it is not valid.
     fn explain(&self, first: &Block, raw: &[u8], main: &Block) -> Result<(String, u64), VerifyError> {
         let path = path_of(main);
         let at = |reason, detail: &str| match &path {
@@ -183,7 +183,7 @@ impl<R: Read> Archive<R> {
         self.block_or(Reason::TarTruncated)
     }
 
-    /// The next block; `None` at the end of the stream; the reason where the stream ends inside the block.
+    /// The next block; `None` at the end of the stream. Fails with `reason` if the stream ends inside the block.
     fn block_or(&mut self, reason: Reason) -> Result<Option<Block>, Failure> {
         let mut block = [0; BLOCK];
         let mut filled = 0;
@@ -217,7 +217,7 @@ pub(super) struct Contents<'a, R> {
 }
 
 impl<R: Read> Contents<'_, R> {
-    /// Gives the next bytes to `use_bytes`; `false` when there are none left.
+    /// Passes the next bytes to `use_bytes`; `false` at the end.
     fn step(&mut self, limit: usize, use_bytes: &mut dyn FnMut(&[u8])) -> Result<bool, Failure> {
         if self.left == 0 {
             return Ok(false);
@@ -237,22 +237,22 @@ impl<R: Read> Contents<'_, R> {
         Ok(true)
     }
 
-    /// Reads what is left and the padding, and gives the SHA-256 of the whole.
+    /// Reads the rest and the padding. Returns the SHA-256 of the whole.
     pub(super) fn finish(mut self) -> Result<[u8; 32], Failure> {
         let sha256 = self.read_on()?;
         self.padding()?;
         Ok(sha256)
     }
 
-    /// Reads what is left and the padding; the whole must have the SHA-256 that is listed. Where bytes are damaged this is
-    /// told, and not what it makes of the padding.
+    /// Reads the rest and the padding, and compares the SHA-256 of the whole with the listed one. A wrong checksum
+    /// takes precedence over faulty padding.
     pub(super) fn check(mut self, listed: &[u8; 32]) -> Result<(), Failure> {
         let sha256 = self.read_on()?;
         super::check_digest(&self.path, listed, &sha256)?;
         self.padding()
     }
 
-    /// Reads what is left, and gives the SHA-256 of the whole.
+    /// Reads the rest. Returns the SHA-256 of the whole.
     fn read_on(&mut self) -> Result<[u8; 32], Failure> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);

@@ -1,7 +1,7 @@
-//! Judging the documents under `derived/`: their form, and that they agree with the manifest, with the run, with the files
-//! and with each other. Those that list what was looked at have a file of their own.
+//! Judges the documents under `derived/`: their form, and that they agree with the manifest, the run, the files and
+//! each other. `population.rs` judges the documents that list what was looked at.
 //!
-//! Whether a check passes is the signer's judgement and not looked at; what follows from the checks is.
+//! Whether a check passes is the signer's judgement and not examined; everything that follows from the checks is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,29 +19,29 @@ use crate::document::{
 use crate::json::Object;
 use crate::path::{HINTS, NORMALIZED, OBSERVATIONS, POPULATION, SCOPE};
 
-/// A document, and what it must agree with.
+/// A document, and the data that it must agree with.
 pub(super) struct Derived<'a> {
     pub(super) path: &'static str,
     pub(super) list: &'a ChecksumList,
     pub(super) facts: &'a ManifestFacts,
     pub(super) run: &'a RunRecord,
-    /// What the documents before this one refer to.
+    /// References that earlier documents made.
     pub(super) references: &'a References,
 }
 
-/// What documents say that later ones must bear out.
+/// Claims of documents that later ones must confirm.
 #[derive(Debug, Default)]
 pub(super) struct References {
     /// The highest number of an observation that a check or hint rests on, by source.
     pub(super) observations: BTreeMap<String, u64>,
     /// The rules of the checks, with their controls.
     pub(super) rules: BTreeSet<(String, String)>,
-    /// How many checks say that something could not be read.
+    /// How many checks lacked something that could not be read.
     pub(super) lacking: u64,
 }
 
 impl References {
-    /// Adds those of another document.
+    /// Adds the references of another document.
     pub(super) fn add(&mut self, other: References) {
         for (source, number) in other.observations {
             self.observation(source, number);
@@ -57,9 +57,9 @@ impl References {
 }
 
 impl Derived<'_> {
-    /// Reads and judges the document; gives what it refers to.
+    /// Reads and judges the document. Returns its references.
     ///
-    /// Nobody has checked its checksum yet: what this says counts only once it was.
+    /// The document's checksum is not verified yet: the result counts only once it is.
     pub(super) fn judge(&self, document: impl Read) -> Result<References, VerifyError> {
         let format = self.facts.format;
         let mut json = Json::new(document);
@@ -129,7 +129,7 @@ impl Derived<'_> {
         self.complete(found.lacking > 0)
     }
 
-    /// The manifest says that something is missing exactly if something is.
+    /// Checks that the manifest reports missing evidence exactly if some is missing.
     fn complete(&self, lacking: bool) -> Result<(), Stop> {
         let listed = self.facts.errors.1 > 0 || self.facts.excluded.1 > 0;
         let detail = match (self.facts.complete, lacking || listed) {
@@ -142,7 +142,7 @@ impl Derived<'_> {
         Err(self.error(Reason::CompleteMismatch, detail).into())
     }
 
-    /// Reads a control, adds it to the counts and gives its identifier.
+    /// Reads a control, adds it to the counts and returns its identifier.
     fn control<R: Read>(
         &self,
         json: &mut Json<R>,
@@ -228,7 +228,7 @@ impl Derived<'_> {
         self.there(hints, "hints")
     }
 
-    /// What is said to rest on a file must rest on one of this bundle.
+    /// Checks that a referenced file is in this bundle.
     fn refer(&self, reference: &EvidenceReference, references: &mut References) -> Result<(), Stop> {
         let EvidenceReference { filename, checksum, id } = reference;
         if !self.list.holds(filename, checksum) {
@@ -269,11 +269,11 @@ impl Derived<'_> {
     }
 }
 
-/// What the checks of a document come to.
+/// Totals of the checks of a document.
 #[derive(Default)]
 struct Judged {
     summary: Summary,
-    /// How many checks say that something could not be read.
+    /// How many checks lacked something that could not be read.
     lacking: u64,
 }
 

@@ -1,6 +1,6 @@
-//! The gzip layer (RFC 1952) of a stranger's file: one member of the one allowed form, and nothing after it.
+//! The gzip layer (RFC 1952) of an untrusted file: one member in the one allowed form, and nothing after it.
 //!
-//! Never inflates more than it is asked for, and never more than the limit.
+//! Never inflates more than the caller asks for, and never more than the limit.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -26,7 +26,7 @@ fn damaged(what: &'static str) -> io::Error {
     io::Error::other(StreamError::Damaged(what))
 }
 
-/// What an error of this layer says about the bundle.
+/// Converts an error of this layer into a failure of the verification.
 pub(super) fn failure(error: io::Error) -> Failure {
     match error.downcast::<StreamError>() {
         Ok(StreamError::Source(source)) => Failure::CannotJudge(source),
@@ -36,7 +36,7 @@ pub(super) fn failure(error: io::Error) -> Failure {
     }
 }
 
-/// Marks the errors of the caller's reader, so that they are never taken for errors of the bundle.
+/// Marks the errors of the caller's reader, so that they do not count as errors of the bundle.
 struct Source<R>(R);
 
 impl<R: Read> Read for Source<R> {
@@ -58,12 +58,12 @@ pub(super) struct Inflater<R> {
     crc: Crc,
     limit: u64,
     ended: bool,
-    /// What is wrong behind the bytes that were given out last.
+    /// The fault after the last bytes that were returned.
     behind: Option<StreamError>,
 }
 
 impl<R: Read> Inflater<R> {
-    /// Reads the gzip header, which has only one allowed form.
+    /// Reads the gzip header, which has one allowed form.
     pub(super) fn open(source: R, limit: u64) -> Result<Inflater<R>, Failure> {
         let mut source = BufReader::with_capacity(BUFFER, Source(source));
         let header: [u8; HEADER.len()] = read_array(&mut source, "the file is too short to be a bundle")?;
@@ -141,8 +141,8 @@ impl<R: Read> Read for Inflater<R> {
                 produced = produced.saturating_sub(usize::try_from(over).unwrap_or(usize::MAX));
                 self.behind = Some(StreamError::Limit(self.limit));
             }
-            // What came before the damage is given out first: which of two faults is told must not depend on how many
-            // bytes the reader gave at a time.
+            // Return the bytes before the damage first: which of two faults is reported must not depend on the sizes
+            // of the reads.
             if produced > 0 {
                 self.crc.update(buffer.get(..produced).unwrap_or_default());
                 return Ok(produced);

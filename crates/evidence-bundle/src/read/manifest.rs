@@ -1,7 +1,7 @@
-//! Judging the manifest: its form, and that it says of every file what the signed list says.
+//! Judges the manifest: its form, and that it agrees with the signed list about every file.
 //!
-//! It is read row by row and never in memory as a whole: that of a large organization is larger than everything else. Of a
-//! manifest of a newer version nothing but the version is read.
+//! It is read row by row and never held in memory: in a large organization it is the largest file. Of a manifest of a
+//! newer version only the version is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,32 +23,32 @@ use crate::key::{ALGORITHM, KeyError, PublicKey};
 use crate::path::{self, MANIFEST};
 use crate::version::{self, Age, FormatVersion};
 
-/// The code of the warning that artifacts of an earlier run were taken over.
+/// The code of the warning that the run took over artifacts of an earlier run.
 const RESUMED: &str = "resumed";
-/// The code of the warning that the times are not those of a clock.
+/// The code of the warning that the times do not come from a clock.
 const FIXED_TIME: &str = "fixed_time";
 
-/// What a manifest comes to.
+/// The verdict about a manifest.
 pub(super) enum ManifestVerdict {
     /// It agrees with the list.
     Agrees(Box<ManifestFacts>),
-    /// It is of this version, which is newer than those that this program reads.
+    /// It has this version, which is newer than those that this program reads.
     Newer(String),
 }
 
 /// What verification keeps of a manifest.
 pub(super) struct ManifestFacts {
-    /// The version of the format, by whose fields the other documents are judged.
+    /// The version of the format, which determines the fields of the other documents.
     pub(super) format: &'static FormatVersion,
-    /// The size of the file in each row of the list; that of the manifest itself is not known and 0.
+    /// The size of the file in each row of the list; 0 for the manifest itself, whose size is not known.
     pub(super) sizes: Vec<u64>,
-    /// The number of artifacts of each source that is named.
+    /// The number of artifacts of each named source.
     pub(super) artifacts: BTreeMap<String, u64>,
     /// When the first and the last artifact was collected.
     pub(super) collected: Option<(i64, i64)>,
-    /// Artifacts of an earlier run were taken over.
+    /// Whether artifacts of an earlier run were taken over.
     pub(super) resumed: bool,
-    /// The times are not those of a clock.
+    /// Whether the times do not come from a clock.
     pub(super) fixed_time: bool,
     pub(super) created_at: i64,
     pub(super) tool_version: String,
@@ -80,9 +80,9 @@ fn mismatch(path: &str, detail: impl fmt::Display) -> VerifyError {
     VerifyError::at(Reason::ManifestMismatch, path, format!("{path}: {detail}"))
 }
 
-/// The key that a manifest names, for where nothing else says which key to try.
+/// The key that a manifest names, for a trust root that does not say which key to try.
 pub(super) fn named_key(manifest: &[u8]) -> Result<PublicKey, VerifyError> {
-    // Only what every version has: what else is there is judged once the version is known.
+    // Only the field that every version has; the rest is judged once the version is known.
     #[derive(Deserialize)]
     struct Named {
         signer: Signer,
@@ -118,16 +118,16 @@ pub(super) fn check_signer(signer: &SignerRecord, key: &PublicKey) -> Result<(),
 
 /// Reads a manifest and compares its rows with the list, one after the other.
 ///
-/// Nobody has checked the manifest's own checksum yet: what this says counts only once it was.
+/// The manifest's checksum is not verified yet: the result counts only once it is.
 pub(super) fn judge(manifest: impl Read, list: &ChecksumList) -> Result<ManifestVerdict, VerifyError> {
     let mut rows = RowCheck::of(list);
     let mut head = Head::default();
     let mut json = Json::new(manifest);
-    // Until the version is read, which a version that adds fields has to be first for.
+    // Until the version is read. A version that adds fields must therefore put it first.
     let [oldest, ..] = &version::KNOWN;
     json.refuse(oldest.later(MANIFEST));
     let read = json.object(|json, name| head.field(json, name, &mut rows)).and_then(|()| json.end());
-    // What else is wrong is not looked at where the version says that this program cannot tell.
+    // Without knowing the version, this program cannot tell whether other faults are faults.
     let format = match head.bundle_version.take() {
         Some(version) => match version::age(&version) {
             Age::Known(format) => Some(format),
@@ -165,7 +165,7 @@ struct Head {
     excluded: Option<(Vec<Excluded>, u64)>,
     errors: Option<(Vec<ErrorRecord>, u64)>,
     previous: Option<Option<Object<Previous>>>,
-    /// The first field that no manifest of this version has.
+    /// The first field that manifests of this version do not have.
     unknown: Option<String>,
 }
 
@@ -227,7 +227,7 @@ impl Head {
                 })?;
                 json.first(&mut self.errors, name, errors)
             }
-            // The version, which may come later, says whether this is wrong.
+            // Whether this is wrong depends on the version, which may come later.
             _ => {
                 json.value::<IgnoredAny>()?;
                 self.unknown.get_or_insert_with(|| name.to_owned());
@@ -285,25 +285,25 @@ impl Head {
     }
 }
 
-/// What the rows of a manifest say of the files of the list.
+/// What the rows of a manifest say about the files of the list.
 struct RowCheck<'a> {
     list: &'a ChecksumList,
-    /// The size of the artifact in each row of the list, once it was seen.
+    /// The size of the artifact in each row of the list, once it was read.
     artifacts: Vec<Option<u64>>,
-    /// The size of the file in each row of the list, as far as the files have been read. That of the manifest, the
-    /// first, is not known and 0.
+    /// The size of the file in each row of the list, as far as the files were read; 0 for the manifest, the first,
+    /// whose size is not known.
     files: Vec<u64>,
-    /// Every source that is named, with the first file that names it and how many artifacts it has.
+    /// Every named source, with the first file that names it and its number of artifacts.
     sources: BTreeMap<String, (String, u64)>,
     /// Every control that an artifact names.
     controls: BTreeSet<String>,
     /// When the first and the last artifact was collected.
     collected: Option<(i64, i64)>,
-    /// The time that was read last: many artifacts have the same.
+    /// The last time that was parsed: many artifacts have the same.
     last: (String, i64),
-    /// Artifacts of an earlier run were taken over.
+    /// Whether artifacts of an earlier run were taken over.
     resumed: bool,
-    /// The times are not those of a clock.
+    /// Whether the times do not come from a clock.
     fixed_time: bool,
 }
 
@@ -322,7 +322,7 @@ impl<'a> RowCheck<'a> {
         }
     }
 
-    /// Notes that `path` names the source; gives the number of its artifacts.
+    /// Notes that `path` names the source. Returns the source's number of artifacts.
     fn mention(&mut self, source: &str, path: &str) -> Option<&mut u64> {
         if !self.sources.contains_key(source) {
             self.sources.insert(source.to_owned(), (path.to_owned(), 0));
@@ -371,7 +371,7 @@ impl<'a> RowCheck<'a> {
         Ok(())
     }
 
-    /// What was left out is not in the bundle.
+    /// Checks that an excluded file is not in the bundle.
     fn excluded(&self, excluded: &Excluded) -> Result<(), VerifyError> {
         match self.list.position(&excluded.filename) {
             None => Ok(()),
@@ -379,7 +379,7 @@ impl<'a> RowCheck<'a> {
         }
     }
 
-    /// The rows name no sources and controls but those of the manifest.
+    /// Checks that the rows name only sources and controls of the manifest.
     fn check_scope(&self, sources: &[String], controls: &[String]) -> Result<(), VerifyError> {
         if let Some((source, (path, _))) = self.sources.iter().find(|(source, _)| !sources.contains(source)) {
             let detail = format!("the source {source} is not in the manifest");
@@ -411,8 +411,8 @@ impl<'a> RowCheck<'a> {
         Ok(())
     }
 
-    /// The size of every file: exactly the list without the manifest, and what is an artifact is called one. Beside it the
-    /// number of artifacts of each source.
+    /// Checks that the files are exactly those of the list without the manifest, and that every artifact is declared as
+    /// one. Returns the size of every file, and the number of artifacts of each source.
     fn sizes(self) -> Result<(Vec<u64>, BTreeMap<String, u64>), VerifyError> {
         for (index, (size, artifact)) in self.files.iter().zip(&self.artifacts).enumerate() {
             let path = self.list.path(index).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Judging a bundle in one pass, without extracting it: is this exactly what a trusted key signed?
+//! Verifies a bundle in one pass, without extracting it: is this exactly what a trusted key signed?
 //!
-//! Only the list of checksums and the signature are read before the signature holds. Verification never opens a path
-//! that a bundle names, and memory is bounded by the list; the manifest is in memory only where it must say which key to
-//! try, or is shown to a visitor. The documents are judged by their form and against each other, row by row.
+//! Before the signature is verified, only the list of checksums and the signature are read. Verification never opens a
+//! path that a bundle names, and the list bounds its memory; the manifest is in memory only if it must name the key to
+//! try, or a visitor reads it. The documents are judged by their form and against each other, row by row.
 
 mod archive;
 mod derived;
@@ -33,13 +33,13 @@ use evidence_text::Chain;
 use manifest::{ManifestFacts, ManifestVerdict};
 use pass::{FilesRead, Pass};
 
-/// How many warnings, excluded artifacts and errors each are kept of a manifest; the rest is counted.
+/// How many warnings, excluded artifacts and errors of a manifest to keep each; the rest are counted.
 pub const KEPT_RECORDS: usize = 1_000;
 
-/// How far in the future, in seconds, a bundle may claim to be made before its age is not believed.
+/// How many seconds in the future a bundle's time may be before its age is rejected.
 const CLOCK_SKEW: i64 = 300;
 
-/// The most that verification agrees to read.
+/// Upper bounds on what verification reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Files that the list may name. Default 500,000.
@@ -74,28 +74,28 @@ impl Default for Limits {
     }
 }
 
-/// What the caller expects of the bundle beyond a good signature.
+/// What the caller requires of the bundle beyond a good signature.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expectations {
-    /// The organization that the evidence must be about; ASCII case does not count.
+    /// The organization that the evidence must be about; ASCII case is ignored.
     pub organization: Option<String>,
-    /// How old the bundle may be; no bundle whose times were fixed is young enough. Needs `now`.
+    /// The maximum age; a bundle with fixed times never satisfies it. Needs `now`.
     pub max_age: Option<Duration>,
-    /// The present in Unix seconds: this crate reads no clock.
+    /// The current time in Unix seconds: this crate reads no clock.
     pub now: Option<i64>,
 }
 
-/// Why there is no verified bundle.
+/// Why a bundle is not verified.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The bundle is not what a trusted key signed.
     #[error(transparent)]
     NotWhatWasSigned(#[from] VerifyError),
-    /// Every check passes with the key that the bundle itself names, but no trust root was given: anybody could have
+    /// Every check passes with the key that the bundle itself names, but there is no trust root: anyone could have
     /// made this bundle.
     #[error("signed by a key that you did not name as trusted ({})", .0.key_id)]
     IntactNotAuthenticated(Box<Intact>),
-    /// The bundle is of a later version of the format than this program reads. The signature and the checksums hold.
+    /// The bundle has a later version of the format than this program reads. The signature and the checksums hold.
     #[error(transparent)]
     NewerVersion(Box<NewerBundle>),
     /// The bundle could not be read, or the question could not be answered.
@@ -103,29 +103,29 @@ pub enum Failure {
     CannotJudge(#[source] io::Error),
 }
 
-/// A bundle that is whole, from nobody in particular.
+/// An intact bundle by an unknown signer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Intact {
-    /// The name of the key that signed, which the bundle itself gave.
+    /// The id of the signing key, according to the bundle itself.
     pub key_id: KeyId,
-    /// The key that signed, which the bundle itself gave.
+    /// The signing key, according to the bundle itself.
     pub public_key: PublicKey,
     /// The number of files that the list names.
     pub files: u64,
-    /// The sizes of those files together, in bytes.
+    /// The total size of those files in bytes.
     pub bytes: u64,
-    /// When the bundle says it was made, in Unix seconds.
+    /// When the bundle claims to be made, in Unix seconds.
     pub created_at: i64,
-    /// The id that the bundle gives itself.
+    /// The id that the bundle claims.
     pub bundle_id: String,
-    /// The organization that the bundle says it is about.
+    /// The organization that the bundle claims to be about.
     pub organization: String,
 }
 
 /// A bundle of a later version of the format than this program reads.
 ///
-/// The signature holds and so does every checksum; what the bundle says was not judged.
+/// The signature and every checksum hold; the contents were not judged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "made by a newer evidence (bundle version {version}; this program reads up to {}); update to verify",
@@ -135,38 +135,38 @@ pub struct Intact {
 pub struct NewerBundle {
     /// The version of the format.
     pub version: String,
-    /// The name of the key that signed.
+    /// The id of the signing key.
     pub key_id: KeyId,
-    /// The label of the entry of the trust root that trusts the key; `None` where no trust root was given.
+    /// The label of the trust root's entry for the key; `None` without a trust root.
     pub trusted_by: Option<String>,
     /// The number of files that the list names.
     pub files: u64,
 }
 
 impl NewerBundle {
-    /// The stable code for it beside those of [`Reason`].
+    /// The stable code of this result, beside those of [`Reason`].
     pub const CODE: &'static str = "newer-version";
 }
 
 /// A bundle that a trusted key signed, byte for byte.
 ///
-/// What it says is still the signer's word: its times, its completeness, its judgements.
+/// Its content remains the signer's claim: its times, its completeness, its judgements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VerifiedBundle {
-    /// The name of the key that signed.
+    /// The id of the signing key.
     pub key_id: KeyId,
-    /// The key that signed.
+    /// The signing key.
     pub public_key: PublicKey,
-    /// The label of the entry of the trust root that trusts the key.
+    /// The label of the trust root's entry for the key.
     pub trusted_by: String,
     /// The number of files that the list names.
     pub files: u64,
-    /// The sizes of those files together, in bytes.
+    /// The total size of those files in bytes.
     pub bytes: u64,
     /// When the bundle was made, in Unix seconds, as the signer claims.
     pub created_at: i64,
-    /// The id of the bundle, fit to be one segment of an address.
+    /// The id of the bundle, which can be one segment of a URL.
     pub bundle_id: String,
     /// The version of the tool that wrote the bundle.
     pub tool_version: String,
@@ -174,19 +174,19 @@ pub struct VerifiedBundle {
     pub organization: String,
     /// The compliance framework.
     pub framework: String,
-    /// The controls that were asked for.
+    /// The requested controls.
     pub controls: Vec<String>,
-    /// The sources that were asked.
+    /// The requested sources.
     pub sources: Vec<String>,
-    /// Whether everything that was asked for was collected.
+    /// Whether the run collected everything that was requested.
     pub complete: bool,
     /// The first [`KEPT_RECORDS`] warnings.
     pub warnings: Vec<Warning>,
     /// The number of warnings.
     pub warnings_total: u64,
-    /// The first [`KEPT_RECORDS`] artifacts that were left out.
+    /// The first [`KEPT_RECORDS`] excluded artifacts.
     pub excluded: Vec<Excluded>,
-    /// The number of artifacts that were left out.
+    /// The number of excluded artifacts.
     pub excluded_total: u64,
     /// The first [`KEPT_RECORDS`] errors.
     pub errors: Vec<ErrorRecord>,
@@ -194,29 +194,29 @@ pub struct VerifiedBundle {
     pub errors_total: u64,
     /// The bundle before this one, if the signer names one.
     pub previous: Option<Previous>,
-    /// The number of checks that are not verifiable because something could not be read or is not known; see
+    /// The number of checks that are not verifiable because the run lacked access or information; see
     /// [`LACKING_REASONS`](crate::document::LACKING_REASONS).
     pub lacking: u64,
-    /// The time that replaced the clock of the run, in Unix seconds, if one did: `collect --reproducible`.
+    /// The fixed time that replaced the clock of the run, in Unix seconds, if any: `collect --reproducible`.
     pub source_date_epoch: Option<i64>,
-    /// The SHA-256 of `checksums.sha256`: the name of the bundle's contents.
+    /// The SHA-256 of `checksums.sha256`, which identifies the bundle's contents.
     pub checksums_sha256: [u8; 32],
 }
 
-/// Reads the contents of files while a bundle is verified.
+/// Reads the contents of files during verification.
 ///
-/// It gets the path and the contents of every listed file, in order, after the signature holds. What it reads is proven
-/// only when the verification returns `Ok`: until then a later byte may still be wrong.
+/// It receives the path and the contents of every listed file, in order, after the signature is verified. The contents
+/// are proven only when the verification returns `Ok`: until then a later byte may still be wrong.
 pub type FileVisitor<'a> = dyn FnMut(&str, &mut dyn Read) -> io::Result<()> + 'a;
 
-/// A bundle from anywhere: nothing can be read from it, it can only be verified.
+/// A bundle from anywhere: it cannot be read, only verified.
 #[derive(Debug)]
 pub struct UntrustedBundle<R> {
     reader: R,
 }
 
 impl<R: Read> UntrustedBundle<R> {
-    /// A bundle to be read from here. The reader needs no buffer.
+    /// A bundle from this reader, which needs no buffer.
     pub fn new(reader: R) -> UntrustedBundle<R> {
         UntrustedBundle { reader }
     }
@@ -224,7 +224,7 @@ impl<R: Read> UntrustedBundle<R> {
     /// Verifies the whole bundle.
     ///
     /// # Errors
-    /// [`Failure`], in its four kinds.
+    /// Returns a [`Failure`], of one of four kinds.
     pub fn verify(
         self,
         trust: &TrustRoot,
@@ -234,12 +234,12 @@ impl<R: Read> UntrustedBundle<R> {
         self.judge(trust, expectations, limits, None)
     }
 
-    /// Verifies the whole bundle and shows every listed file to the visitor on the way.
+    /// Verifies the whole bundle and passes every listed file to the visitor.
     ///
-    /// The visitor is not called where no trust root is given. It need not read a file to its end.
+    /// Without a trust root, the visitor is not called. It need not read a file to its end.
     ///
     /// # Errors
-    /// [`Failure`]; an error of the visitor comes out as [`Failure::CannotJudge`].
+    /// Returns a [`Failure`]; an error of the visitor becomes [`Failure::CannotJudge`].
     pub fn verify_with(
         self,
         trust: &TrustRoot,
@@ -284,7 +284,7 @@ impl<R: Read> UntrustedBundle<R> {
         let facts = match pass.judge_manifest(manifest, &key)? {
             ManifestVerdict::Agrees(facts) => *facts,
             ManifestVerdict::Newer(version) => {
-                // Every entry has the time of the bundle, whatever the manifest of that version says.
+                // Every entry has the time of the bundle, whatever a manifest of that version says.
                 let trusted_by = trusted_by(trust, &key, pass.archive.time())?;
                 pass.check_files()?;
                 pass.finish()?;
@@ -319,7 +319,7 @@ fn within(size: u64, limit: u64, path: &str) -> Result<(), VerifyError> {
     Err(VerifyError::at(Reason::Limit, path, detail))
 }
 
-/// Reads one of the entries that come before the list is known.
+/// Reads one of the entries before the list is known.
 fn read_first<R: Read>(
     archive: &mut Archive<R>,
     path: &'static str,
@@ -339,7 +339,7 @@ fn read_first<R: Read>(
     Ok(archive.contents(path, size).into_memory()?.0)
 }
 
-/// Finds the key that made the signature. Gives the manifest too where it had to be read to know which key to try.
+/// Finds the key that made the signature. Returns the manifest too if it had to be read for that.
 fn authenticate<R: Read>(
     archive: &mut Archive<R>,
     list: &[u8],
@@ -356,8 +356,8 @@ fn authenticate<R: Read>(
             invalid("no trusted key made this signature over the list of checksums".to_owned()).into()
         );
     }
-    // A fingerprint, or nothing, says which key to try: the manifest must name it. Its checksum is the first line of
-    // the list, so if the signature then holds, the manifest that named the key was signed too.
+    // A fingerprint, or no trust root at all, does not give the key to try: the manifest must name it. Its checksum
+    // is the first line of the list, so if the signature then holds, the manifest that named the key was signed too.
     let digest = list.get(..64).and_then(crate::checksums::parse_digest);
     let first = format!("  {MANIFEST}\n");
     let (Some(digest), true) =
@@ -401,7 +401,7 @@ fn list_error(error: ListError) -> VerifyError {
     }
 }
 
-/// Who trusts the key at that time; `None` where nobody was asked.
+/// The entry that trusts the key at that time; `None` without a trust root.
 fn trusted_by(trust: &TrustRoot, key: &PublicKey, created_at: i64) -> Result<Option<String>, VerifyError> {
     match trust.judge(key, created_at) {
         KeyTrust::Trusted(label) => Ok(Some(label)),

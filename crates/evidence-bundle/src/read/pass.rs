@@ -1,4 +1,4 @@
-//! The pass over the listed files, once the signature over the list holds.
+//! The pass over the listed files, after the signature over the list is verified.
 
 use std::io::{self, Read};
 
@@ -13,26 +13,26 @@ use crate::document::RunRecord;
 use crate::key::PublicKey;
 use crate::path::{CHECKSUMS, MANIFEST, RUN, SIGNATURE};
 
-/// What the files after the manifest come to.
+/// Totals of the files after the manifest.
 pub(super) struct FilesRead {
     pub(super) run: RunRecord,
-    /// The bytes of all files together, the manifest included.
+    /// The total size of all files in bytes, including the manifest.
     pub(super) bytes: u64,
-    /// How many checks say that something could not be read.
+    /// How many checks lacked something that could not be read.
     pub(super) lacking: u64,
 }
 
-/// The pass over the listed files, after the signature holds.
+/// The pass over the listed files, after the signature is verified.
 pub(super) struct Pass<'a, 'v, R> {
     pub(super) archive: Archive<R>,
     pub(super) list: &'a ChecksumList,
     pub(super) limits: &'a Limits,
-    /// Who is shown the files, if anybody.
+    /// The visitor that receives the files, if any.
     pub(super) visitor: Option<&'a mut FileVisitor<'v>>,
 }
 
 impl<R: Read> Pass<'_, '_, R> {
-    /// Reads and judges the manifest, unless that had to be read before.
+    /// Reads and judges the manifest, unless it has been read already.
     pub(super) fn judge_manifest(
         &mut self,
         read: Option<Vec<u8>>,
@@ -52,7 +52,7 @@ impl<R: Read> Pass<'_, '_, R> {
                     in_memory(manifest, self.list)
                 } else {
                     let judged = manifest::judge(&mut contents, self.list);
-                    // That it is not what was signed goes before what is wrong with it.
+                    // A wrong checksum takes precedence over any fault in the content.
                     contents.check(&row.sha256)?;
                     (judged, size, Vec::new())
                 }
@@ -113,7 +113,7 @@ impl<R: Read> Pass<'_, '_, R> {
                 Some(visitor) => visitor(row.path, &mut contents),
                 None => Ok(()),
             };
-            // A damaged bundle is why a visitor's read fails: that goes first.
+            // A damaged bundle can make the visitor's read fail, so report the damage first.
             contents.check(&row.sha256)?;
             visited.map_err(Failure::CannotJudge)?;
         }
@@ -121,7 +121,7 @@ impl<R: Read> Pass<'_, '_, R> {
         Ok(FilesRead { run, bytes, lacking: references.lacking })
     }
 
-    /// Reads every file after the manifest of a newer version. Nothing but the checksums is checked, and nothing is shown.
+    /// Reads every file after the manifest of a newer version. Checks only the checksums, and calls no visitor.
     pub(super) fn check_files(&mut self) -> Result<(), Failure> {
         for (index, row) in self.list.rows().enumerate().skip(1) {
             let size = self.header(index)?;
@@ -130,8 +130,8 @@ impl<R: Read> Pass<'_, '_, R> {
         Ok(())
     }
 
-    /// Judges a document while it is read. Where a visitor reads it, it is judged meanwhile, on another thread: the
-    /// document may be larger than memory should be.
+    /// Judges a document while reading it. If a visitor reads it, a second thread judges it meanwhile, since the
+    /// document may be too large for memory.
     fn judge_derived(
         &mut self,
         document: &Derived<'_>,
@@ -141,7 +141,7 @@ impl<R: Read> Pass<'_, '_, R> {
         let mut contents = self.archive.contents(document.path, size);
         let Some(visitor) = &mut self.visitor else {
             let judged = document.judge(&mut contents);
-            // That it is not what was signed goes before what is wrong with it.
+            // A wrong checksum takes precedence over any fault in the content.
             contents.check(sha256)?;
             return Ok(judged?);
         };
@@ -163,7 +163,7 @@ impl<R: Read> Pass<'_, '_, R> {
         }
     }
 
-    /// Says what it means that another file stands where one was expected.
+    /// Explains that a file other than the expected one was found.
     fn misplaced(&mut self, index: usize, expected: &str, found: &str, size: u64) -> Failure {
         match self.list.position(found) {
             None if matches!(found, CHECKSUMS | SIGNATURE) => twice(found).into(),
@@ -206,7 +206,7 @@ impl<R: Read> Pass<'_, '_, R> {
     }
 }
 
-/// What a manifest in memory comes to, and itself.
+/// Judges a manifest in memory, and returns the verdict and the manifest.
 fn in_memory(manifest: Vec<u8>, list: &ChecksumList) -> (Result<ManifestVerdict, VerifyError>, u64, Vec<u8>) {
     let size = u64::try_from(manifest.len()).unwrap_or(u64::MAX);
     (manifest::judge(manifest.as_slice(), list), size, manifest)

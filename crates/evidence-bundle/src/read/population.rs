@@ -1,5 +1,5 @@
-//! Judging `derived/observations.json`, `derived/population.json` and `derived/scope.json`: what was looked at, what there
-//! was to look at, and by which settings.
+//! Judges `derived/observations.json`, `derived/population.json` and `derived/scope.json`: what the run looked at, what
+//! existed, and the settings.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -13,7 +13,7 @@ use crate::document::{
 };
 use crate::json::Object;
 
-/// The looks of one source, counted.
+/// Counts of the observations of one source.
 #[derive(Default)]
 struct Looks {
     all: u64,
@@ -33,7 +33,7 @@ impl Looks {
             Outcome::Denied => &mut self.denied,
             Outcome::Failed | Outcome::NotAsked => &mut self.failed,
             Outcome::Excluded => &mut self.excluded,
-            // No artifact was asked for.
+            // No artifact was requested.
             Outcome::Listed => return,
         };
         *count += 1;
@@ -92,7 +92,7 @@ impl Derived<'_> {
         Ok(())
     }
 
-    /// What became an artifact is an artifact of the bundle, and of no other row.
+    /// Checks that the artifact of a row is in the bundle, and not of another row.
     fn artifact(&self, row: &ObservationRecord, named: &mut [bool]) -> Result<(), Stop> {
         let wrong = |what: &str| {
             let detail = format!("the observation {} {what}", row.id);

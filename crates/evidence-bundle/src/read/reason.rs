@@ -1,4 +1,4 @@
-//! The closed list of reasons for which a bundle is refused, and what each means.
+//! The closed list of reasons for which a bundle is refused, and their meanings.
 
 use std::fmt;
 
@@ -13,13 +13,13 @@ pub enum Reason {
     SignatureFormat,
     /// The key was not valid when the bundle was made.
     KeyOutsideValidity,
-    /// The manifest names another key than the one that signed.
+    /// The manifest names a key other than the one that signed.
     KeyIdMismatch,
     /// A file does not have the listed checksum.
     ChecksumMismatch,
-    /// A listed file is not there.
+    /// A listed file is missing.
     MissingFile,
-    /// A file is there that is not listed.
+    /// A file is not listed.
     UnlistedFile,
     /// The manifest and the files disagree.
     ManifestMismatch,
@@ -35,9 +35,9 @@ pub enum Reason {
     EvidenceMismatch,
     /// The status of a control does not follow from its checks.
     StatusMismatch,
-    /// The summary counts other rows than there are.
+    /// The summary does not match the rows.
     SummaryMismatch,
-    /// The bundle calls itself complete beside what is missing.
+    /// The bundle is marked complete although something is missing.
     CompleteMismatch,
     /// The counts of the run do not reconcile with the artifacts.
     CountMismatch,
@@ -53,7 +53,7 @@ pub enum Reason {
     Layout,
     /// An entry does not have the time of the bundle.
     Mtime,
-    /// An entry is no regular file.
+    /// An entry is not a regular file.
     TarType,
     /// A pax header is not the one allowed.
     TarPax,
@@ -71,7 +71,7 @@ pub enum Reason {
     Gzip,
     /// Bytes follow the compressed data.
     GzipTrailing,
-    /// A limit is passed.
+    /// The bundle exceeds a limit.
     Limit,
     /// The bundle is older than expected.
     TooOld,
@@ -230,7 +230,7 @@ pub struct VerifyError {
     pub reason: Reason,
     /// What was found, with control characters escaped.
     pub detail: String,
-    /// The path of the file it was found at, as it stands in the bundle: not escaped.
+    /// The path of the affected file, exactly as in the bundle: not escaped.
     pub path: Option<String>,
 }
 

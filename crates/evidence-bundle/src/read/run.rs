@@ -1,4 +1,4 @@
-//! Judging `run.json`: its form, and that its sources, counts and times agree with the manifest.
+//! Judges `run.json`: its form, and that its sources, counts and times agree with the manifest.
 
 use super::manifest::ManifestFacts;
 use super::stream::{Json, Stop};
@@ -47,7 +47,7 @@ fn scope(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// What was collected is in the bundle, and what was left out is named.
+/// Checks that collected artifacts are in the bundle, and excluded ones are named.
 fn counts(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     for source in &run.sources {
         let parts = [source.collected, source.not_found, source.denied, source.failed, source.excluded];
@@ -62,7 +62,7 @@ fn counts(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
             return Err(error(Reason::CountMismatch, detail));
         }
     }
-    // Which source an artifact that was left out is of cannot always be seen: its name may be screened.
+    // The source of an excluded artifact is not always known: its name may be screened.
     let excluded = run.sources.iter().map(|source| source.excluded).fold(0, u64::saturating_add);
     if excluded != facts.excluded.1 {
         let detail = format!("{excluded} were left out, and the manifest names {}", facts.excluded.1);
@@ -71,7 +71,7 @@ fn counts(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// Started, collected, completed, created.
+/// Checks the order: started, collected, completed, created.
 fn times(run: &RunRecord, facts: &ManifestFacts) -> Result<(), VerifyError> {
     let time = |text: &str| {
         crate::time::parse(text).ok_or_else(|| {

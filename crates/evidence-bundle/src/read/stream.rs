@@ -1,7 +1,7 @@
-//! A JSON document read from its first byte to its last: objects field by field, lists item by item.
+//! A streaming JSON reader: objects field by field, lists item by item.
 //!
-//! One value at a time is in memory, and parsed where it lies, which is several times as fast as parsing byte by byte.
-//! The document is a stranger's: no value may have more than [`VALUE_BYTES`]. Nothing here knows a field.
+//! It keeps one value at a time in memory and parses it in place, which is several times as fast as parsing byte by
+//! byte. The document is untrusted: no value may have more than [`VALUE_BYTES`]. The reader knows no field names.
 
 use std::io::{ErrorKind, Read};
 
@@ -10,17 +10,17 @@ use serde_json::Value;
 
 use super::VerifyError;
 
-/// How much is read at a time, if no value needs more.
+/// How much to read at a time, unless a value needs more.
 const WINDOW: usize = 64 << 10;
-/// Bytes that one value may have, such as a row of a list. Those that the tool writes have some hundred.
+/// The most bytes that one value may have, such as a row of a list. The tool's own rows have a few hundred.
 const VALUE_BYTES: usize = 16 << 20;
 
-/// Why reading ended before the document did.
+/// Why reading stopped early.
 #[derive(Debug)]
 pub enum Stop {
-    /// It is not the document that it should be.
+    /// The document is malformed.
     Malformed(String),
-    /// What it says is wrong.
+    /// The content is wrong.
     Refused(VerifyError),
 }
 
@@ -30,25 +30,25 @@ impl From<VerifyError> for Stop {
     }
 }
 
-/// A document while it is read.
+/// A document that is being read.
 pub struct Json<R> {
     reader: R,
     window: Vec<u8>,
-    /// Where in the window the next byte is, and where what was read ends.
+    /// The position in the window of the next byte, and the end of what was read.
     at: usize,
     filled: usize,
-    /// How many bytes left the window before.
+    /// How many bytes came before the window.
     before: u64,
-    /// The reader has no more.
+    /// Whether the reader has reached its end.
     ended: bool,
-    /// The names of the objects that are being read, the outermost first. A list has no name.
+    /// The names of the open objects, the outermost first. A list has no name.
     names: Vec<String>,
-    /// The fields that the document must not have, because only later versions of the format have them.
+    /// The fields that the document must not have, because only later versions of the format know them.
     later: Vec<&'static [&'static str]>,
 }
 
 impl<R: Read> Json<R> {
-    /// Reads a document from here.
+    /// Reads a document from this reader.
     pub fn new(reader: R) -> Json<R> {
         Json {
             reader,
@@ -62,7 +62,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Refuses these fields from here on, with the names on the way to each.
+    /// Refuses these fields from here on, each with the names on the way to it.
     pub(super) fn refuse(&mut self, later: Vec<&'static [&'static str]>) {
         self.later = later;
     }
@@ -70,7 +70,7 @@ impl<R: Read> Json<R> {
     /// Reads an object: calls `field` with the name of each field, which must read the value.
     ///
     /// # Errors
-    /// [`Stop`], also that of `field`.
+    /// Returns a [`Stop`], including that of `field`.
     pub fn object(
         &mut self,
         mut field: impl FnMut(&mut Json<R>, &str) -> Result<(), Stop>,
@@ -97,7 +97,7 @@ impl<R: Read> Json<R> {
     /// Reads a list: calls `item` for each item, which must read it.
     ///
     /// # Errors
-    /// [`Stop`], also that of `item`.
+    /// Returns a [`Stop`], including that of `item`.
     pub fn list(&mut self, mut item: impl FnMut(&mut Json<R>) -> Result<(), Stop>) -> Result<(), Stop> {
         self.expect(b'[', "a list")?;
         if self.peek()? == Some(b']') {
@@ -114,7 +114,7 @@ impl<R: Read> Json<R> {
     /// Reads a whole value.
     ///
     /// # Errors
-    /// [`Stop`] if it is of another type or too large.
+    /// Returns a [`Stop`] if the value has another type or is too large.
     pub fn value<T: DeserializeOwned>(&mut self) -> Result<T, Stop> {
         self.peek()?;
         loop {
@@ -123,7 +123,7 @@ impl<R: Read> Json<R> {
             let read = values.next();
             let used = values.byte_offset();
             match read {
-                // A number that ends where the window does may go on behind it.
+                // A number at the end of the window may be incomplete.
                 Some(Ok(value)) if used < rest.len() || self.ended => {
                     if let Some(name) = rest.get(..used).and_then(|value| self.refused_in(value)) {
                         return Err(self.unknown(name));
@@ -138,10 +138,10 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Reads past a value of any size.
+    /// Skips a value of any size.
     ///
     /// # Errors
-    /// [`Stop`] if the next bytes are not a value, or if the reader fails.
+    /// Returns a [`Stop`] if the next bytes are not a value, or if the reader fails.
     pub fn skip(&mut self) -> Result<(), Stop> {
         match self.peek()? {
             Some(b'{') => self.object(|json, _| json.skip()),
@@ -150,7 +150,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// The refused fields of the object or value that is being read, by the names that are left on the way to them.
+    /// The refused fields of the current object or value, by the rest of the names on the way to them.
     fn refused(&self) -> impl Iterator<Item = &'static [&'static str]> {
         self.later.iter().filter_map(|names| {
             let (way, left) = names.split_at_checked(self.names.len())?;
@@ -160,22 +160,22 @@ impl<R: Read> Json<R> {
 
     /// The name of a refused field in a value.
     fn refused_in(&self, value: &[u8]) -> Option<&'static str> {
-        // Nothing is refused in a document of the newest version, so that only older ones are parsed twice.
+        // The newest version refuses nothing, so only older documents are parsed twice.
         self.refused().next()?;
         let value = serde_json::from_slice(value).ok()?;
         self.refused().find(|names| holds(&value, names)).and_then(|names| names.last().copied())
     }
 
-    /// Reads the field `name`, which must not have been there before.
+    /// Reads the field `name`, which must not repeat.
     ///
     /// # Errors
-    /// [`Stop`] if it was, or is of another type.
+    /// Returns a [`Stop`] if it repeats or has another type.
     pub fn once<T: DeserializeOwned>(&mut self, field: &mut Option<T>, name: &str) -> Result<(), Stop> {
         let value = self.value()?;
         self.first(field, name, value)
     }
 
-    /// Notes the field `name`, which must not have been there before.
+    /// Notes the field `name`, which must not repeat.
     pub(super) fn first<T>(&self, field: &mut Option<T>, name: &str, value: T) -> Result<(), Stop> {
         if field.is_some() {
             return Err(self.malformed(format_args!("duplicate field `{name}`")));
@@ -184,10 +184,10 @@ impl<R: Read> Json<R> {
         Ok(())
     }
 
-    /// Nothing may follow the document.
+    /// Checks that nothing follows the document.
     ///
     /// # Errors
-    /// [`Stop`] if something does.
+    /// Returns a [`Stop`] if something does.
     pub fn end(&mut self) -> Result<(), Stop> {
         match self.peek()? {
             None => Ok(()),
@@ -195,13 +195,13 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Says where it is malformed.
+    /// An error for malformed JSON, with its position.
     pub fn malformed(&self, what: impl std::fmt::Display) -> Stop {
         let at = self.before.saturating_add(u64::try_from(self.at).unwrap_or(u64::MAX));
         Stop::Malformed(format!("{what} (the value at byte {at})"))
     }
 
-    /// Says that the document has a field that its version does not know.
+    /// An error for a field that the version of the document does not have.
     pub(super) fn unknown(&self, name: &str) -> Stop {
         self.malformed(format_args!("unknown field `{name}`"))
     }
@@ -223,7 +223,7 @@ impl<R: Read> Json<R> {
         Ok(())
     }
 
-    /// The next byte that is no white space.
+    /// The next byte that is not white space.
     fn peek(&mut self) -> Result<Option<u8>, Stop> {
         loop {
             let rest = self.window.get(self.at..self.filled).unwrap_or_default();
@@ -242,7 +242,7 @@ impl<R: Read> Json<R> {
         }
     }
 
-    /// Fills the window behind what is still needed, and makes it larger where all of it is.
+    /// Reads more bytes into the window after those still needed, and enlarges the window if it is full.
     fn fill(&mut self) -> Result<(), Stop> {
         if self.at == 0 && self.filled == self.window.len() {
             if self.window.len() >= VALUE_BYTES {
@@ -285,7 +285,7 @@ fn holds(value: &Value, names: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    /// Gives so many bytes at a time.
+    /// A reader that returns at most this many bytes at a time.
     struct Pieces<'a>(&'a [u8], usize);
 
     impl Read for Pieces<'_> {
@@ -295,7 +295,7 @@ mod tests {
         }
     }
 
-    /// Reads `{"list": [...], ...}` and gives the items and the other values.
+    /// Reads `{"list": [...], ...}` and returns the items and the other values.
     fn read(text: &str, size: usize) -> Result<Vec<Value>, String> {
         let mut json = Json::new(Pieces(text.as_bytes(), size));
         let mut values = Vec::new();
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn a_document_is_read_as_a_whole_one_would_be() {
-        // Numbers, strings and escapes come to lie on the border of the window at one of these lengths.
+        // With one of these lengths, a number, a string and an escape cross the border of the window.
         for filler in (WINDOW - 40..WINDOW + 4).chain([0, 3 * WINDOW, 9 * WINDOW]) {
             let filler = "x".repeat(filler);
             let text = format!(

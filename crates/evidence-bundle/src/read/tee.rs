@@ -1,31 +1,31 @@
-//! One pass for two readers: what a visitor reads is also judged, on a thread of its own where there are threads.
+//! One pass for two readers: while a visitor reads a file, a second thread judges it, if there are threads.
 
 use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 
-/// Chunks that may wait for the second reader.
+/// How many chunks may wait for the second reader.
 const WAITING: usize = 4;
 
 /// When the second reader reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Second {
-    /// On a thread, while the first one reads: of the document, only a few chunks are in memory.
+    /// On a thread, in parallel with the first: only a few chunks of the document are in memory.
     Meanwhile,
-    /// After the first one, where there are no threads: the document is in memory.
+    /// After the first one, on a system without threads: the whole document is in memory.
     Afterwards,
 }
 
 impl Second {
-    /// What this machine can do. WebAssembly has no threads.
+    /// The mode of this system. WebAssembly has no threads.
     pub(super) const HERE: Second =
         if cfg!(target_family = "wasm") { Second::Afterwards } else { Second::Meanwhile };
 }
 
-/// Lets `first` read from `inner`, and `second` everything that `inner` has, read by the first or not.
+/// Lets `first` read from `inner`, and `second` read all of `inner`, including what the first skipped.
 ///
 /// # Errors
-/// No thread could be started, or it ended early.
+/// Fails if the thread cannot be started, or ends early.
 pub(super) fn read_both<A, B: Send>(
     inner: impl Read,
     when: Second,
@@ -51,10 +51,10 @@ pub(super) fn read_both<A, B: Send>(
     }
 }
 
-/// The second reader comes to its end when this returns.
+/// Drops the tee on return, which ends the input of the second reader.
 fn read_first<R: Read, A>(mut tee: Tee<R>, first: impl FnOnce(&mut dyn Read) -> A) -> A {
     let read = first(&mut tee);
-    // An error comes from a damaged bundle, which the check of the contents finds again.
+    // An error comes from a damaged bundle, and the check of the contents finds it again.
     let _ = io::copy(&mut tee, &mut io::sink());
     read
 }
@@ -64,7 +64,7 @@ enum Pipe {
     Unbounded(Sender<Vec<u8>>),
 }
 
-/// Reads, and passes on what was read.
+/// A reader that also passes its bytes on.
 struct Tee<R> {
     inner: R,
     sender: Pipe,
@@ -74,7 +74,7 @@ impl<R: Read> Read for Tee<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer)?;
         if let Some(bytes) = buffer.get(..read).filter(|bytes| !bytes.is_empty()) {
-            // The second reader ends early where it has seen enough to refuse.
+            // The second reader ends early once it has a reason to refuse.
             let _ = match &self.sender {
                 Pipe::Bounded(sender) => sender.send(bytes.to_vec()),
                 Pipe::Unbounded(sender) => sender.send(bytes.to_vec()),

@@ -50,7 +50,7 @@ fn parse_line(line: &str) -> Result<Option<Signer>, SignerLineError> {
     if second.is_empty() {
         return Err(SignerLineError::Incomplete);
     }
-    // A line has options exactly if its second word is no key type.
+    // A line has options exactly if its second word is not a key type.
     let (options, key_type, rest) = if is_ssh_algorithm(second) {
         (Options::default(), second, rest)
     } else {
@@ -80,14 +80,14 @@ fn parse_line(line: &str) -> Result<Option<Signer>, SignerLineError> {
     Ok(Some(Signer { principals: principals.to_owned(), options, key }))
 }
 
-/// A byte that no pattern holds, since patterns are UTF-8: only a wildcard matches it.
+/// A byte that no pattern contains, since patterns are UTF-8: only a wildcard matches it.
 const STRANGER: u8 = 0xff;
 
-/// The most principals that are tried for a line. Lists of people need a handful.
+/// How many principals to try for a line. Lists of people need a handful.
 const MAX_TRIED: usize = 4096;
 
-/// Whether there is a principal that the list matches. A bundle names none, so a line counts for anyone it could be about.
-/// After [`MAX_TRIED`] principals in vain it counts for nobody, and its key is not trusted.
+/// Whether the list matches any principal. A bundle names none, so a line counts if it could match anyone. After
+/// [`MAX_TRIED`] attempts without a match the line does not count, and its key is not trusted.
 fn names_anyone(principals: &str) -> bool {
     let singles = |pattern: &str| pattern.bytes().filter(|byte| *byte == b'?').count();
     let negated = principals.split(',').filter_map(|pattern| pattern.strip_prefix('!'));
@@ -97,10 +97,10 @@ fn names_anyone(principals: &str) -> bool {
     tried.any(|principal| !principal.is_empty() && matches_list(&principal, principals))
 }
 
-/// Principals that a pattern matches, with a [`STRANGER`] for each `?` and up to `longest` for each `*`.
+/// Examples of principals that a pattern matches, with a [`STRANGER`] for each `?` and up to `longest` for each `*`.
 ///
-/// Of all that it matches, negated patterns match the fewest of these: a stranger is matched by wildcards alone. And more
-/// in a row than a negated pattern has `?` are one more to its `*`, however many.
+/// Negated patterns match the fewest of these, since only wildcards match a [`STRANGER`]. Longer examples are
+/// unnecessary: a negated pattern treats all runs longer than its number of `?` alike.
 fn examples(pattern: &str, longest: usize) -> impl Iterator<Item = Vec<u8>> + '_ {
     let stars = u32::try_from(pattern.matches('*').count()).unwrap_or(u32::MAX);
     (0..(longest + 1).saturating_pow(stars)).map(move |number| {
@@ -120,8 +120,8 @@ fn examples(pattern: &str, longest: usize) -> impl Iterator<Item = Vec<u8>> + '_
     })
 }
 
-/// Whether a list of patterns matches a name, as OpenSSH's `match_pattern_list` decides it: one pattern must match, and
-/// no pattern behind a `!` may.
+/// Whether a list of patterns matches a name, by the rules of OpenSSH's `match_pattern_list`: at least one pattern must
+/// match, and no pattern after a `!` may.
 fn matches_list(name: &[u8], list: &str) -> bool {
     let mut matches = false;
     for pattern in list.split(',') {
@@ -141,7 +141,7 @@ fn matches_list(name: &[u8], list: &str) -> bool {
 
 /// Whether a pattern matches a whole name: `*` is any number of bytes, `?` is one (ssh_config(5), "PATTERNS").
 fn matches_pattern(mut name: &[u8], mut pattern: &[u8]) -> bool {
-    // Where the last `*` was, and what it has not yet taken: only the last one has to be tried again.
+    // The position of the last `*`, and what it has not consumed yet: backtracking only needs the last one.
     let mut star = None;
     loop {
         match (pattern.split_first(), name.split_first()) {
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(keys[1].valid_after, Some(1_767_225_600));
     }
 
-    /// What OpenSSH makes of the same lists: `tests/keys.rs`.
+    /// `tests/keys.rs` compares the same lists with OpenSSH.
     #[test]
     fn lists_of_patterns() {
         for (list, name, matched) in [
@@ -339,7 +339,7 @@ mod tests {
         ] {
             assert_eq!(names_anyone(list), anyone, "{list:?}");
         }
-        // More than can be tried: nobody, and soon.
+        // More than the limit: matches no one, and returns soon.
         assert!(!names_anyone(&format!("{}x,!*x", "*a".repeat(500))));
     }
 

@@ -1,6 +1,6 @@
-//! Trust roots: which keys may sign, from when to when, and who said so.
+//! Trust roots: which keys may sign, when, and on whose word.
 //!
-//! Trust always comes from outside the bundle. This module never opens a file; callers hand in what files hold.
+//! Trust always comes from outside the bundle. This module never opens a file; callers pass in the contents.
 
 mod allowed_signers;
 
@@ -11,10 +11,10 @@ use crate::key::{KeyError, KeyId, PublicKey};
 /// The namespace that an allowed-signers line must name to count for bundles.
 pub const NAMESPACE: &str = "evidence-bundle";
 
-/// A key that is trusted, by whom and when.
+/// A trusted key, the source of the trust, and the key's validity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedKey {
-    /// Where the trust comes from, for messages: a file's name, a line, a principal.
+    /// The source of the trust, for messages: a file's name, a line, a principal.
     pub label: String,
     /// The key.
     pub key: PublicKey,
@@ -25,14 +25,14 @@ pub struct TrustedKey {
 }
 
 impl TrustedKey {
-    /// Whether the key is valid at this Unix second. Both ends count as valid, as in OpenSSH.
+    /// Whether the key is valid at this Unix second. Both ends are inclusive, as in OpenSSH.
     pub fn is_valid_at(&self, time: i64) -> bool {
         self.valid_after.is_none_or(|after| after <= time)
             && self.valid_before.is_none_or(|before| time <= before)
     }
 }
 
-/// A pinned fingerprint: it trusts the key that a bundle names, if that key has it.
+/// A pinned fingerprint: it trusts the key that a bundle names if the fingerprint matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Pin {
     KeyId(KeyId),
@@ -57,13 +57,13 @@ impl fmt::Display for Pin {
     }
 }
 
-/// Why something cannot serve as a trust root.
+/// Why an input is not a trust root.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
     /// The key of a public key file cannot be used.
     #[error("{label}")]
     Key {
-        /// The label that was given for the file.
+        /// The label of the file.
         label: String,
         /// What is wrong with the key.
         source: KeyError,
@@ -71,7 +71,7 @@ pub enum TrustError {
     /// A line of an allowed-signers file cannot be used.
     #[error("{label}, line {line}")]
     Line {
-        /// The label that was given for the file.
+        /// The label of the file.
         label: String,
         /// The number of the line, from 1.
         line: usize,
@@ -81,7 +81,7 @@ pub enum TrustError {
     /// An allowed-signers file is not UTF-8 text.
     #[error("{label}: not UTF-8 text")]
     NotText {
-        /// The label that was given for the file.
+        /// The label of the file.
         label: String,
     },
     /// An allowed-signers file names no key for bundles.
@@ -90,10 +90,10 @@ pub enum TrustError {
          it does not negate)"
     )]
     NoSigner {
-        /// The label that was given for the file.
+        /// The label of the file.
         label: String,
     },
-    /// A fingerprint is in neither of the two forms.
+    /// A fingerprint has neither of the two forms.
     #[error("{text:?} is not a fingerprint (sha256: and 64 hex digits, or SHA256: and 43 base64 characters)")]
     Fingerprint {
         /// The text.
@@ -113,16 +113,16 @@ pub enum SignerLineError {
     /// An option is unknown.
     #[error("unknown option {0:?}")]
     UnknownOption(String),
-    /// An option stands there twice, or has no value where it needs one.
+    /// An option is repeated, or lacks its value.
     #[error("option {0:?} is repeated or has no value")]
     BadOption(String),
-    /// A time is in none of the forms that OpenSSH knows, or does not exist.
+    /// A time has none of the forms that OpenSSH knows, or does not exist.
     #[error("{0:?} is not a time of the form YYYYMMDD[HHMM[SS]][Z]")]
     BadTime(String),
-    /// The key would be valid from a time that is not before the time until which it is valid.
+    /// `valid-before` is not later than `valid-after`.
     #[error("valid-before is not later than valid-after")]
     EmptyWindow,
-    /// The line trusts an authority, which bundles cannot use: they carry keys, not certificates.
+    /// The line trusts a certificate authority, but bundles carry keys, not certificates.
     #[error("cert-authority is not supported: a bundle carries a key, not a certificate")]
     CertificateAuthority,
     /// The key cannot be used.
@@ -135,13 +135,13 @@ pub enum SignerLineError {
 pub enum KeyTrust {
     /// The key is trusted, by the entry with this label.
     Trusted(String),
-    /// The key is known, by the entry with this label, and not valid at that time.
+    /// The entry with this label knows the key, but the key was not valid at that time.
     OutsideValidity(String),
     /// The key is not known.
     Unknown,
 }
 
-/// The keys and fingerprints that someone outside the bundle trusts.
+/// The keys and fingerprints that the verifying party trusts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustRoot {
     keys: Vec<TrustedKey>,
@@ -149,21 +149,21 @@ pub struct TrustRoot {
 }
 
 impl TrustRoot {
-    /// A trust root that trusts nobody: verification against it can never say "verified".
+    /// A trust root without keys: verification against it never succeeds.
     pub fn new() -> TrustRoot {
         TrustRoot::default()
     }
 
-    /// Trusts a key, without limit in time.
+    /// Trusts a key without a time limit.
     pub fn add_key(&mut self, label: impl Into<String>, key: PublicKey) {
         self.keys.push(TrustedKey { label: label.into(), key, valid_after: None, valid_before: None });
     }
 
-    /// Trusts every key in the contents of a public key file ([`PublicKey::parse_all`]); the label says which file, and
-    /// of several keys which one.
+    /// Trusts every key in the contents of a public key file ([`PublicKey::parse_all`]). The label names the file; with
+    /// several keys, a number is added.
     ///
     /// # Errors
-    /// [`TrustError::Key`].
+    /// Fails with [`TrustError::Key`] if a key cannot be used.
     pub fn add_public_keys(&mut self, label: impl Into<String>, contents: &[u8]) -> Result<(), TrustError> {
         let label = label.into();
         let keys = match PublicKey::parse_all(contents) {
@@ -186,7 +186,7 @@ impl TrustRoot {
     /// OpenSSH takes the machine's time zone: a verdict must not depend on the machine.
     ///
     /// # Errors
-    /// [`TrustError::Line`], [`TrustError::NotText`] or, if no line counts, [`TrustError::NoSigner`].
+    /// Fails with [`TrustError::Line`], [`TrustError::NotText`] or, if no line counts, [`TrustError::NoSigner`].
     pub fn add_allowed_signers(
         &mut self,
         label: impl Into<String>,
@@ -200,7 +200,7 @@ impl TrustRoot {
     /// Pins a fingerprint: `sha256:` and the 64 hex digits of a key id, or `SHA256:` and base64 as OpenSSH shows it.
     ///
     /// # Errors
-    /// [`TrustError::Fingerprint`].
+    /// Fails with [`TrustError::Fingerprint`] if the text is not a fingerprint.
     pub fn add_fingerprint(&mut self, text: &str) -> Result<(), TrustError> {
         let pin = match text.strip_prefix("SHA256:") {
             Some(base64) if base64.len() == 43 && base64.bytes().all(is_base64) => Pin::Ssh(text.to_owned()),
@@ -213,7 +213,7 @@ impl TrustRoot {
         Ok(())
     }
 
-    /// Whether nobody is trusted.
+    /// Whether the trust root is empty.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty() && self.pins.is_empty()
     }
@@ -228,14 +228,14 @@ impl TrustRoot {
         &self.keys
     }
 
-    /// Whether a fingerprint is pinned that this key has.
+    /// Whether a pinned fingerprint matches this key.
     pub fn pins(&self, key: &PublicKey) -> bool {
         self.pins.iter().any(|pin| pin.matches(key))
     }
 
     /// What this trust root says about a key at a Unix second.
     ///
-    /// A key may stand there more than once with different windows; one that covers the time is enough.
+    /// A key may be listed more than once with different validity windows; one that covers the time is enough.
     pub fn judge(&self, key: &PublicKey, time: i64) -> KeyTrust {
         if let Some(pin) = self.pins.iter().find(|pin| pin.matches(key)) {
             return KeyTrust::Trusted(pin.to_string());

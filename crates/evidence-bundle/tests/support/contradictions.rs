@@ -1,4 +1,4 @@
-//! Documents that a trusted key signed, and that are malformed or do not fit each other.
+//! Documents by a trusted key that are malformed or contradict each other.
 
 use std::sync::LazyLock;
 
@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::hostile::{Case, fail, manifest, ok, pack};
 use super::{key, raw, sha256, small_files, with_manifest};
 
-/// The counts of nothing.
+/// Counts of zero.
 static NONE: LazyLock<Value> =
     LazyLock::new(|| json!({"pass": 0, "fail": 0, "not_verifiable": 0, "not_applicable": 0}));
 
-/// A bundle one of whose documents was changed before the manifest and the signature were made.
+/// A bundle with a document that was changed before the manifest and the signature were made.
 fn document(path: &str, change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut files = small_files().split_off(1);
     let (_, contents) = files.iter_mut().find(|(name, _)| name == path).unwrap();
@@ -29,7 +29,7 @@ fn observation(id: &str) -> Value {
     json!({ "filename": OBSERVATIONS, "checksum": hex::encode(sha256(contents)), "id": id })
 }
 
-/// A hint that fits the small bundle.
+/// A hint for the small bundle.
 fn hint(severity: &str) -> Value {
     json!({
         "id": "a", "control": "CC6.1", "severity": severity, "category": "missing", "source": "codehost",
@@ -182,7 +182,7 @@ pub fn cases() -> Vec<Case> {
             n["controls"][0]["checks"][0]["reason"] = json!("permission_denied");
         }),
         of_manifest("complete-mismatch_nothing_fail", "complete-mismatch", |m| m["complete"] = json!(false)),
-        // Something is missing, and the bundle says so.
+        // Something is missing, and the bundle reports it.
         ok(
             "complete-mismatch_ok",
             manifest(|m| {

@@ -1,4 +1,4 @@
-//! One bundle per way to be wrong, and bundles that come close and are right.
+//! One bundle for each way to be invalid, and valid bundles that come close.
 
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ pub(super) fn manifest(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     pack(&raw::entries(&files, &key()))
 }
 
-/// A bundle with these artifacts, rightly described and signed.
+/// A bundle with these artifacts, correctly described and signed.
 fn artifacts(paths: &[&str]) -> Vec<u8> {
     let artifacts: Vec<File> = paths.iter().map(|path| ((*path).to_owned(), b"{}".to_vec())).collect();
     pack(&raw::entries(&with_manifest(with_documents(artifacts), &key()), &key()))
@@ -153,7 +153,7 @@ fn wrong_signature() -> Vec<Case> {
             let files = with_manifest(with_documents(Vec::new()), &other_key());
             pack(&raw::entries(&files, &key()))
         }),
-        // Either of the two names of the key alone.
+        // Only one of the two forms of the key changed.
         fail("key-id-mismatch_id_fail", "key-id-mismatch", {
             let id = other_key().public_key().key_id().to_string();
             manifest(|manifest| manifest["signer"]["key_id"] = json!(id))
@@ -203,7 +203,7 @@ fn wrong_contents() -> Vec<Case> {
             let previous = json!({"bundle_id": "the one before", "checksums_sha256": "7".repeat(64)});
             manifest(|manifest| {
                 manifest["previous"] = previous.clone();
-                // An id of its own: a platform refuses a second bundle with the same id.
+                // A different id, since a platform refuses a second bundle with the same id.
                 manifest["bundle_id"] = json!("00000000-0000-4000-8000-000000000001");
             })
         }),
@@ -221,7 +221,7 @@ fn wrong_contents() -> Vec<Case> {
             "manifest-format",
             manifest(|manifest| manifest["surprise"] = json!(true)),
         ),
-        // A list with the values of the fields in their order.
+        // A list with the values of the fields in order.
         fail(
             "manifest-format_list_fail",
             "manifest-format",
@@ -245,7 +245,7 @@ fn wrong_contents() -> Vec<Case> {
         fail("unsupported-format_form_fail", "unsupported-format", {
             manifest(|m| m["bundle_version"] = json!("v1.1"))
         }),
-        // That the version is not known comes before fields that it may or may not have.
+        // The unknown version takes precedence over fields that it may or may not have.
         fail("unsupported-format_fields_fail", "unsupported-format", {
             manifest(|m| {
                 m["bundle_version"] = json!("0.9");

@@ -1,4 +1,5 @@
-//! What the tests share: test keys, small bundles, and a second, independent writer of the archive that can lie.
+//! Shared test helpers: keys, small bundles, and a second, independent writer of the archive that can write
+//! invalid ones.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test fails by panicking")]
 
@@ -19,12 +20,12 @@ pub fn key() -> SigningKey {
     SigningKey::from_seed(b"a test key, and nothing but that")
 }
 
-/// A key that nobody trusts.
+/// An untrusted key.
 pub fn other_key() -> SigningKey {
     SigningKey::from_seed(b"another key that is not trusted.")
 }
 
-/// The manifest of these files, with a warning in it.
+/// The manifest of these files, with a warning.
 pub fn manifest(files: &[File], key: &SigningKey) -> Manifest {
     let warning = Warning {
         code: "scopes_not_reported".to_owned(),
@@ -35,7 +36,7 @@ pub fn manifest(files: &[File], key: &SigningKey) -> Manifest {
     Manifest { warnings: vec![warning], ..sample::manifest(files, key) }
 }
 
-/// Puts the manifest in front of the files it describes.
+/// Puts the manifest before the files it describes.
 pub fn with_manifest(mut files: Vec<File>, key: &SigningKey) -> Vec<File> {
     files.insert(0, (MANIFEST.to_owned(), json(&manifest(&files, key))));
     files

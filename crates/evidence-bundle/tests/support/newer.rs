@@ -1,4 +1,4 @@
-//! Bundles of versions that do not exist yet.
+//! Bundles of future versions.
 
 use evidence_bundle::SigningKey;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub fn bundle(files: &[File], key: &SigningKey) -> Vec<u8> {
     pack(&raw::entries(files, key))
 }
 
-/// A manifest of this version with a change. The version is its first field.
+/// A changed manifest of this version. The version is its first field.
 pub fn with_version(version: &str, manifest: &[u8], change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let rest = changed(manifest, |manifest| {
         manifest.as_object_mut().unwrap().remove("bundle_version");

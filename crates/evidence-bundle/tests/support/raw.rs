@@ -1,4 +1,4 @@
-//! A second writer of the format, which shares no code with the crate and writes whatever a test asks for.
+//! A second writer of the format, which shares no code with the crate and writes anything that a test asks for.
 
 use std::io::{Read as _, Write as _};
 
@@ -6,7 +6,7 @@ use evidence_bundle::SigningKey;
 
 use super::{CREATED_AT, File, sha256};
 
-/// An entry whose every header field can be wrong.
+/// An entry in which every header field can be wrong.
 #[derive(Debug, Clone)]
 pub struct RawEntry {
     pub path: String,
@@ -57,7 +57,7 @@ impl RawEntry {
     }
 }
 
-/// A pax record of any key.
+/// A pax record with any key.
 pub fn pax_record(key: &str, value: &str) -> Vec<u8> {
     let rest = format!(" {key}={value}\n");
     let length = (1..).find(|length: &usize| length.to_string().len() + rest.len() == *length).unwrap();
@@ -99,7 +99,7 @@ pub fn entries(files: &[File], key: &SigningKey) -> Vec<RawEntry> {
     entries_with_list(files, list.as_bytes(), key)
 }
 
-/// The same with any list, signed as it is.
+/// The same with any list, signed unchanged.
 pub fn entries_with_list(files: &[File], list: &[u8], key: &SigningKey) -> Vec<RawEntry> {
     let mut entries =
         vec![RawEntry::new("checksums.sha256", list), RawEntry::new("signature.sig", &key.sign(list))];
@@ -107,7 +107,7 @@ pub fn entries_with_list(files: &[File], list: &[u8], key: &SigningKey) -> Vec<R
     entries
 }
 
-/// The archive of these entries, ended as it should be.
+/// The archive of these entries, with a correct end.
 pub fn tar(entries: &[RawEntry]) -> Vec<u8> {
     let mut out: Vec<u8> = entries.iter().flat_map(RawEntry::blocks).collect();
     out.resize(out.len() + 1024, 0);
@@ -127,7 +127,7 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Takes a gzip file apart into header, contents and what follows the deflate stream.
+/// Splits a gzip file into header, contents and the part after the deflate stream.
 pub fn take_apart(gzip: &[u8]) -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let (header, rest) = gzip.split_at(10);
     let mut decoder = flate2::bufread::DeflateDecoder::new(rest);

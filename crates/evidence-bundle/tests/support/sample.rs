@@ -1,4 +1,5 @@
-//! The documents of a small bundle. Also included by the tests of the platform and by the fuzzer, which change them.
+//! The documents of a small bundle. The tests of the platform and the fuzzer also include this file and change the
+//! documents.
 
 use evidence_bundle::document::{
     ArtifactRecord, AskedRecord, Check, ConfigRecord, EvidenceReference, FileRecord, Hints, Identity,
@@ -20,14 +21,14 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// A document as a bundle holds it.
+/// A document in a bundle's JSON form.
 pub fn json<T: serde::Serialize>(document: &T) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_json(&mut bytes, document).unwrap();
     bytes
 }
 
-/// A run that asked one source, and collected so many artifacts.
+/// A run with one source and this many artifacts.
 pub fn run_record(artifacts: usize) -> RunRecord {
     let artifacts = artifacts as u64;
     RunRecord {
@@ -66,7 +67,7 @@ fn tool() -> ToolRecord {
     ToolRecord { name: "evidence".to_owned(), version: "0.1.0".to_owned(), commit: None }
 }
 
-/// One look for each artifact.
+/// One observation for each artifact.
 pub fn observations(artifacts: &[EvidenceReference]) -> Observations {
     let row = |(number, artifact): (usize, &EvidenceReference)| ObservationRecord {
         id: format!("codehost:{}", number + 1),

@@ -1,19 +1,19 @@
-//! The commands of the checks with stock tools, taken from the documents that show them. Also included by the tests of
-//! the tool.
+//! The commands of the checks with stock tools, taken from the documents. The tests of the tool also include this
+//! file.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What a copy of the commands calls the bundle and the key, which lie in the directory where it is run.
+/// A copy of the commands, with its names of the bundle and the key, which are in the working directory.
 pub struct Copy {
     /// The document that shows the commands.
     pub document: &'static str,
-    /// The commands, as a reader would paste them.
+    /// The commands to paste.
     pub commands: String,
-    /// The name of the bundle in them.
+    /// The name of the bundle in the commands.
     pub bundle: &'static str,
-    /// The name of the key in them.
+    /// The name of the key in the commands.
     pub key: &'static str,
 }
 
@@ -24,10 +24,10 @@ impl Copy {
     }
 }
 
-/// The name under which the tests put the bundle, which is one that the tool would give it.
+/// The name of the bundle in the tests, in the tool's own form.
 pub const BUNDLE: &str = "evidence-bundle-20260102-030405.tar.gz";
 
-/// Every page that shows the commands to a reader.
+/// Every page with the commands.
 pub fn copies() -> Vec<Copy> {
     let format = "docs/bundle-format.md";
     let shell = between(&read(format), "```sh\n", "```");
@@ -43,7 +43,7 @@ pub fn copies() -> Vec<Copy> {
 /// The page for macOS and Windows.
 pub const BY_HAND: &str = "docs/check-by-hand.md";
 
-/// The one block of that page in this language that has this text, for a bundle that is called [`BUNDLE`].
+/// The only block of that page in this language that contains this text, for a bundle named [`BUNDLE`].
 pub fn by_hand(language: &str, text: &str) -> String {
     let page = read(BY_HAND);
     let begin = format!("```{language}\n");
@@ -63,8 +63,8 @@ pub fn with_tar(tar: &Path, commands: &str) -> String {
     format!("PATH={}:{}\n{commands}", tar.display(), std::env::var("PATH").unwrap())
 }
 
-/// Whether the output of the commands for macOS and Windows is what the page calls a good result: these two lines, and
-/// nothing else.
+/// Whether the output of the commands for macOS and Windows is the page's good result: these two lines, and nothing
+/// else.
 pub fn is_good_by_hand(output: &Output) -> bool {
     let lines = String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = lines.lines().collect();
@@ -94,7 +94,7 @@ pub fn read(document: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The one block of a document that checks a signature.
+/// The only block of a document that checks a signature.
 fn between(document: &str, begin: &str, end: &str) -> String {
     let blocks = document.split(begin).skip(1).filter_map(|rest| rest.split(end).next());
     let found: Vec<&str> = blocks.filter(|block| block.contains("pkeyutl -verify")).collect();
@@ -102,7 +102,7 @@ fn between(document: &str, begin: &str, end: &str) -> String {
     found[0].to_owned()
 }
 
-/// Runs commands as a reader would, in a shell that has read no configuration of its own.
+/// Runs commands like a reader would, in a shell without configuration.
 pub fn paste(shell: &str, commands: &str, directory: &Path) -> std::io::Result<Output> {
     let quiet = if shell == "zsh" { "-f" } else { "--norc" };
     let mut command = Command::new("timeout");
@@ -110,14 +110,14 @@ pub fn paste(shell: &str, commands: &str, directory: &Path) -> std::io::Result<O
     command.env_remove("TAR_OPTIONS").env_remove("GREP_OPTIONS").output()
 }
 
-/// Whether the output is what the documents call a good result: this one line, and nothing else.
+/// Whether the output is the documents' good result: this one line, and nothing else.
 pub fn is_good(output: &Output) -> bool {
     output.status.success()
         && output.stdout == b"Signature Verified Successfully\n"
         && output.stderr.is_empty()
 }
 
-/// Whether a program is installed; one that is not is named loudly.
+/// Whether a program is installed; prints a message if not.
 pub fn is_there(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {

@@ -1,4 +1,4 @@
-//! The files of the cache: where they are, who may read them, and when they go.
+//! The files of the cache: where they are, who may read them, and when they are removed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -12,23 +12,24 @@ use jiff::Timestamp;
 use super::KEPT_SECONDS;
 use crate::proxy::Variables;
 
-/// What ends the name of a file.
+/// The suffix of every cache file.
 pub(super) const SUFFIX: &str = ".records";
 
 /// Where caches are: see [`place::caches`].
 ///
 /// # Errors
 ///
-/// If no variable says so; in words.
+/// Fails if no variable names the directory.
 pub fn directory(env: &impl Variables) -> Result<PathBuf, &'static str> {
     let caches = place::caches(|name| env.raw(name).map(OsStr::to_os_string))?;
     Ok(caches.join("evidence"))
 }
 
-/// The file for its owner alone, and for this process alone. Whoever only reads has none where there is none.
+/// Opens the file for its owner and this process alone. A reader gets an empty temporary file if there is
+/// none.
 pub(super) fn open_private(path: &Path, writes: bool) -> io::Result<File> {
     let found = fs::symlink_metadata(path);
-    // A link that somebody put there would lead into a file of their choice.
+    // Another user could plant a link to a file of their choice.
     let foreign = || io::Error::other("it is a link or not a regular file");
     if found.as_ref().is_ok_and(|found| !found.is_file()) {
         return Err(foreign());
@@ -48,13 +49,13 @@ pub(super) fn open_private(path: &Path, writes: bool) -> io::Result<File> {
         return Err(io::Error::other("another run is using it"));
     }
     if writes {
-        // Fails on somebody else's file.
+        // Fails if the file belongs to another user.
         file::make_private(&file)?;
     }
     Ok(file)
 }
 
-/// Removes the files of tokens and organizations that no run asks with any more.
+/// Removes the files of tokens and organizations that no run has used for a long time.
 pub(super) fn sweep(directory: &Path, except: &Path, now: Timestamp) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let oldest = u64::try_from(now.as_second().saturating_sub(KEPT_SECONDS)).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! The answers of a file: where each lies, and what a resumed run may take over. What the file looks like is the journal's.
+//! Where each answer is in the file, and what a resumed run may take over. The journal knows the file format.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,42 +14,42 @@ use super::file::SUFFIX;
 use super::journal::{self, AnswerEntry, EntryHead, Journal, JournalSpan, KeyHash, Mark};
 use super::{CacheKey, CachedAnswer};
 
-/// How old an answer may be that a resumed run takes over: the night of the run that was killed. What is older is
-/// asked for anew, since a bundle should show one state of the organization.
+/// The oldest answer that a resumed run takes over: one night's work. The run asks again for older answers, since
+/// a bundle should show one state of the organization.
 const TAKEN_OVER_WITHIN: SignedDuration = SignedDuration::from_hours(24);
-/// What is in the file, as far as memory keeps it: where each answer is, and which run was the last.
+/// The index of the file in memory: where each answer is, and which run was the last.
 pub(super) struct Index {
     pub(super) journal: Journal,
     pub(super) slots: HashMap<KeyHash, IndexEntry>,
-    /// The number of the run that is going on, counted along the file.
+    /// The number of the current run, counted along the file.
     pub(super) run: u32,
-    /// The run that was not brought to its end: its number, and when it began.
+    /// The last run that did not finish: its number, and when it began.
     pub(super) unfinished: Option<(u32, Timestamp)>,
-    /// Bytes of entries that count.
+    /// Bytes of entries that are not superseded.
     pub(super) live: u64,
     /// Where this run's entries begin; `None` before the first.
     pub(super) begun: Option<u64>,
-    /// What the first will be.
+    /// The entry that announces this run.
     pub(super) beginning: EntryHead,
-    /// There was something to keep or to confirm.
+    /// Whether this run had an answer to keep or to confirm.
     pub(super) answered: bool,
-    /// Writing failed: nothing more is kept.
+    /// Writing failed: this run keeps nothing more.
     pub(super) broken: bool,
 }
 
-/// What is in memory of an answer. There are two for each repository, so it is small.
+/// Where an answer is. Memory holds two for each repository, so it is small.
 #[derive(Clone, Copy)]
 pub(super) struct IndexEntry {
     pub(super) answer: JournalSpan,
-    /// That of `answer`.
+    /// The mark of `answer`.
     pub(super) mark: Mark,
     pub(super) confirmed: Option<JournalSpan>,
     /// The run that asked last.
     pub(super) run: u32,
-    /// When, in seconds since 1970, as far as 2106.
+    /// When it asked, in seconds since 1970, up to 2106.
     pub(super) asked: u32,
     pub(super) kind: u8,
-    /// Whether it can be asked for again by its entity tag.
+    /// Whether the answer has an entity tag.
     pub(super) tagged: bool,
     pub(super) resumable: bool,
 }
@@ -68,16 +68,16 @@ impl Index {
             EntryHead::Ended => unfinished = None,
             head => learn(&mut slots, &mut live, run, (stretch, mark), &head),
         })?;
-        // Among what is lost can be that the run has ended, or that another one began.
+        // The lost part may say that the run ended, or that another began.
         let unfinished = unfinished.filter(|_| !journal.is_damaged());
         let (begun, answered, broken) = (None, false, false);
         Ok(Index { journal, slots, run, unfinished, live, begun, beginning, answered, broken })
     }
 
-    /// A file with the same without what has been superseded or is no longer asked for, and locked.
+    /// A locked copy of the file without superseded entries and those that no run asks for.
     pub(super) fn copied(&self, directory: &Path, key: &hmac::Key, oldest: i64) -> io::Result<NamedTempFile> {
         let new = tempfile::Builder::new().suffix(SUFFIX).tempfile_in(directory)?;
-        // Windows lets only this handle, or a clone of it, read and write what it has locked.
+        // On Windows only this handle, or a clone of it, can read and write the locked file.
         new.as_file().try_lock()?;
         let mut journal = Journal::read(new.as_file().try_clone()?, key.clone(), |_, _, _| {})?;
         let (first_unfinished, began) = self.unfinished.unwrap_or((u32::MAX, Timestamp::MIN));
@@ -97,17 +97,18 @@ impl Index {
         Ok(new)
     }
 
-    /// Writes an entry; before the first one, that the run began. A run that reads nothing ends none that was killed.
+    /// Writes an entry, preceded by the run's beginning if it is the first. So a run that reads nothing does not end
+    /// a killed one.
     pub(super) fn write(&mut self, head: &EntryHead, record: &[u8]) {
         self.answered = true;
-        // What is that large is asked for anew.
+        // The next run asks again for a record this large.
         if self.broken || record.len() > journal::LONGEST_RECORD {
             return;
         }
         if self.begun.is_none() {
             let begun = self.journal.length();
             if self.journal.append(&self.beginning, &[]).is_err() {
-                // What came now would count to the run before.
+                // Further entries would count as the previous run's.
                 self.broken = true;
                 return;
             }
@@ -115,13 +116,13 @@ impl Index {
         }
         match self.journal.append(head, record) {
             Ok(entry) => learn(&mut self.slots, &mut self.live, self.run, entry, head),
-            // A full disk costs the next run some requests.
+            // A full disk only costs the next run some requests.
             Err(_) => self.broken = true,
         }
     }
 
-    /// Writes that there is nothing to resume. On a full disk what this run wrote makes room for that, and where that is
-    /// not enough, everything.
+    /// Writes that there is nothing to resume. On a full disk it makes room by dropping this run's entries, and then
+    /// all entries.
     pub(super) fn end(&mut self) {
         let length = self.journal.length();
         for from in [length, self.begun.unwrap_or(length)] {

@@ -1,7 +1,8 @@
-//! The file of a cache: entries one behind the other, each with a tag that only the holder of the token can make.
+//! The file of a cache: a sequence of entries, each with a tag that only the holder of the token can make.
 //!
-//! Whatever is wrong with the file (cut off by a killed run, damaged, written by somebody else) ends the reading there:
-//! what stood before it counts, what comes after is dropped. It decides nothing about what an entry is good for.
+//! Reading ends at the first fault, whether a killed run cut the file off, the disk damaged it or another program wrote
+//! to it: the entries before the fault count, those after it are dropped. The journal does not decide what an entry is
+//! good for.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read as _, Seek as _};
@@ -16,9 +17,9 @@ use serde::{Deserialize, Serialize};
 const TAG: usize = 32;
 /// Bytes before an entry's content: its length, and the tag.
 const PREFIX: usize = 4 + TAG;
-/// The largest entry: a CODEOWNERS file of 3 MB in base64, and room for what is said of it.
+/// The largest entry: a CODEOWNERS file of 3 MB in base64, and its metadata.
 const LONGEST: usize = 8 * 1024 * 1024;
-/// The largest record: what is said of it has far less than the rest.
+/// The largest record: the metadata needs far less than the rest.
 pub(super) const LONGEST_RECORD: usize = LONGEST - 1024 * 1024;
 /// The largest file: ten times what 50,000 repositories need.
 const LARGEST: u64 = 2 * 1024 * 1024 * 1024;
@@ -31,35 +32,35 @@ pub(super) enum EntryHead {
     Began {
         /// When.
         at: Timestamp,
-        /// Whether it goes on with the one before.
+        /// Whether it resumes the run before.
         resumes: bool,
     },
-    /// No run before this is to be resumed: the last one has delivered its bundle, or it is not known whether it did.
+    /// Earlier runs cannot be resumed: the last one delivered its bundle, or it is unknown whether it did.
     Ended,
-    /// The host answered. The reduced record stands behind this.
+    /// The host answered. The reduced record follows.
     Answer(AnswerEntry),
     /// The host said that its answer still holds.
     Confirmed {
         /// Of which question.
         key: KeyHash,
-        /// Which answer: one that is put in its place later was never confirmed.
+        /// Which answer: a later answer to the same question was not confirmed.
         answer: Mark,
         /// When.
         at: Timestamp,
-        /// The host's name for the request.
+        /// The host's id for the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         request_id: Option<String>,
     },
 }
 
-/// What is kept of an answer, apart from the record.
+/// The metadata of an answer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct AnswerEntry {
     /// What was asked.
     pub(super) path: String,
     /// For which representation.
     pub(super) accept: String,
-    /// What kind of question it was, in the source's own numbers.
+    /// The kind of question, as the source numbers them.
     pub(super) kind: u8,
     /// When the answer came.
     pub(super) at: Timestamp,
@@ -68,13 +69,13 @@ pub(super) struct AnswerEntry {
     /// Its entity tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) etag: Option<String>,
-    /// The host's name for the request.
+    /// The host's id for the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) request_id: Option<String>,
     /// The words of a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<String>,
-    /// Names of headers that were there and on which more rests than on the body.
+    /// Significant headers that came with it, by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) headers: Vec<String>,
     /// Whether a run that resumes this one may take it over.
@@ -82,10 +83,10 @@ pub(super) struct AnswerEntry {
     pub(super) resumable: bool,
 }
 
-/// A question, hashed: for finding it again.
+/// The hash of a question, to find it again.
 pub(super) type KeyHash = Digits<16>;
 
-/// The beginning of an entry's tag, by which another entry names it.
+/// The beginning of an entry's tag, by which another entry refers to it.
 pub(super) type Mark = Digits<8>;
 
 /// The first bytes of a hash; in the file as hexadecimal digits.
@@ -94,7 +95,7 @@ pub(super) type Mark = Digits<8>;
 pub(super) struct Digits<const N: usize>([u8; N]);
 
 impl<const N: usize> Digits<N> {
-    /// Of `hash`, which has at least as many.
+    /// The first digits of `hash`, which has at least as many.
     pub(super) fn first(hash: &[u8]) -> Digits<N> {
         let mut digits = [0; N];
         digits.iter_mut().zip(hash).for_each(|(place, byte)| *place = *byte);
@@ -117,8 +118,8 @@ impl<const N: usize> TryFrom<String> for Digits<N> {
     }
 }
 
-/// A stretch of the file that holds one entry. Two for each answer are in memory, so they are small: no file of 4 GiB
-/// is read or written.
+/// The part of the file that holds one entry. Memory holds two for each answer, so it is small: the journal reads and
+/// writes no file of 4 GiB or more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct JournalSpan {
     pub(super) offset: u32,
@@ -126,12 +127,12 @@ pub(super) struct JournalSpan {
 }
 
 impl JournalSpan {
-    /// Bytes of the file.
+    /// Its length in the file.
     pub(super) fn bytes(self) -> u64 {
         u64::from(self.length.get())
     }
 
-    /// If both fit.
+    /// `None` if one of them does not fit.
     fn new(offset: u64, length: usize) -> Option<JournalSpan> {
         let length = NonZeroU32::new(u32::try_from(length).ok()?)?;
         Some(JournalSpan { offset: u32::try_from(offset).ok()?, length })
@@ -142,19 +143,19 @@ impl JournalSpan {
 pub(super) struct Journal {
     file: File,
     end: u64,
-    /// Something stood behind the sound part when it was read.
+    /// Whether anything followed the sound part when the file was read.
     damaged: bool,
-    /// How long the file may become.
+    /// The most bytes that the file may have.
     pub(super) room: u64,
     key: hmac::Key,
 }
 
 impl Journal {
-    /// Reads the file from its beginning as far as it is sound, entry by entry, and will write behind that.
+    /// Reads the entries of the file up to the first fault; new entries are appended there.
     ///
     /// # Errors
     ///
-    /// If the disk fails.
+    /// Fails if the disk cannot be read.
     pub(super) fn read(
         mut file: File,
         key: hmac::Key,
@@ -174,37 +175,37 @@ impl Journal {
         Ok(Journal { file, end, damaged, room: LARGEST, key })
     }
 
-    /// Whether something stood behind the sound part that is none of it.
+    /// Whether bytes follow the sound part that are not a sound entry.
     pub(super) fn is_damaged(&self) -> bool {
         self.damaged
     }
 
-    /// Bytes in it.
+    /// Its length in bytes.
     pub(super) fn length(&self) -> u64 {
         self.end
     }
 
-    /// Cuts off what is behind the last sound entry.
+    /// Cuts off everything after the last sound entry.
     ///
     /// # Errors
     ///
-    /// If the disk fails.
+    /// Fails if the disk cannot be written.
     pub(super) fn trim(&self) -> io::Result<()> {
         self.file.set_len(self.end)
     }
 
-    /// Takes back what was written from this place on. It needs no room on the disk.
+    /// Removes the entries from this position on. Needs no room on the disk.
     pub(super) fn take_back(&mut self, end: u64) {
         if self.file.set_len(end).is_ok() {
             self.end = end;
         }
     }
 
-    /// Writes an entry behind the others, at once and as a whole.
+    /// Appends an entry, at once and as a whole.
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails, or the entry or the file is too large.
+    /// Fails if the disk is full or fails, or the entry or the file is too large.
     pub(super) fn append(&mut self, head: &EntryHead, record: &[u8]) -> io::Result<(JournalSpan, Mark)> {
         let mut entry = vec![0; PREFIX];
         serde_json::to_writer(&mut entry, head)?;
@@ -232,7 +233,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// If the disk is full or fails.
+    /// Fails if the disk is full or fails.
     pub(super) fn copy(&mut self, from: &Journal, stretch: JournalSpan) -> io::Result<()> {
         let mut entry = vec![0; usize::try_from(stretch.bytes()).map_err(io::Error::other)?];
         file::read_exact_at(&from.file, &mut entry, u64::from(stretch.offset))?;
@@ -241,7 +242,7 @@ impl Journal {
         Ok(())
     }
 
-    /// The entry there and its record, if it is still what was written.
+    /// The entry there and its record, if the file has not changed.
     pub(super) fn entry(&self, stretch: JournalSpan) -> Option<(EntryHead, Vec<u8>)> {
         let mut entry = vec![0; usize::try_from(stretch.bytes()).ok()?];
         file::read_exact_at(&self.file, &mut entry, u64::from(stretch.offset)).ok()?;
@@ -253,7 +254,8 @@ impl Journal {
     }
 }
 
-/// Reads the next entry's content into `entry`, and tells its mark; `None` where the sound part ends.
+/// Reads the next entry's content into `entry` and returns its mark; `None` at the end of the sound
+/// part.
 fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> io::Result<Option<Mark>> {
     let mut prefix = [0; PREFIX];
     if !whole(reader.read_exact(&mut prefix))? {
@@ -272,7 +274,7 @@ fn next(reader: &mut BufReader<File>, key: &hmac::Key, entry: &mut Vec<u8>) -> i
     Ok(Some(Mark::first(tag)))
 }
 
-/// Whether it was read; a file that ends early is not a failure of the disk.
+/// Whether the read was complete; a file that ends early is not a disk failure.
 fn whole(read: io::Result<()>) -> io::Result<bool> {
     match read {
         Ok(()) => Ok(true),

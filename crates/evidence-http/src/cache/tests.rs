@@ -1,4 +1,4 @@
-//! The file by itself; what it is for is tested with whole runs.
+//! The file by itself; the tests of whole runs cover its use.
 
 use std::fs;
 
@@ -74,7 +74,8 @@ fn a_plan_writes_nothing() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// Run after run confirms what was kept: the file does not grow without bound, and loses nothing that counts.
+/// Confirming the same answers in run after run neither grows the file without bound nor loses a current
+/// entry.
 #[test]
 fn the_file_is_cleaned_up() {
     let directory = tempfile::tempdir().unwrap();
@@ -94,7 +95,7 @@ fn the_file_is_cleaned_up() {
     }
     assert!(largest > TOLERATED && largest < TOLERATED + 2_000_000, "{largest}");
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    // What nobody has asked about for long goes with the next clean-up.
+    // The next clean-up removes an answer that no run has asked for in a long time.
     let much = usize::try_from(TOLERATED).unwrap() / record.len();
     let cache = open(directory.path(), COLLECT, 2_000).unwrap();
     (0..=2 * much)
@@ -104,7 +105,7 @@ fn the_file_is_cleaned_up() {
     assert!(cache.find(question("/a")).is_some() && cache.find(question("/b")).is_none());
 }
 
-/// A clean-up between a killed run and the one that resumes it loses nothing of what was read.
+/// A clean-up between a killed run and the one that resumes it loses no answer.
 #[test]
 fn a_clean_up_keeps_what_can_be_resumed() {
     let directory = tempfile::tempdir().unwrap();
@@ -129,7 +130,8 @@ fn a_clean_up_keeps_what_can_be_resumed() {
     assert_eq!(cache.count_taken_over(1, now), 2);
 }
 
-/// Entries are sound each by itself: none that is cut out makes another one younger, or a confirmation of another.
+/// Each entry is sound by itself: cutting one out neither makes another look more recent nor confirms a different
+/// one.
 #[test]
 fn what_was_cut_out_makes_nothing_younger() {
     let directory = tempfile::tempdir().unwrap();
@@ -158,7 +160,7 @@ fn what_was_cut_out_makes_nothing_younger() {
     assert_eq!(resumed().find(question("/a")).unwrap().record, b"old", "the host will say what it is worth");
 }
 
-/// An answer from the future is from a clock that was wrong.
+/// A wrong clock can date an answer in the future.
 #[test]
 fn only_the_last_day_counts_in_either_direction() {
     let directory = tempfile::tempdir().unwrap();
@@ -192,7 +194,7 @@ fn a_second_name_is_a_link_too() {
     assert!(open(directory.path(), COLLECT, 100).is_err());
 }
 
-/// What was kept stays in the file, and the run can still be ended.
+/// The file keeps the earlier answers, and the run can still be ended.
 #[test]
 fn closing_forgets_nothing() {
     let directory = tempfile::tempdir().unwrap();
@@ -206,7 +208,7 @@ fn closing_forgets_nothing() {
     assert_eq!((cache.resumed_run(), cache.count(1)), (None, 1));
 }
 
-/// A run that read nothing leaves what was killed before it as it is.
+/// A run that read nothing leaves an earlier killed run resumable.
 #[test]
 fn a_run_that_read_nothing_ends_nothing() {
     let directory = tempfile::tempdir().unwrap();
@@ -219,12 +221,12 @@ fn a_run_that_read_nothing_ends_nothing() {
     cache.finish();
 }
 
-/// A delivered bundle ends the run that made it and any that was killed before, whatever it had to read anew, and
-/// whether or not there was room to keep it.
+/// A delivered bundle ends its run and every run killed before, whatever it had to read again and however much of
+/// that fitted on the disk.
 #[test]
 fn what_was_delivered_is_not_resumed() {
     const RESUME: Purpose = Purpose::Collect { resume: true };
-    // How much room there is: enough, for a part of what was read, for nothing.
+    // Room on the disk: enough, for some of the answers, none.
     for (purpose, reads, room) in [
         (RESUME, false, None),
         (RESUME, true, None),
@@ -256,8 +258,8 @@ fn what_was_delivered_is_not_resumed() {
     }
 }
 
-/// A finished run whose end, or beginning, cannot be read any more is not taken for a killed one: neither at once nor
-/// after what is sound was written on.
+/// A finished run whose beginning or end became unreadable is never resumed: neither at once nor after more entries
+/// follow the sound part.
 #[test]
 fn nothing_is_resumed_from_a_damaged_file() {
     const RESUME: Purpose = Purpose::Collect { resume: true };

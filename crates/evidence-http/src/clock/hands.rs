@@ -1,7 +1,7 @@
-//! The hands of a clock that somebody moves, for simulations in which several wait for different times.
+//! The hands of a clock for simulations with several waiters.
 //!
-//! They stand still until they are moved, and whoever waits is woken when they pass its time. They never move by
-//! themselves: when everybody waits, only who runs the simulation knows it.
+//! A simulation moves the hands, and each waiter wakes when they pass its deadline. They never move by
+//! themselves: only the simulation knows when every part of it waits.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,30 +26,30 @@ impl Hands {
         Hands { state: Mutex::new(State { now: start, waiting: Vec::new() }) }
     }
 
-    /// What they show.
+    /// The time that they show.
     pub fn now(&self) -> Timestamp {
         self.lock().now
     }
 
-    /// Waits until they show `deadline`. The wait begins now, not when it is first asked about.
+    /// Waits until they show `deadline`. The wait begins with this call, not with the first poll.
     pub fn wait_until(&self, deadline: Timestamp) -> impl Future<Output = ()> + Send + use<> {
         let (wake, woken) = oneshot::channel();
         let mut state = self.lock();
-        // Where the time has come, dropping the other end is what wakes.
+        // If the deadline has passed, dropping the sender wakes the waiter.
         if deadline > state.now {
             state.waiting.push((deadline, wake));
         }
         async move { drop(woken.await) }
     }
 
-    /// The earliest time that is waited for.
+    /// The earliest pending deadline.
     pub fn next(&self) -> Option<Timestamp> {
         let mut state = self.lock();
         state.waiting.retain(|(_, wake)| !wake.is_closed());
         state.waiting.iter().map(|(deadline, _)| *deadline).min()
     }
 
-    /// Moves them to `time`, never back, and tells how many waits that ended.
+    /// Moves them to `time`, never back, and returns how many waits that ended.
     pub fn move_to(&self, time: Timestamp) -> usize {
         let mut state = self.lock();
         state.now = state.now.max(time);

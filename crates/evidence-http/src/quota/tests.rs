@@ -65,7 +65,7 @@ fn the_smallest_of_several_counters_decides() {
     assert_eq!(admit(&mut quota, 0), Admit::WaitUntil(at(3_001)));
     assert_eq!(quota.last().unwrap().remaining, 4_998);
     assert_eq!(quota.tightest(at(0)).unwrap().remaining, 50);
-    // Once its window is over it counts no more.
+    // A window that is over does not count.
     assert_eq!(admit(&mut quota, 3_001), Admit::Go);
     assert_eq!(quota.tightest(at(3_001)).unwrap().remaining, 4_998);
 }
@@ -98,7 +98,7 @@ fn the_host_clock_decides() {
         // The host says, by its own clock, that the window ends in ten minutes.
         let mut quota = observed(&[reading(0, skew + 600, skew)], 0);
         assert_eq!(admit(&mut quota, 0), Admit::WaitUntil(at(601)), "{skew}");
-        // The difference is remembered for answers without a date.
+        // The quota remembers the difference for answers without a date.
         quota.observe(QuotaReading { date: None, ..reading(0, skew + 900, skew) }, at(100));
         assert_eq!(admit(&mut quota, 100), Admit::WaitUntil(at(901)), "{skew}");
     }
@@ -132,7 +132,7 @@ fn small_limits_scale_the_threshold() {
             assert_eq!(admit(&mut quota, 0), expected, "{limit} {remaining}");
         }
     }
-    // A host that does not say its limit is taken at the threshold's word.
+    // Without a known limit, the threshold applies unchanged.
     let unnamed = |remaining| QuotaReading { limit: None, ..reading(remaining, 600, 0) };
     assert_eq!(admit(&mut observed(&[unnamed(100)], 0), 0), Admit::Go);
     assert_eq!(admit(&mut observed(&[unnamed(99)], 0), 0), Admit::WaitUntil(at(601)));
@@ -198,7 +198,7 @@ fn a_sliding_reset_is_bounded_and_keeps_what_binds() {
 
 proptest! {
     /// Whatever the host says and the clock does: a wait is at least a moment and at most the longest one, and
-    /// after it, if nothing new was heard, requests go on.
+    /// after it, without further news, requests continue.
     #[test]
     fn waits_are_bounded_and_end(
         answers in proptest::collection::vec(

@@ -10,7 +10,7 @@ const THROTTLED: Class = Class::Throttled { retry_after: None };
 fn http_dates() {
     assert_eq!(http_date("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
     assert_eq!(http_date("Sat, 27 Jun 2026 19:12:38 GMT"), Some(DATE));
-    // The wrong day of the week is forgiven.
+    // A wrong day of the week is accepted.
     assert_eq!(http_date("Mon, 27 Jun 2026 19:12:38 GMT"), Some(DATE));
     for text in ["", "GMT", "Sat, 32 Jun 2026 19:12:38 GMT", "Sat, 27 Jun 2026 19:12:38 GMT x", "1782590558"]
     {
@@ -18,7 +18,7 @@ fn http_dates() {
     }
 }
 
-/// One of each.
+/// One value of each class.
 fn every_class() -> Vec<Class> {
     use RefusalCause::*;
     let refusals = [Permission, LoginAttempts, Intermediary];

@@ -1,4 +1,4 @@
-//! The check before every handler, as the table of routes demands it.
+//! The access check before every handler, as the table of routes requires it.
 
 use std::sync::Arc;
 
@@ -21,20 +21,20 @@ use crate::server::connections::Connection;
 use crate::server::observe::KeyPrefix;
 use crate::service::{Attempt, RequestId};
 
-/// What a route asks of who calls it. There is no route without one.
+/// What a route requires of its caller. Every route has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing: it shows nothing of any organization.
+    /// Nothing: the route shows no data of any organization.
     Open,
     /// An API key whose role has this capability.
     Needs(Capability),
-    /// A session that was begun with a key whose role has this capability. Without one, the answer is the form to sign in.
+    /// A session of a key whose role has this capability. Without one, the answer is the sign-in form.
     Page(Capability),
-    /// Nothing, and problems are pages: the form to sign in, and where it is sent.
+    /// Nothing, and problems are HTML pages: the sign-in form and its target.
     OpenPage,
 }
 
-/// Lets a request through to its handler, with its principal, or answers for it.
+/// Passes a request on to its handler, with its principal, or answers it.
 pub(super) async fn check(
     State((app, access)): State<(App, Access)>,
     request: Request,
@@ -49,7 +49,7 @@ pub(super) async fn check(
                 Some(key) => app.service.authenticate(key).await,
                 None => Err(Error::Unauthenticated),
             };
-            // Without credentials there was no attempt.
+            // A request without credentials is not an attempt.
             if let (Err(Error::Unauthenticated), true) = (&who, request.headers().contains_key(AUTHORIZATION))
                 && let Some(request_id) = request.extensions().get::<RequestId>().cloned()
                 && let Some(Client(address)) = request.extensions().get().copied()
@@ -92,7 +92,7 @@ async fn admit(
             if let Some(who) = request.extensions().get::<KeyPrefix>() {
                 who.is(&principal);
             }
-            // From here to the last byte of the answer, the connection does not close for another.
+            // From here to the last byte of the answer, this connection cannot be evicted.
             let active = request.extensions().get::<Arc<Connection>>().map(|came_by| came_by.activate());
             request.extensions_mut().insert(principal);
             let mut response = next.run(request).await;

@@ -1,4 +1,4 @@
-//! Handlers: who am I, uploading, verifying, looking, downloading.
+//! Handlers for bundles: whoami, upload, verification, lists, downloads.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub async fn upload(
         Some(length) if length > limit => Err(Error::TooLarge(limit)),
         _ => content_digest(&parts.headers).and_then(|digest| new_upload(digest, parameters)),
     };
-    // A client that waits for permission to send the body gets it only if the body is wanted.
+    // Permission to send the body (`100 Continue`) is granted only if the body is wanted.
     let unsent = asked.is_err() && waits(&parts.headers);
     let outcome = match asked {
         Ok(new) => app.service.upload(&principal, &request_id, new, &mut body).await,
@@ -173,7 +173,7 @@ pub async fn download(
     Ok(response)
 }
 
-/// The name that the tool gives a bundle of this time.
+/// The file name that the tool uses for a bundle of this time.
 pub(crate) fn file_name(created_at: i64) -> String {
     let text = evidence_bundle::time::format(created_at).unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();

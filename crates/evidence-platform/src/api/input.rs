@@ -1,4 +1,4 @@
-//! Reading what a client sent: names in paths, parameters, JSON bodies, the announced digest. Everything is bounded.
+//! Reads what a client sends: names in paths, parameters, JSON bodies, the announced digest. Everything is bounded.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use tokio::time::timeout;
 use crate::error::Error;
 use crate::id::BlobDigest;
 
-/// Bytes that the body of a form, or a JSON body, may have.
+/// The most bytes of a form or a JSON body.
 const SMALL_BYTES: usize = 64 << 10;
-/// How long such a body may take.
+/// How long such a body may take to arrive.
 const SMALL_TIME: Duration = Duration::from_secs(20);
-/// Bytes of a body that are read although the request is refused, so that the client reads why.
+/// How many bytes of a refused request's body to read, so that the client reads the answer.
 pub(super) const DRAIN_BYTES: usize = 16 << 20;
-/// How long a rejected body is read.
+/// How long to read a refused body.
 const DRAIN_TIME: Duration = Duration::from_secs(5);
 
-/// A name in the path. What no name can look like is not found.
+/// A name in the path. A malformed name is not found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Id(pub String);
 
@@ -39,21 +39,21 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// What is said to be missing where the name can be none.
+/// What a malformed name is called in the error.
 const NAME: &str = "thing of this name";
 
 impl Id {
-    /// A name that is not in the path.
+    /// Parses a name that does not come from the path.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for what no name can look like.
+    /// Fails with [`Error::NotFound`] if the name is malformed.
     pub fn parse(text: String) -> Result<Id, Error> {
-        // Of bundles, or of keys, whose ids have a colon.
+        // The names of bundles and of keys, whose ids have a colon.
         if is_bundle_id(&text.replace(':', "-")) { Ok(Id(text)) } else { Err(Error::NotFound(NAME)) }
     }
 }
 
-/// A name, and a path below it. What is no text is not found.
+/// A name and a path below it. A path that is not UTF-8 is not found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inside(pub String, pub String);
 
@@ -68,7 +68,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Inside {
     }
 }
 
-/// The parameters of the query, each of which must be asked for.
+/// The parameters of the query. Every one must be taken by name.
 #[derive(Debug, Clone, Default)]
 pub struct Parameters(Vec<(String, String)>);
 
@@ -78,15 +78,15 @@ impl Parameters {
         Parameters(pairs.map(|(key, value)| (key.into_owned(), value.into_owned())).collect())
     }
 
-    /// Whether there is one of this name.
+    /// Whether there is a parameter of this name.
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// Takes a parameter that may be there once.
+    /// Takes an optional parameter.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is given more than once.
+    /// Fails with [`Error::Invalid`] if it is given more than once.
     pub fn one(&mut self, name: &str) -> Result<Option<String>, Error> {
         let mut values = self.all(name);
         match (values.pop(), values.is_empty()) {
@@ -95,10 +95,10 @@ impl Parameters {
         }
     }
 
-    /// Takes a parameter that is a number and may be there once.
+    /// Takes an optional numeric parameter.
     ///
     /// # Errors
-    /// [`Error::Invalid`].
+    /// Fails with [`Error::Invalid`].
     pub fn integer(&mut self, name: &str) -> Result<Option<u32>, Error> {
         let read = |text: String| {
             let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -110,7 +110,7 @@ impl Parameters {
         self.one(name)?.map(read).transpose()
     }
 
-    /// Takes a parameter that may be there any number of times.
+    /// Takes a parameter that may repeat.
     pub fn all(&mut self, name: &str) -> Vec<String> {
         let (taken, left) = std::mem::take(&mut self.0).into_iter().partition(|(key, _)| key == name);
         self.0 = left;
@@ -118,10 +118,10 @@ impl Parameters {
         taken.into_iter().map(|(_, value)| value).collect()
     }
 
-    /// Refuses parameters that were not taken: a misspelt one must not be overlooked.
+    /// Refuses parameters that were not taken, so that a misspelt one is reported.
     ///
     /// # Errors
-    /// [`Error::Invalid`].
+    /// Fails with [`Error::Invalid`].
     pub fn end(self) -> Result<(), Error> {
         match self.0.first() {
             None => Ok(()),
@@ -150,7 +150,7 @@ impl Form {
     /// Reads the body of a form (`application/x-www-form-urlencoded`).
     ///
     /// # Errors
-    /// [`Error::TooLarge`], [`Error::TooSlow`], [`Error::BodyIncomplete`].
+    /// Fails with [`Error::TooLarge`], [`Error::TooSlow`] or [`Error::BodyIncomplete`].
     pub async fn read(request: Request) -> Result<Form, Error> {
         let bytes = small_body(request).await?;
         Ok(Form(Parameters::decode(&bytes)))
@@ -171,7 +171,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Json<T> {
     }
 }
 
-/// The whole body of a request that has a small one.
+/// Reads a small body completely.
 async fn small_body(request: Request) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let mut body = request.into_body().into_data_stream();
@@ -191,7 +191,7 @@ async fn small_body(request: Request) -> Result<Vec<u8>, Error> {
 /// The SHA-256 that `Content-Digest` announces (RFC 9530, section 2).
 ///
 /// # Errors
-/// [`Error::DigestMissing`] if there is none, more than one, or it is malformed.
+/// Fails with [`Error::DigestMissing`] if it is missing, repeated or malformed.
 pub fn content_digest(headers: &HeaderMap) -> Result<BlobDigest, Error> {
     let mut found = None;
     for value in headers.get_all("content-digest") {
@@ -213,15 +213,15 @@ pub(super) fn waits(headers: &HeaderMap) -> bool {
     headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
-/// Reads and forgets the body of a request that is refused, within bounds: a client that is still sending would not
-/// read the answer.
+/// Reads and discards the body of a refused request, within bounds: a client that is still sending would not read
+/// the answer.
 pub(super) async fn refuse(request: Request, bytes: usize) {
     if !waits(request.headers()) {
         drain(&mut request.into_body().into_data_stream(), bytes).await;
     }
 }
 
-/// As [`refuse`], of a body that was begun.
+/// Like [`refuse`], for a body that was read in part.
 pub(super) async fn drain<T, E>(body: &mut (impl Stream<Item = Result<T, E>> + Unpin), bytes: usize)
 where
     T: AsRef<[u8]>,

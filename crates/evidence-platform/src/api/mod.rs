@@ -1,7 +1,7 @@
-//! The API: how the service is asked over HTTP.
+//! The HTTP API of the service.
 //!
-//! [`routes`] is the one table of all routes; the router and the OpenAPI description are both made from it. Handlers
-//! translate and nothing else: who may do what is decided by the table and, again, by the service.
+//! [`routes`] is the one table of all routes; the router and the OpenAPI description both derive from it. Handlers
+//! only translate: the table decides who may do what, and the service checks it again.
 
 pub mod access;
 pub mod administration;
@@ -19,17 +19,17 @@ use crate::server::client::Proxies;
 use crate::server::metrics::Metrics;
 use crate::service::Service;
 
-/// What every handler can reach.
+/// The state that every handler can use.
 #[derive(Debug, Clone)]
 pub struct App {
     /// The service.
     pub service: Service,
     /// The description of the API, as JSON.
     pub description: Arc<str>,
-    /// What is counted.
+    /// The counters.
     pub metrics: Arc<Metrics>,
-    /// Whether people come over https only, so that cookies are sent over nothing else.
+    /// Whether clients use https only, so that cookies get the `Secure` attribute.
     pub secure_cookies: bool,
-    /// The proxies whose `X-Forwarded-For` is used.
+    /// The proxies whose `X-Forwarded-For` is trusted.
     pub proxies: Proxies,
 }

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 description, made from the table of routes and the types of requests and answers.
+//! The OpenAPI 3.1 description, derived from the table of routes and the types of requests and answers.
 
 use utoipa::OpenApi;
 use utoipa::openapi::path::Operation;
@@ -83,7 +83,7 @@ pub fn problems(route: &Route) -> Vec<ProblemKind> {
 
 fn describe(operation: &mut Operation, access: Access, problems: &[ProblemKind]) {
     match access {
-        // Pages have no operation.
+        // Pages have no OpenAPI operation.
         Access::Open | Access::OpenPage | Access::Page(_) => operation.security = Some(Vec::new()),
         Access::Needs(capability) => {
             operation.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);

@@ -1,6 +1,6 @@
 //! Errors as clients see them: problem details (RFC 9457). The types and their statuses are published and stable.
 //!
-//! Nothing of the database, the storage or another organization gets into a problem; that goes to the log.
+//! A problem contains nothing from the database, the storage or another organization; that goes to the log.
 
 use std::sync::Arc;
 
@@ -32,15 +32,15 @@ pub enum ProblemKind {
     BodyIncomplete,
     /// No valid key.
     Unauthenticated,
-    /// The role does not allow it.
+    /// The role does not have the capability.
     Forbidden,
-    /// No such thing in this organization, or no such address.
+    /// The thing or the address does not exist in this organization.
     NotFound,
-    /// The address does not know the method.
+    /// The address does not support the method.
     MethodNotAllowed,
     /// The body arrived too slowly.
     TooSlow,
-    /// Exists already.
+    /// It exists already.
     Exists,
     /// Another bundle has the id.
     BundleIdTaken,
@@ -56,7 +56,7 @@ pub enum ProblemKind {
     TooLarge,
     /// The bundle is not what a trusted key signed.
     BundleRefused,
-    /// The bundle is of a later version of the format than this platform reads.
+    /// The bundle has a later version of the format than this platform reads.
     NewerVersion,
     /// Internal error of the platform.
     Internal,
@@ -95,7 +95,7 @@ impl ProblemKind {
         ProblemKind::Unavailable,
     ];
 
-    /// The last part of the type.
+    /// The last part of the type URN.
     pub fn code(self) -> &'static str {
         match self {
             ProblemKind::InvalidRequest => "invalid-request",
@@ -123,7 +123,7 @@ impl ProblemKind {
         }
     }
 
-    /// The type: a name, not an address.
+    /// The type: a URN, not an address.
     pub fn urn(self) -> String {
         format!("urn:evidence-platform:problem:{}", self.code())
     }
@@ -153,7 +153,7 @@ impl ProblemKind {
         }
     }
 
-    /// The kind in words, always the same.
+    /// The title of the kind, always the same.
     pub fn title(self) -> &'static str {
         match self {
             ProblemKind::InvalidRequest => "The request cannot be used",
@@ -181,7 +181,7 @@ impl ProblemKind {
         }
     }
 
-    /// What to do about it.
+    /// Advice for the client.
     pub fn advice(self) -> &'static str {
         match self {
             ProblemKind::InvalidRequest => "Read `detail`.",
@@ -269,18 +269,18 @@ pub struct Problem {
     pub request_id: String,
 }
 
-/// A problem without its body: the outermost layer adds the request id and writes it.
+/// A problem without its body: the outermost layer adds the request id and writes the body.
 #[derive(Debug, Clone)]
 pub(crate) struct PendingProblem {
     pub(crate) kind: ProblemKind,
     pub(crate) error: Option<Arc<Error>>,
-    /// Whether a person reads it, in a browser.
+    /// Whether to render it as a page for a browser.
     pub(crate) person: bool,
-    /// Who is signed in there.
+    /// The principal who is signed in there.
     pub(crate) who: Option<Box<Principal>>,
 }
 
-/// Marks a problem, if the answer is one, as one that a person reads, who may be signed in.
+/// If the answer is a problem, marks it to be rendered as a page, for the principal who is signed in, if any.
 pub(super) fn for_people(mut response: Response, who: Option<Principal>) -> Response {
     if let Some(problem) = response.extensions_mut().get_mut::<PendingProblem>() {
         problem.person = true;
@@ -290,7 +290,7 @@ pub(super) fn for_people(mut response: Response, who: Option<Principal>) -> Resp
 }
 
 impl PendingProblem {
-    /// What happened this time. Only a cause that the caller can act on is shown.
+    /// The detail of this occurrence. Shows a cause only if the caller can act on it.
     pub(crate) fn detail(&self) -> String {
         match self.error.as_deref() {
             Some(error @ Error::Unusable(..)) => Chain(error).to_string(),
@@ -299,7 +299,7 @@ impl PendingProblem {
         }
     }
 
-    /// The body for a program.
+    /// The body as JSON.
     pub(crate) fn json(&self, request_id: &str) -> Body {
         let reason = match self.error.as_deref() {
             Some(Error::Refused { reason, .. }) => Some(reason.code().to_owned()),

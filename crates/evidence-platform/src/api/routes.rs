@@ -1,7 +1,6 @@
-//! The one table of all routes: what each asks of who calls it, what it can answer, and who handles it.
+//! The one table of all routes: what each requires of its caller, its possible problems, and its handler.
 //!
-//! The router and the OpenAPI description are made from this table, so a route without a rule cannot exist, and neither
-//! can one that is not described.
+//! The router and the OpenAPI description derive from this table, so every route has an access rule and a description.
 
 use std::fmt;
 
@@ -23,13 +22,13 @@ use crate::role::Capability;
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// The path, with names in braces.
+    /// The path, with parameter names in braces.
     pub path: String,
-    /// What is asked of who calls it.
+    /// What it requires of its caller.
     pub access: Access,
-    /// The problems it can answer with, besides those that its access brings.
+    /// The problems it can answer with, besides those of its access rule.
     pub problems: &'static [ProblemKind],
-    /// Its description, if it is a part of the API.
+    /// Its OpenAPI operation, if it is part of the API.
     pub operation: Option<Operation>,
     handler: MethodRouter<App>,
 }
@@ -41,7 +40,7 @@ impl fmt::Debug for Route {
 }
 
 impl Route {
-    /// A route of the API; method and path are those of its description.
+    /// A route of the API, with the method and path of its description.
     fn of<P, H, T>(access: Access, problems: &'static [ProblemKind], handler: H) -> Route
     where
         P: utoipa::Path,
@@ -68,7 +67,7 @@ impl Route {
         Route { method, path: path.to_owned(), access, problems, operation: None, handler }
     }
 
-    /// Where a form is sent.
+    /// The target of a form.
     fn form<H, T>(path: &str, problems: &'static [ProblemKind], handler: H) -> Route
     where
         H: Handler<T, App>,
@@ -187,7 +186,7 @@ pub fn table() -> Vec<Route> {
     ]
 }
 
-/// The router of the table. What it does not name is not found.
+/// The router of the table. Any other path is not found.
 pub fn router(app: &App) -> Router {
     let mut router = Router::new();
     for route in table() {

@@ -1,4 +1,4 @@
-//! Handlers for machines that look after the platform. They show nothing of any organization.
+//! Handlers for monitoring. They show no data of any organization.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -17,17 +17,17 @@ pub async fn description(State(app): State<App>) -> Response {
     ([(CONTENT_TYPE, "application/json")], app.description.to_string()).into_response()
 }
 
-/// The process runs.
+/// Answers if the process runs.
 pub async fn healthz() -> &'static str {
     "ok\n"
 }
 
-/// The database and the storage take writes.
+/// Answers whether the database and the storage accept writes.
 pub async fn readyz(State(app): State<App>) -> Result<&'static str, Error> {
     app.service.ready().await.map(|()| "ready\n")
 }
 
-/// Numbers for Prometheus.
+/// The counters for Prometheus.
 pub async fn metrics(State(app): State<App>) -> Response {
     ([(CONTENT_TYPE, MEDIA_TYPE)], app.metrics.render()).into_response()
 }

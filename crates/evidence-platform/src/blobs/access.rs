@@ -1,5 +1,4 @@
-//! How to reach a bucket: where it is, and by which credentials. The names of the variables are those of the provider's own
-//! tools.
+//! How to reach a bucket: its address and credentials. The variables have the names that the provider's own tools use.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -10,8 +9,8 @@ use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
 
 use crate::error::Error;
 
-/// The variables that count, and what they set. Others that the library knows would weaken what the platform promises:
-/// plain HTTP, no signature, no condition on what is put.
+/// The supported variables and their settings. The library knows others that would weaken the platform's guarantees:
+/// plain HTTP, unsigned requests, unconditional writes.
 const VARIABLES: [(&str, Key); 16] = [
     ("AWS_REGION", Key::Region),
     ("AWS_DEFAULT_REGION", Key::DefaultRegion),
@@ -31,10 +30,10 @@ const VARIABLES: [(&str, Key); 16] = [
     ("AWS_IMDSV1_FALLBACK", Key::ImdsV1Fallback),
 ];
 
-/// How long the service may take to answer a request, its body included, and between two parts of an answer.
+/// How long the service may take to answer a request, including its body, and between two parts of an answer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How to reach a bucket. Never printed whole: it holds credentials.
+/// How to reach a bucket. Never printed as a whole: it holds credentials.
 #[derive(Clone)]
 pub struct BucketAccess {
     settings: Vec<(Key, String)>,
@@ -49,10 +48,10 @@ impl fmt::Debug for BucketAccess {
 }
 
 impl BucketAccess {
-    /// What these variables say. Empty ones say nothing. The keys can be in files.
+    /// Reads these variables. Empty ones count as unset. Files can hold the keys.
     ///
     /// # Errors
-    /// [`Error::Unusable`] if a key cannot be read.
+    /// Fails with [`Error::Unusable`] if a key cannot be read.
     pub fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<BucketAccess, Error> {
         let mut settings = Vec::new();
         for (name, key) in &VARIABLES {
@@ -69,7 +68,7 @@ impl BucketAccess {
         Ok(BucketAccess { settings, patience: PATIENCE })
     }
 
-    /// Whose credentials are used, in the order of the provider's own tools.
+    /// The source of the credentials, in the order of the provider's own tools.
     pub fn credentials(&self) -> &'static str {
         let has = |key: Key| self.get(key).is_some();
         if has(Key::AccessKeyId) || has(Key::SecretAccessKey) {
@@ -85,7 +84,7 @@ impl BucketAccess {
         }
     }
 
-    /// Where the service is; the provider's own address if absent.
+    /// The address of the service; `None` for the provider's default.
     pub(super) fn endpoint(&self) -> Option<&str> {
         self.get(Key::S3Endpoint).or_else(|| self.get(Key::Endpoint))
     }

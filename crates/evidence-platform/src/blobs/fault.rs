@@ -1,4 +1,4 @@
-//! What an error of the storage means: whether the operator must act, and whether the request may still have its effect.
+//! Classifies errors of the storage: whether the operator must act, and whether the request may still take effect.
 
 use std::error::Error as StdError;
 use std::sync::{Mutex, PoisonError};
@@ -9,28 +9,28 @@ use object_store::client::{HttpError, HttpErrorKind};
 
 use crate::error::Error;
 
-/// A refusal is logged with its cause once in this time, however many requests meet it.
+/// A refusal is logged with its cause at most once per interval, however many requests meet it.
 const EVERY: Duration = Duration::from_secs(60);
-/// How much of a service's words is logged.
+/// How much of the service's error text to log.
 const WORDS: usize = 300;
 
 /// How a removal ended.
 #[derive(Debug)]
 pub enum Removal {
-    /// The blob is gone.
+    /// The blob is removed.
     Done,
-    /// The service said no, or was not reached: nothing of it is under way.
+    /// The service refused or was not reached: the removal will not take effect.
     Failed(Error),
     /// No answer came. The service may still remove the blob.
     Unknown(Error),
 }
 
-/// The refusals of a storage.
+/// The refusals of a storage, for logging.
 #[derive(Debug, Default)]
 pub(super) struct Refusals(Mutex<Option<Instant>>);
 
 impl Refusals {
-    /// The error that clients get; what the operator needs is logged.
+    /// Logs an error for the operator and returns the one for the client.
     pub(super) fn fault(&self, error: StorageError) -> Error {
         if !is_permanent(&error) {
             return Error::Unavailable(Box::new(error));
@@ -58,14 +58,14 @@ fn is_permanent(error: &StorageError) -> bool {
         | StorageError::NotModified { .. } => false,
         other => {
             let text = other.to_string();
-            // A redirect is the answer of another region.
+            // A redirect comes from a bucket in another region.
             status(&text).is_some_and(|status| (300..500).contains(&status) && !matches!(status, 408 | 429))
                 || text.contains("redirect without LOCATION")
         }
     }
 }
 
-/// Whether nothing of the request can be under way any more.
+/// Whether the request certainly takes no effect any more.
 pub(super) fn has_ended(error: &StorageError) -> bool {
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
     while let Some(error) = cause {
@@ -77,13 +77,13 @@ pub(super) fn has_ended(error: &StorageError) -> bool {
     status(&error.to_string()).is_some()
 }
 
-/// The status of the answer. The library keeps it in nothing but its words; the tests hold it to them.
+/// The status of the answer. The library exposes it only in its error text, which the tests check.
 fn status(text: &str) -> Option<u16> {
     let (_, rest) = text.split_once("status code: ")?;
     rest.get(..3)?.parse().ok()
 }
 
-/// What a service said, without the parts of its answer that quote the request: a session token may be among them.
+/// The service's error text, without the parts that quote the request, which may include a session token.
 fn words(text: &str) -> String {
     let element = |name: &str| {
         let (_, rest) = text.split_once(&format!("<{name}>"))?;

@@ -1,4 +1,4 @@
-//! Putting, getting and deleting blobs in a directory or a bucket.
+//! Puts, gets and deletes blobs in a directory or a bucket.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ use crate::spool::Spooled;
 use super::access::BucketAccess;
 use super::fault::{self, Removal};
 
-/// Blobs up to this size go to a bucket in one conditional request; larger ones in parts of it.
+/// Blobs up to this size are put into a bucket in one conditional request; larger ones in parts of this size.
 const PART_BYTES: u64 = 8 << 20;
 
 /// The storage.
@@ -41,10 +41,10 @@ impl fmt::Debug for Blobs {
 }
 
 impl Blobs {
-    /// The storage in this directory, which is created.
+    /// Opens the storage in this directory, and creates it if necessary.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub fn directory(directory: &Path) -> Result<Blobs, Error> {
         fs::create_dir_all(directory)?;
         let directory = fs::canonicalize(directory)?;
@@ -54,21 +54,21 @@ impl Blobs {
         Ok(Blobs { store, prefix: String::new(), directory: Some(directory), refusals })
     }
 
-    /// The storage in a bucket: `s3://bucket/prefix`.
+    /// Opens the storage in a bucket: `s3://bucket/prefix`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the address or the access cannot be used.
+    /// Fails with [`Error::Invalid`] if the address or the access is not valid.
     pub fn bucket(address: &str, access: &BucketAccess) -> Result<Blobs, Error> {
         let invalid = || Error::Invalid("the storage must be a directory or s3://bucket/prefix".into());
         let url = Url::parse(address).map_err(|_| invalid())?;
         let bucket = url.host_str().filter(|_| url.scheme() == "s3").ok_or_else(invalid)?;
-        // The client below panics without a cryptography provider. The second call does nothing.
+        // The client below panics without a cryptography provider. A second call does nothing.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        // A request without an answer keeps its upload waiting, and the upload its place. After that time it is not
-        // repeated: what the client repeats finds the claim.
+        // A request without an answer keeps its upload waiting, and the upload its slot. So retries end after this
+        // time; when the client repeats the upload, it finds the claim.
         let retry =
             RetryConfig { max_retries: 4, retry_timeout: access.patience / 2, ..RetryConfig::default() };
-        // No limit for a whole answer: a client may take minutes to fetch a bundle.
+        // An answer as a whole has no time limit: a client may take minutes to fetch a bundle.
         let options = ClientOptions::new().with_timeout_disabled().with_read_timeout(access.patience);
         let plain = access.endpoint().map_or(Ok(false), plain_http_is_local)?;
         let builder = access
@@ -77,7 +77,7 @@ impl Blobs {
             .with_checksum_algorithm(Checksum::SHA256)
             .with_client_options(options)
             .with_allow_http(plain)
-            // One at a time, by the request that every service knows, and whose answer is a status.
+            // Delete one object per request: every service supports that, and answers with a status.
             .with_disable_bulk_delete(true)
             .with_retry(retry);
         let prefix = url.path().trim_matches('/').to_owned();
@@ -86,7 +86,7 @@ impl Blobs {
         Ok(Blobs { store: Arc::new(store), prefix, directory: None, refusals: Arc::default() })
     }
 
-    /// Where uploads should be spooled so that publishing them is a matter of a name.
+    /// The directory for spooled uploads from which a rename is enough to publish them.
     pub(crate) fn spool_directory(&self) -> Option<PathBuf> {
         self.directory.as_ref().map(|directory| directory.join(".spool"))
     }
@@ -97,10 +97,11 @@ impl Blobs {
         BlobPath::from(format!("{}/{organization}/{shard}/{digest}", self.prefix))
     }
 
-    /// Stores what is proven. If it is there already, that is fine.
+    /// Stores a verified blob. Succeeds if it exists already.
     ///
     /// # Errors
-    /// [`Error::Unavailable`], [`Error::StorageRefused`]; [`Error::Internal`] if what is there has another size.
+    /// Fails with [`Error::Unavailable`] or [`Error::StorageRefused`], or with [`Error::Internal`] if the
+    /// existing blob has another size.
     pub async fn put(&self, organization: &OrganizationId, blob: Spooled) -> Result<(), Error> {
         let path = self.path(organization, &blob.digest);
         let size = blob.size;
@@ -120,12 +121,12 @@ impl Blobs {
         Ok(())
     }
 
-    /// The error that clients get.
+    /// The error for the client.
     fn fault(&self, error: StorageError) -> Error {
         self.refusals.fault(error)
     }
 
-    /// The same for a put, before which nothing can be missing but the bucket.
+    /// The same for a put, where "not found" can only mean the bucket.
     fn put_fault(&self, error: StorageError) -> Error {
         match error {
             StorageError::NotFound { path, source } => {
@@ -135,7 +136,7 @@ impl Blobs {
         }
     }
 
-    /// Puts a blob into a bucket; `true` if it was there.
+    /// Puts a blob into a bucket; `true` if it existed.
     async fn send(&self, path: &BlobPath, blob: Spooled) -> Result<bool, Error> {
         if blob.size <= PART_BYTES {
             return match self.store.put_opts(path, read(blob).await?.into(), PutMode::Create.into()).await {
@@ -144,7 +145,8 @@ impl Blobs {
                 Err(error) => Err(self.put_fault(error)),
             };
         }
-        // Parts cannot be sent on condition. The name is the digest, so the worst is the same bytes once more.
+        // A multipart upload cannot be conditional. The name is the digest, so the worst case is the same bytes
+        // once more.
         match self.store.head(path).await {
             Ok(_) => return Ok(true),
             Err(StorageError::NotFound { .. }) => {}
@@ -184,10 +186,10 @@ impl Blobs {
         }
     }
 
-    /// Opens a blob for reading; `None` if it is not there.
+    /// Opens a blob for reading; `None` if it does not exist.
     ///
     /// # Errors
-    /// [`Error::Unavailable`], [`Error::StorageRefused`].
+    /// Fails with [`Error::Unavailable`] or [`Error::StorageRefused`].
     pub async fn get(
         &self,
         organization: &OrganizationId,
@@ -200,7 +202,7 @@ impl Blobs {
         }
     }
 
-    /// Deletes a blob. If it is not there, that is fine.
+    /// Deletes a blob. Succeeds if it does not exist.
     pub async fn delete(&self, organization: &OrganizationId, digest: &BlobDigest) -> Removal {
         match self.store.delete(&self.path(organization, digest)).await {
             Ok(()) | Err(StorageError::NotFound { .. }) => Removal::Done,
@@ -211,10 +213,11 @@ impl Blobs {
         }
     }
 
-    /// Whether the storage takes a small object. In a directory it has: spooled is on the same file system.
+    /// Checks that the storage accepts a small object. For a directory, the spooled file already proves it: it is
+    /// on the same file system.
     ///
     /// # Errors
-    /// [`Error::Unavailable`], [`Error::StorageRefused`].
+    /// Fails with [`Error::Unavailable`] or [`Error::StorageRefused`].
     pub(crate) async fn probe(&self, blob: Spooled) -> Result<(), Error> {
         if self.directory.is_some() {
             return Ok(());
@@ -225,12 +228,12 @@ impl Blobs {
     }
 }
 
-/// The bytes of a blob that fits into memory.
+/// Reads a blob that fits into memory.
 async fn read(blob: Spooled) -> Result<Vec<u8>, Error> {
     Ok(tokio::task::spawn_blocking(move || fs::read(blob.file.path())).await.map_err(Error::join)??)
 }
 
-/// Gives the file its name unless something has it; `true` if something has. All directories on the way are synced.
+/// Renames the file to its target unless that exists; `true` if it exists. Syncs all directories on the way.
 fn publish(blob: Spooled, root: &Path, target: &Path) -> Result<bool, Error> {
     let folder = target.parent().unwrap_or(root);
     fs::create_dir_all(folder)?;

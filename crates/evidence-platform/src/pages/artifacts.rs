@@ -1,4 +1,4 @@
-//! The artifacts of a bundle as a list that can be searched, and any file of it.
+//! The artifacts of a bundle as a searchable list, and any file of the bundle.
 
 use askama::Template;
 use axum::extract::State;
@@ -14,7 +14,7 @@ use crate::api::input::{Id, Inside, Parameters};
 use crate::error::Error;
 use crate::principal::Principal;
 
-/// Characters of a search.
+/// The most characters of a search.
 const SEARCH_CHARACTERS: usize = 200;
 
 #[derive(Template)]
@@ -25,15 +25,16 @@ struct ArtifactsPage {
     collected: Moment,
     text: String,
     search: ArtifactSearch,
-    /// How many to skip for the next part.
+    /// The offset of the next part.
     next: Option<u64>,
     later: bool,
 }
 
-/// The list.
+/// The list page.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::Invalid`], [`Error::Refused`], [`Error::Unavailable`], [`Error::Internal`].
+/// Fails with [`Error::NotFound`], [`Error::Invalid`], [`Error::Refused`], [`Error::Unavailable`]
+/// or [`Error::Internal`].
 pub async fn artifacts(
     State(app): State<App>,
     principal: Principal,
@@ -69,14 +70,14 @@ struct FilePage {
     path: String,
     size: String,
     text: FileText,
-    /// What the manifest says, if it is an artifact.
+    /// Its manifest record, if it is an artifact.
     artifact: Option<ArtifactRecord>,
 }
 
-/// One file.
+/// The page of one file.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::Refused`], [`Error::Unavailable`], [`Error::Internal`].
+/// Fails with [`Error::NotFound`], [`Error::Refused`], [`Error::Unavailable`] or [`Error::Internal`].
 pub async fn file(
     State(app): State<App>,
     principal: Principal,

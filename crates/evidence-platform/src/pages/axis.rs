@@ -1,10 +1,10 @@
-//! An axis of time, cut into slots of one length: as long as bundles usually lie apart, and as many as fit on a screen.
+//! A time axis in slots of equal length: about the usual interval between bundles, and as many as fit on a screen.
 
 use crate::time::{DAY_MS, Time};
 
 use super::words::Moment;
 
-/// The lengths of a slot, in milliseconds and in words.
+/// The possible lengths of a slot, in milliseconds and as text.
 const SLOTS: [(i64, &str); 13] = [
     (1_000, "second"),
     (5_000, "5 seconds"),
@@ -21,17 +21,17 @@ const SLOTS: [(i64, &str); 13] = [
     (364 * DAY_MS, "year"),
 ];
 
-/// Slots of an axis: the days of a leap year, and the one on which it ends.
+/// The most slots of an axis: the days of a leap year, and the day on which it ends.
 const MOST_SLOTS: i64 = 367;
-/// Units of all slots together.
+/// The width of all slots together, in units.
 const WIDTH: usize = 1_101;
-/// The most units of a slot.
+/// The largest width of a slot.
 const MOST_STEP: usize = 26;
-/// Units of a character of a label.
+/// The width of a character of a label.
 const CHARACTER: usize = 7;
-/// Units between two labels.
+/// The gap between two labels.
 const LABEL_GAP: usize = 16;
-/// Units of a slot below which only the beginnings of months are labelled.
+/// The slot width below which only the beginnings of months are labelled.
 const MONTHS_BELOW: usize = 12;
 
 /// The axis.
@@ -41,9 +41,9 @@ pub(super) struct Axis {
     first: i64,
     length: i64,
     words: &'static str,
-    /// How many slots there are.
+    /// The number of slots.
     pub(super) slots: usize,
-    /// Units of a slot.
+    /// The width of a slot.
     pub(super) step: usize,
 }
 
@@ -51,20 +51,20 @@ pub(super) struct Axis {
 #[derive(Debug)]
 pub(super) struct Tick {
     pub(super) x: usize,
-    /// Units that the text may take.
+    /// The width of the text.
     pub(super) width: usize,
     pub(super) text: String,
 }
 
 impl Axis {
-    /// An axis from the first of these times to the last. They come in order.
+    /// An axis from the first to the last of these times, which are in order.
     pub(super) fn of(times: &[i64]) -> Option<Axis> {
         let (first, last) = (*times.first()?, *times.last()?);
         let mut gaps: Vec<i64> =
             times.windows(2).filter_map(|pair| Some(pair.last()?.saturating_sub(*pair.first()?))).collect();
         gaps.sort_unstable();
         let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(DAY_MS);
-        // Runs of a schedule are some minutes early or late.
+        // Scheduled runs are some minutes early or late.
         let usual = usual.saturating_add(usual / 10);
         let count =
             |length: i64| last.div_euclid(length).saturating_sub(first.div_euclid(length)).saturating_add(1);
@@ -77,7 +77,7 @@ impl Axis {
         Some(Axis { first: first.div_euclid(length), length, words, slots, step })
     }
 
-    /// The length of a slot in words.
+    /// The length of a slot as text.
     pub(super) fn slot_words(&self) -> &'static str {
         self.words
     }
@@ -88,7 +88,7 @@ impl Axis {
         usize::try_from(slot).unwrap_or_default().min(self.slots.saturating_sub(1))
     }
 
-    /// The labels, none of which touches another, from `left` on.
+    /// The labels from `left` on, which do not overlap.
     pub(super) fn ticks(&self, left: usize) -> Vec<Tick> {
         let months = self.length == DAY_MS && self.step < MONTHS_BELOW && self.slots > 62;
         let (mut ticks, mut free) = (Vec::new(), left);
@@ -109,7 +109,7 @@ impl Axis {
         ticks
     }
 
-    /// What differs from the label before.
+    /// The parts that differ from the previous label.
     fn text(&self, moment: &Moment, before: &Moment, months: bool) -> String {
         let day = || short_day(&moment.day, year(&before.day), months);
         let clock = if self.length < 60_000 { Some(&*moment.clock) } else { moment.clock.get(..5) };
@@ -128,8 +128,7 @@ fn year(day: &str) -> &str {
     day.split('-').next().unwrap_or_default()
 }
 
-/// `20 Nov`, with the year where it is another than the one that was written before; without the day of the month if only
-/// months are written.
+/// `20 Nov`, with the year if it differs from the previous label; without the day if only months are labelled.
 fn short_day(day: &str, known_year: &str, months: bool) -> String {
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -169,7 +168,7 @@ mod tests {
             (axis([0, 10_000, 20_000]), "5 seconds", 5, MOST_STEP),
             (axis([0, 100, 20_000]), "15 seconds", 2, MOST_STEP),
             (axis((0..48).map(|hour| hour * HOUR)), "hour", 48, 22),
-            // Many in one night, and one of a year before.
+            // Many in one night, and one a year earlier.
             (axis([0, 365 * DAY_MS, 365 * DAY_MS + 1, 365 * DAY_MS + 2]), "day", 366, 3),
             (axis((0..20).map(|week| week * 7 * DAY_MS)), "week", 20, MOST_STEP),
             (axis([0, 40_000 * DAY_MS]), "year", 111, 9),
@@ -179,7 +178,7 @@ mod tests {
         assert!(Axis::of(&[]).is_none());
         let nights = axis(nightly(365));
         assert_eq!((nights.slot(START), nights.slot(START + 364 * DAY_MS), nights.slot(0)), (0, 364, 0));
-        // Times of any kind.
+        // Extreme times.
         assert!(Axis::of(&[i64::MIN, 0, i64::MAX]).unwrap().slot(i64::MAX) < 367);
     }
 

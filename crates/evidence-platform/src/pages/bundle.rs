@@ -1,7 +1,7 @@
-//! One bundle: its provenance, its results and what changed since the one before, what to do about them, what is missing,
-//! and how to check it by hand. The checks themselves are on pages of their own.
+//! One bundle: its provenance, its results and the changes since the previous one, advice, what is missing, and how to
+//! check it by hand. The checks themselves have their own pages.
 //!
-//! The stored bytes are verified to the last one each time the page is made, so what it says about them is true now.
+//! The stored bytes are verified completely for every page view, so the page is always current.
 
 use askama::Template;
 use axum::extract::State;
@@ -32,7 +32,7 @@ struct BundlePage {
     stored: Moment,
     retention_until: Moment,
     uploaded_by: String,
-    /// What makes its time doubtful.
+    /// Reasons to doubt its time.
     time_marks: Vec<&'static str>,
     legal_hold: bool,
     tags: Vec<(String, String)>,
@@ -46,9 +46,9 @@ struct BundlePage {
     previous_bundle_id: Option<String>,
     signer: Signer,
     verified: Moment,
-    /// The bundle that was collected before this one.
+    /// The previously collected bundle.
     before: Option<(String, Moment)>,
-    /// Each control, beside what it was before.
+    /// Each control, compared with the previous bundle.
     state: Option<Vec<ControlState>>,
     contents: Contents,
 }
@@ -56,11 +56,11 @@ struct BundlePage {
 /// Who signed the bundle.
 struct Signer {
     key_id: String,
-    /// The key as the organization knows it, unless the trust in it has ended.
+    /// The key as the organization knows it, unless it no longer trusts the key.
     trusted: Option<(String, String)>,
 }
 
-/// What the bytes say, or why they say nothing.
+/// The contents, or why they cannot be shown.
 enum Contents {
     Intact { results: Box<Results>, nothing_missing: bool },
     Damaged { reason: &'static str, detail: String },
@@ -69,7 +69,7 @@ enum Contents {
 /// The page.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::Unavailable`], [`Error::Internal`].
+/// Fails with [`Error::NotFound`], [`Error::Unavailable`] or [`Error::Internal`].
 pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) -> Result<Response, Error> {
     let bundle = app.service.bundle(&principal, &id).await?;
     let before = app.service.bundle_before(&principal, &bundle).await?;
@@ -118,7 +118,7 @@ pub async fn bundle(State(app): State<App>, principal: Principal, Id(id): Id) ->
 }
 
 impl BundlePage {
-    /// The criteria of a control, as far as the bundle says.
+    /// The criteria of a control, if the bundle lists them.
     fn criteria(&self, control: &str) -> String {
         let Contents::Intact { results, .. } = &self.contents else { return String::new() };
         let mut controls = results.controls.iter().flatten();

@@ -1,4 +1,4 @@
-//! The checks of a bundle, page by page: filtered, searched and sorted by links and a form, and the same as a table.
+//! The checks of a bundle: paged, filtered, searched and sorted by links and a form, or as a CSV table.
 
 use std::fs::File;
 use std::io::{BufWriter, Seek as _};
@@ -27,9 +27,9 @@ use crate::api::input::{Id, Parameters};
 use crate::error::Error;
 use crate::principal::Principal;
 
-/// Rows of a page.
+/// Rows per page.
 const ROWS: usize = 100;
-/// Bytes of a table that are read at once.
+/// How many bytes of a table to read at once.
 const CHUNK_BYTES: usize = 32 << 10;
 
 #[derive(Template)]
@@ -41,7 +41,7 @@ struct ChecksPage {
     framework: String,
     collected: Moment,
     asked: Asked,
-    /// The statuses, with how many match each.
+    /// The statuses, each with the number of matches.
     tabs: Vec<Tab>,
     fields: Vec<Field>,
     columns: Vec<Column>,
@@ -49,7 +49,7 @@ struct ChecksPage {
     known: bool,
 }
 
-/// A status that can be shown alone, or all of them.
+/// One status, or all of them.
 struct Tab {
     label: Option<StatusLabel>,
     count: u64,
@@ -61,7 +61,7 @@ struct Tab {
 struct Field {
     name: &'static str,
     label: &'static str,
-    /// The values with their titles, and whether each is chosen.
+    /// The values with their titles, and whether each is selected.
     choices: Vec<(String, String, bool)>,
 }
 
@@ -70,14 +70,15 @@ struct Column {
     title: &'static str,
     /// The address that sorts by it.
     address: Option<String>,
-    /// Its direction, as `aria-sort` has it, if it is what the page is sorted by.
+    /// Its direction as a value of `aria-sort`, if the page is sorted by it.
     direction: Option<&'static str>,
 }
 
 /// The page.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Error::Invalid`], [`Error::Damaged`], [`Error::Unavailable`], [`Error::Internal`].
+/// Fails with [`Error::NotFound`], [`Error::Invalid`], [`Error::Damaged`], [`Error::Unavailable`]
+/// or [`Error::Internal`].
 pub async fn checks(
     State(app): State<App>,
     principal: Principal,
@@ -106,7 +107,7 @@ pub async fn checks(
 }
 
 impl ChecksPage {
-    /// What was expected, where that is not what was found.
+    /// The expected value, if it differs from the actual one.
     fn expected<'a>(&self, check: &'a Check) -> Option<&'a String> {
         match check.status {
             Status::Fail | Status::NotVerifiable => check.expected.as_ref(),
@@ -211,10 +212,11 @@ fn columns(asked: &Asked) -> Vec<Column> {
     ]
 }
 
-/// Every check that the same filters show, as a table, in the order of the bundle. It is sent once all of it is verified.
+/// All checks that the same filters show, as a table in the order of the bundle. It is sent only after the whole bundle
+/// is verified.
 ///
 /// # Errors
-/// Those of [`checks`].
+/// Fails like [`checks`].
 pub async fn table(
     State(app): State<App>,
     principal: Principal,
@@ -258,7 +260,7 @@ pub async fn table(
     Ok(response)
 }
 
-/// The file from its beginning, its size, and what comes before it.
+/// The file from its beginning, its size, and its prefix.
 fn rewound(table: CheckTable<BufWriter<File>>) -> Result<(File, u64, &'static str), Error> {
     let (out, is_ascii) = table.finish()?;
     let mut file = out.into_inner().map_err(|error| error.into_error())?;

@@ -25,7 +25,7 @@ struct ComparePage {
 }
 
 impl ComparePage {
-    /// The address of a check, in the newest bundle that has it.
+    /// The address of a check, in the newer bundle that has it.
     fn check(&self, change: &CheckChange) -> String {
         let bundle = if change.to.is_some() { &self.to.id } else { &self.from.id };
         let pairs = [
@@ -42,7 +42,7 @@ impl ComparePage {
     }
 }
 
-/// A bundle as the heads of the columns show it.
+/// A bundle in the column headers.
 struct Side {
     id: String,
     collected: Moment,
@@ -64,7 +64,8 @@ impl Side {
 /// The page.
 ///
 /// # Errors
-/// [`Error::Invalid`], [`Error::NotFound`], [`Error::Refused`], [`Error::Unavailable`], [`Error::Internal`].
+/// Fails with [`Error::Invalid`], [`Error::NotFound`], [`Error::Refused`], [`Error::Unavailable`]
+/// or [`Error::Internal`].
 pub async fn compare(
     State(app): State<App>,
     principal: Principal,
@@ -77,7 +78,7 @@ pub async fn compare(
     let (Id(from), Id(to)) = (Id::parse(from)?, Id::parse(to)?);
     let from = app.service.bundle(&principal, &from).await?;
     let to = app.service.bundle(&principal, &to).await?;
-    // One turn for both, so that no request waits with one bundle in memory for the other.
+    // One turn for both, so that no request holds one bundle in memory while it waits for the other.
     let viewer = app.service.viewer(&principal).await?;
     let before = viewer.read(&principal, &from, Comparable::default()).await?;
     let after = viewer.read(&principal, &to, Comparable::default()).await?;

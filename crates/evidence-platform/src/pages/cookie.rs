@@ -1,4 +1,4 @@
-//! The cookie that holds a session's token, and the check that a form was sent from our own page.
+//! The cookie that holds a session's token, and the check that a form comes from one of our pages.
 
 use http::header::{COOKIE, HOST, ORIGIN};
 use http::{HeaderMap, HeaderValue};
@@ -6,10 +6,10 @@ use http::{HeaderMap, HeaderValue};
 use crate::error::Error;
 use crate::service::SESSION_SECONDS;
 
-/// What the cookie is called over https. Browsers then let no other site set it (RFC 6265bis, section
+/// The name of the cookie over https. Browsers then prevent other sites from setting it (RFC 6265bis, section
 /// 4.1.3.2).
 const SECURE_NAME: &str = "__Host-evidence-platform-session";
-/// What it is called on a machine of one's own.
+/// The name of the cookie on a local machine.
 const PLAIN_NAME: &str = "evidence-platform-session";
 
 fn name(secure: bool) -> &'static str {
@@ -21,7 +21,7 @@ pub fn token(headers: &HeaderMap, secure: bool) -> Option<&str> {
     let name = name(secure).as_bytes();
     let mut found = None;
     for header in headers.get_all(COOKIE) {
-        // Others at the same host, on whatever port, set cookies of whatever bytes.
+        // Other services on the same host, on any port, can set cookies with arbitrary bytes.
         for pair in header.as_bytes().split(|byte| *byte == b';').map(<[u8]>::trim_ascii) {
             let value = pair.strip_prefix(name).and_then(|rest| rest.strip_prefix(b"="));
             let Some(value) = value else { continue };
@@ -36,7 +36,7 @@ pub fn token(headers: &HeaderMap, secure: bool) -> Option<&str> {
 /// The header that sets the cookie.
 ///
 /// # Errors
-/// [`Error::Internal`] if the token is none.
+/// Fails with [`Error::Internal`] if the token is not a valid header value.
 pub fn set(token: &str, secure: bool) -> Result<HeaderValue, Error> {
     header(&format!("{}={token}; Max-Age={SESSION_SECONDS}", name(secure)), secure)
 }
@@ -44,20 +44,20 @@ pub fn set(token: &str, secure: bool) -> Result<HeaderValue, Error> {
 /// The header that removes the cookie.
 ///
 /// # Errors
-/// None that can happen.
+/// Never fails in practice.
 pub fn remove(secure: bool) -> Result<HeaderValue, Error> {
     header(&format!("{}=; Max-Age=0", name(secure)), secure)
 }
 
-/// Lax: a link to a bundle in a mail opens it; a form on another site is sent without the cookie.
+/// Lax: a link to a bundle in a mail works, but a form on another site is sent without the cookie.
 fn header(text: &str, secure: bool) -> Result<HeaderValue, Error> {
     let secure = if secure { "; Secure" } else { "" };
     HeaderValue::from_str(&format!("{text}; Path=/; HttpOnly; SameSite=Lax{secure}"))
         .map_err(|error| Error::internal("a cookie cannot be written", error))
 }
 
-/// Whether a form comes from one of our own pages, as far as the browser says. What is no browser says nothing and
-/// cannot be made to send a form by another site.
+/// Whether a form comes from one of our own pages, according to the browser. Other clients send no such header,
+/// and another site cannot make them submit a form.
 pub fn is_own_form(headers: &HeaderMap) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text("sec-fetch-site") {
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(read(&["a=b; evidence-platform-session=x; c=d"], false).as_deref(), Some("x"));
         assert_eq!(read(&["a=b", "evidence-platform-session=x"], false).as_deref(), Some("x"));
         assert_eq!(read(&["__Host-evidence-platform-session=x"], true).as_deref(), Some("x"));
-        // The name that others could have set does not count where people come over https.
+        // With https, a name that other sites could set does not count.
         assert_eq!(read(&["evidence-platform-session=x"], true), None);
         assert_eq!(read(&["evidence-platform-session=x; evidence-platform-session=y"], false), None);
         assert_eq!(read(&["evidence-platform-sessions=x"], false), None);

@@ -1,8 +1,8 @@
-//! The pages: the service for people with a browser, rendered here, usable without JavaScript.
+//! The pages: the service in a browser, rendered on the server, usable without JavaScript.
 //!
-//! No page has a script, and the policy forbids every one, so that nothing that a bundle says can run. The verifier page is
-//! the exception: it is served as it is, and knows no bundle of the platform.
-//! Templates escape whatever they print. A page shows what the service gives to its principal and decides nothing.
+//! No page has a script, and the policy forbids all scripts, so nothing in a bundle can run. The verifier page is the
+//! exception: it is served unchanged, and knows no bundle of the platform. Templates escape everything they print. A
+//! page shows what the service returns to its principal, and decides nothing.
 
 pub mod artifacts;
 mod axis;

@@ -1,4 +1,4 @@
-//! What every page has: its frame, its bounds, its headers.
+//! Common parts of all pages: frame, bounds, headers.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -18,11 +18,11 @@ use crate::principal::Principal;
 
 use super::style;
 
-/// Nothing but our own style and our own forms; no site may frame a page.
+/// Only our own style and our own forms; no site may frame a page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
-/// What surrounds every page.
+/// The frame of every page.
 pub(super) struct Frame {
     /// Who is signed in.
     pub(super) who: Option<SignedIn>,
@@ -37,7 +37,7 @@ pub(super) struct SignedIn {
 }
 
 impl Frame {
-    /// For a principal.
+    /// The frame for a principal.
     pub(super) fn of(principal: &Principal) -> Frame {
         let who = SignedIn {
             organization: principal.name().to_owned(),
@@ -46,15 +46,16 @@ impl Frame {
         Frame { who: Some(who), style: style::address() }
     }
 
-    /// Without a principal.
+    /// The frame without a principal.
     pub(super) fn open() -> Frame {
         Frame { who: None, style: style::address() }
     }
 }
 
-/// Bytes of a page. A bundle can hold more than anybody wants to look at.
+/// The most bytes of a page. A bundle can hold more than a person wants to read.
 const PAGE_BYTES: usize = 8 << 20;
-/// Bytes of a page that are handed to the connection at once, so that its part of the platform is held until it is sent.
+/// How many bytes of a page to pass to the connection at once, so that the page keeps its share of the platform until
+/// it is sent.
 const CHUNK_BYTES: usize = 32 << 10;
 
 #[derive(Template)]
@@ -63,7 +64,7 @@ struct TooMuch {
     frame: Frame,
 }
 
-/// A page as an answer.
+/// Renders a page as an answer.
 pub(super) fn page(status: StatusCode, template: &impl Template) -> Result<Response, Error> {
     let mut html = Bounded(String::new());
     if template.render_into(&mut html).is_err() {
@@ -89,7 +90,7 @@ pub(super) fn page(status: StatusCode, template: &impl Template) -> Result<Respo
     Ok(response)
 }
 
-/// Text that does not grow beyond what a page may have.
+/// A text with the size limit of a page.
 struct Bounded(String);
 
 impl fmt::Write for Bounded {
@@ -102,14 +103,14 @@ impl fmt::Write for Bounded {
     }
 }
 
-/// The headers of every page.
+/// Sets the headers of every page.
 fn dress(headers: &mut http::HeaderMap) {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     let isolated = HeaderName::from_static("cross-origin-opener-policy");
     headers.insert(isolated, HeaderValue::from_static("same-origin"));
-    // Another person with the same browser gets no page of the one before from its memory.
+    // The browser must not show a page from its memory to the next person who uses it.
     headers.insert(http::header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers.insert(http::header::VARY, HeaderValue::from_static("Cookie"));
 }

@@ -1,8 +1,9 @@
-//! The picture of a timeline: a lane for each control over an axis of time, and below them how many checks had which
-//! result. Coordinates only; the template draws them. The table on the same page says the same in words.
+//! The picture of a timeline: a lane for each control over a time axis, and below them bars with the number of checks
+//! by result. This module computes coordinates; the template draws them. The table on the same page has the same
+//! content as text.
 //!
-//! The axis is cut into slots of one length, such as a day. A slot without a bundle stays empty, so that a gap is seen. Of
-//! several bundles in a slot each lane shows the worst, and the link leads to the newest.
+//! The axis has slots of equal length, such as a day. A slot without a bundle stays empty, so that gaps are visible. If
+//! a slot has several bundles, each lane shows the worst result, and the link leads to the newest.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,25 +17,25 @@ use super::axis::{Axis, Tick};
 use super::words::{Moment, counted, grouped, time_marks};
 use crate::store::BundleRow;
 
-/// Units of a lane's height, and between two lanes.
+/// The height of a lane, including the gap.
 const LANE: usize = 22;
 const LANE_STEP: usize = 28;
-/// Units left of the first slot; the names of the lanes stand there.
+/// The width left of the first slot, for the names of the lanes.
 const GUTTER: usize = 104;
-/// Units of the bars' height.
+/// The height of the bars.
 const BARS: usize = 56;
-/// Units below the bars; the dates stand there.
+/// The height below the bars, for the dates.
 const FOOT: usize = 26;
-/// Units of a slot from which on a cell has room for a sign.
+/// The slot width from which a cell has room for a sign.
 const SIGN_ROOM: usize = 18;
-/// Lanes of a picture.
+/// The most lanes of a picture.
 const LANES: usize = 32;
-/// Characters that are kept of a control's identifier.
+/// The most characters of a control's identifier.
 const ID_CHARACTERS: usize = 64;
-/// Bundles that a title names.
+/// The most bundles that a title names.
 const NAMED: usize = 5;
 
-/// What is kept of a bundle for the picture.
+/// The parts of a bundle that the picture needs.
 pub(super) struct Plotted {
     id: String,
     /// When it was collected, in milliseconds.
@@ -50,7 +51,7 @@ impl AsRef<Overview> for Plotted {
 }
 
 impl Plotted {
-    /// Leaves out what the picture does not show.
+    /// Drops everything that the picture does not show.
     pub(super) fn of(bundle: BundleRow) -> Plotted {
         let marks = time_marks(&bundle);
         let mut overview = bundle.overview;
@@ -69,19 +70,19 @@ pub(super) struct Picture {
     pub(super) subject: String,
     pub(super) framework: String,
     pub(super) bundles: String,
-    /// The length of a slot, in words.
+    /// The length of a slot as text.
     pub(super) slot: &'static str,
     pub(super) width: usize,
     pub(super) height: usize,
-    /// Where the slots begin and end.
+    /// The left and right end of the slots.
     pub(super) left: usize,
     pub(super) right: usize,
     pub(super) bars_top: usize,
     pub(super) bars_bottom: usize,
-    /// How many checks the highest bar shows.
+    /// The number of checks of the highest bar.
     pub(super) most_checks: String,
     pub(super) lanes: Vec<Lane>,
-    /// How many controls have no lane.
+    /// The number of controls without a lane.
     pub(super) more_lanes: usize,
     pub(super) columns: Vec<Column>,
     pub(super) ticks: Vec<Tick>,
@@ -101,13 +102,13 @@ pub(super) struct Column {
     pub(super) id: String,
     pub(super) x: usize,
     pub(super) width: usize,
-    /// Everything in words.
+    /// A full description as text.
     pub(super) title: String,
     pub(super) cells: Vec<Cell>,
     pub(super) bars: Vec<Bar>,
 }
 
-/// What was found about a control, or a mark.
+/// The result of a control, or a mark.
 pub(super) struct Cell {
     pub(super) y: usize,
     pub(super) height: usize,
@@ -125,14 +126,15 @@ pub(super) struct Bar {
 /// The name of a mark, and whether a bundle has it.
 type Mark = (&'static str, fn(&Plotted) -> bool);
 
-/// What marks a bundle beside its results.
+/// The marks that a bundle can have besides its results.
 const MARKS: [Mark; 2] = [
     ("incomplete", |bundle| !bundle.overview.complete),
     ("time in doubt", |bundle| !bundle.marks.is_empty()),
 ];
 
 impl Picture {
-    /// The pictures of these bundles, newest first: one for each timeline. In a picture time goes from left to right.
+    /// The pictures of these bundles, which come newest first: one for each timeline. In a picture time runs from
+    /// left to right.
     pub(super) fn all(newest_first: &[Plotted]) -> Vec<Picture> {
         timelines(newest_first, usize::MAX, LANES).into_iter().filter_map(Picture::of).collect()
     }
@@ -151,7 +153,7 @@ impl Picture {
         let bars_top = lanes.len() * LANE_STEP + 8;
         let bars_bottom = bars_top + BARS;
 
-        // By slot, the newest first, as the list is.
+        // By slot, the newest first, like the list.
         let mut slots: BTreeMap<usize, Vec<&Plotted>> = BTreeMap::new();
         for bundle in &bundles {
             slots.entry(axis.slot(bundle.time)).or_default().push(bundle);
@@ -209,7 +211,7 @@ fn cell(index: usize, label: StatusLabel, height: usize) -> Cell {
     Cell { y: index * LANE_STEP + LANE - height, height, class: label.code, sign: label.sign }
 }
 
-/// The height of a cell without a sign: what asks for attention is high.
+/// The height of a cell without a sign: statuses that need attention are higher.
 fn height(status: Status) -> usize {
     match status {
         Status::Fail => LANE,
@@ -224,12 +226,13 @@ fn worst(statuses: impl Iterator<Item = Status>) -> Option<Status> {
     statuses.min_by_key(urgency)
 }
 
-/// The checks in a bar: those that do not apply say nothing about the state.
+/// The checks in a bar: not applicable ones do not count.
 fn sum(counts: &Counts) -> u64 {
     counts.fail.saturating_add(counts.not_verifiable).saturating_add(counts.pass)
 }
 
-/// The parts of a bar from the ground up: failed, not verifiable, passed. What is there at all has at least one unit.
+/// The parts of a bar from the bottom up: failed, not verifiable, passed. A part that is not empty has at least one
+/// unit.
 fn bars(counts: &Counts, most: u64, ground: usize) -> Vec<Bar> {
     let parts = [
         (counts.fail, Status::Fail),

@@ -1,4 +1,4 @@
-//! Problems as pages: the form to sign in where that is needed, else what happened and what to do.
+//! Problems as pages: the sign-in form if that helps, else a description and advice.
 
 use askama::Template;
 use axum::response::Response;
@@ -18,7 +18,7 @@ struct ProblemPage<'a> {
     request_id: &'a str,
 }
 
-/// The page of this problem. `path` is what was asked for, query included.
+/// The page of this problem. `path` is the requested path, query included.
 fn write(problem: &PendingProblem, path: &str, request_id: &str) -> Result<Response, Error> {
     let kind = problem.kind;
     if kind == ProblemKind::Unauthenticated {
@@ -40,7 +40,7 @@ fn write(problem: &PendingProblem, path: &str, request_id: &str) -> Result<Respo
     page(kind.status(), &ProblemPage { frame, title: kind.title(), detail, advice, request_id })
 }
 
-/// Writes the body of a problem and its headers into an answer that has the status already.
+/// Writes the body and the headers of a problem into an answer that already has the status.
 pub(crate) fn write_into(problem: &PendingProblem, response: &mut Response, path: &str, request_id: &str) {
     if problem.person
         && let Ok(page) = write(problem, path, request_id)

@@ -1,4 +1,4 @@
-//! What an address of the list of checks asks for, and the addresses that ask for something else.
+//! Parses the query of the list of checks, and builds the addresses of variations.
 
 use evidence_bundle::Status;
 use evidence_view::{BY_URGENCY, CheckFilter, CheckQuery, Position, Sort, SortBy, sanitized};
@@ -7,12 +7,12 @@ use url::form_urlencoded;
 use crate::api::input::Parameters;
 use crate::error::Error;
 
-/// Characters of a search.
+/// The most characters of a search.
 const SEARCH_CHARACTERS: usize = 200;
-/// Values of one filter.
+/// The most values of one filter.
 const VALUES: usize = 20;
 
-/// Which checks, in which order, from where on.
+/// Which checks to show, in which order, from which position.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) query: CheckQuery,
@@ -21,7 +21,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Reads the parameters. Empty ones, as a form sends them, ask for nothing.
+    /// Reads the parameters. Empty ones, as a form sends them, have no effect.
     pub(super) fn read(mut parameters: Parameters) -> Result<Asked, Error> {
         let status = |text: &String| {
             let known = BY_URGENCY.into_iter().find(|status| status.as_str() == text);
@@ -44,24 +44,24 @@ impl Asked {
         Ok(Asked { query: CheckQuery { filter, reasons, text }, sort, after })
     }
 
-    /// The text that is searched, fit to print.
+    /// The search text, fit to print.
     pub(super) fn text(&self) -> String {
         sanitized(&self.query.text)
     }
 
-    /// What a form that changes a filter must send along.
+    /// The parameters that a form for changing a filter must keep.
     pub(super) fn kept(&self) -> Vec<(&'static str, String)> {
         let statuses = self.query.filter.statuses.iter();
         let kept = statuses.map(|status| ("status", status.as_str().to_owned()));
         kept.chain((self.sort != Sort::default()).then(|| ("sort", self.sort.to_string()))).collect()
     }
 
-    /// Whether anything but the order is asked for.
+    /// Whether the query has more than an order.
     pub(super) fn filters(&self) -> bool {
         self.query != CheckQuery::default()
     }
 
-    /// The same from this position; an empty one is the beginning.
+    /// The same query from this position; an empty position is the beginning.
     pub(super) fn from(&self, position: &str) -> String {
         let mut pairs = self.pairs();
         if !position.is_empty() {
@@ -70,19 +70,19 @@ impl Asked {
         address(&pairs)
     }
 
-    /// The same without a position.
+    /// The same query without a position.
     pub(super) fn plain(&self) -> String {
         address(&self.pairs())
     }
 
-    /// The same with another status, or all of them.
+    /// The same query with another status, or all of them.
     pub(super) fn with_status(&self, status: Option<Status>) -> String {
         let mut other = self.clone();
         other.query.filter.statuses = status.into_iter().collect();
         other.plain()
     }
 
-    /// The same in another order.
+    /// The same query in another order.
     pub(super) fn with_sort(&self, by: SortBy, descending: bool) -> String {
         Asked { sort: Sort { by, descending }, ..self.clone() }.plain()
     }
@@ -109,7 +109,7 @@ impl Asked {
     }
 }
 
-/// The query part of an address; empty if nothing is asked for.
+/// The query part of an address; empty without parameters.
 pub(super) fn address(pairs: &[(&'static str, String)]) -> String {
     if pairs.is_empty() {
         return String::new();

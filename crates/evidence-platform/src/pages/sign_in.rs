@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::server::client::Client;
 use crate::service::{Attempt, RequestId};
 
-/// The page after signing in, if no other was requested.
+/// The page after signing in, unless another was requested.
 const HOME: &str = "/bundles";
 
 /// The form.
@@ -24,12 +24,12 @@ pub(super) struct SignIn {
     pub(super) frame: Frame,
     /// The requested page.
     pub(super) next: String,
-    /// Why the sign-in failed, if it was tried.
+    /// Why a sign-in attempt failed.
     pub(super) problem: Option<String>,
 }
 
 impl SignIn {
-    /// The form, before a requested page.
+    /// The form before a requested page.
     pub(super) fn before(next: &str, problem: Option<String>) -> SignIn {
         SignIn { frame: Frame::open(), next: own(next).to_owned(), problem }
     }
@@ -38,7 +38,7 @@ impl SignIn {
 /// The form.
 ///
 /// # Errors
-/// [`Error::Internal`].
+/// Fails with [`Error::Internal`].
 pub async fn form(parameters: Parameters) -> Result<Response, Error> {
     let mut parameters = parameters;
     let next = parameters.one("next")?.unwrap_or_default();
@@ -49,7 +49,8 @@ pub async fn form(parameters: Parameters) -> Result<Response, Error> {
 /// Begins a session and redirects to the requested page.
 ///
 /// # Errors
-/// [`Error::Invalid`], [`Error::Unavailable`], [`Error::Internal`]; a key that does not count gets the form again.
+/// Fails with [`Error::Invalid`], [`Error::Unavailable`] or [`Error::Internal`]. A key that is not valid gets the
+/// form again.
 pub async fn sign_in(
     State(app): State<App>,
     request_id: RequestId,
@@ -67,7 +68,7 @@ pub async fn sign_in(
     form.0.end()?;
     let refused = match app.service.sign_in(&request_id, key.trim()).await {
         Ok(token) => {
-            // The session that this one replaces could not be ended otherwise.
+            // Without its cookie, the previous session could not be ended later.
             if let Some(before) = before {
                 end(&app, &request_id, &before).await?;
             }
@@ -98,7 +99,7 @@ pub async fn sign_in(
 /// Ends the session.
 ///
 /// # Errors
-/// [`Error::Invalid`], [`Error::Unavailable`].
+/// Fails with [`Error::Invalid`] or [`Error::Unavailable`].
 pub async fn sign_out(
     State(app): State<App>,
     request_id: RequestId,
@@ -117,21 +118,21 @@ pub async fn sign_out(
 
 async fn end(app: &App, request_id: &RequestId, token: &str) -> Result<(), Error> {
     match app.service.sign_out(request_id, token).await {
-        // It has ended by itself: what was wanted is so.
+        // The session has already expired, which has the same effect.
         Ok(()) | Err(Error::Unauthenticated) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// The way to the bundles.
+/// Redirects to the bundles.
 ///
 /// # Errors
-/// None that can happen.
+/// Never fails in practice.
 pub async fn home() -> Result<Response, Error> {
     go(HOME)
 }
 
-/// 303, so that what is asked for next is asked for with GET.
+/// 303, so that the browser requests the next page with GET.
 fn go(path: &str) -> Result<Response, Error> {
     let mut response = Response::default();
     *response.status_mut() = StatusCode::SEE_OTHER;
@@ -141,7 +142,7 @@ fn go(path: &str) -> Result<Response, Error> {
     Ok(response)
 }
 
-/// The page that was asked for, if it is one of ours: a link to this site never leads to another.
+/// The requested page, if it is on this site: a link to this site never leads to another.
 fn own(next: &str) -> &str {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\';
     let path = next.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/'));

@@ -1,7 +1,7 @@
-//! The state of the controls in a bundle beside the bundle before it.
+//! The state of the controls in a bundle, compared with the previous bundle.
 //!
-//! It comes from the counts that the platform keeps of each bundle. Checks that changed places do not show in a count: the
-//! page that compares the two bundles names them.
+//! It derives from the counts that the platform stores for each bundle. Counts do not show checks that changed places:
+//! the page that compares the two bundles names them.
 
 use std::cmp::Ordering;
 
@@ -16,9 +16,9 @@ pub(super) struct ControlState {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) status: Status,
-    /// The status before, if it was another.
+    /// The previous status, if it differs.
     pub(super) was: Option<Status>,
-    /// Whether the bundle before has the control at all.
+    /// Whether the previous bundle lacks the control.
     pub(super) is_new: bool,
     pub(super) numbers: [Number; 4],
 }
@@ -26,20 +26,20 @@ pub(super) struct ControlState {
 /// How many checks of a control have one status.
 pub(super) struct Number {
     pub(super) count: u64,
-    /// How many more or fewer than before.
+    /// The difference from the previous number.
     pub(super) delta: Option<Delta>,
 }
 
-/// A difference that is not zero.
+/// A difference other than zero.
 pub(super) struct Delta {
     /// With its sign: `+2`.
     pub(super) text: String,
-    /// How good that is: `better`, `worse`, or neither.
+    /// `better`, `worse`, or neither.
     pub(super) class: &'static str,
 }
 
 impl ControlState {
-    /// The controls of this bundle; `None` if its results are of an unknown form.
+    /// The controls of this bundle; `None` if its results have an unknown form.
     pub(super) fn all(now: &Overview, before: Option<&Overview>) -> Option<Vec<ControlState>> {
         let before = before.and_then(|before| before.judgement.as_ref());
         let state = |control: &ControlOverview| {
@@ -57,7 +57,7 @@ impl ControlState {
         Some(now.judgement.as_ref()?.controls.iter().map(state).collect())
     }
 
-    /// Whether any number or the status differs from the bundle before.
+    /// Whether any number or the status differs from the previous bundle.
     pub(super) fn changed(&self) -> bool {
         self.was.is_some() || self.is_new || self.numbers.iter().any(|number| number.delta.is_some())
     }
@@ -65,7 +65,7 @@ impl ControlState {
 
 fn numbers(now: Counts, before: Option<Counts>) -> [Number; 4] {
     let of = |status: Status, count: fn(&Counts) -> u64| {
-        // More, and fewer.
+        // For an increase, and for a decrease.
         let classes = match status {
             Status::Fail | Status::NotVerifiable => ["worse", "better"],
             Status::Pass => ["better", ""],

@@ -1,4 +1,4 @@
-//! The style of the pages and their icon, served under an address that changes with their contents.
+//! The style and icon of the pages, served under an address that changes with their contents.
 
 use std::sync::LazyLock;
 
@@ -17,12 +17,13 @@ static ADDRESS: LazyLock<String> = LazyLock::new(|| {
     format!("/assets/style.css?{}", digest.get(..16).unwrap_or_default())
 });
 
-/// Where the style is.
+/// The address of the style.
 pub(super) fn address() -> &'static str {
     &ADDRESS
 }
 
-/// The style. Under an address of other contents, as an instance of another version gives it, it is not kept.
+/// Serves the style. At the address of other contents, which an instance of another version links to, it is not
+/// cached.
 pub async fn style(uri: Uri) -> Response {
     let current = uri.path_and_query().is_some_and(|asked| asked.as_str() == address());
     let keep = if current { FOREVER } else { "no-cache" };

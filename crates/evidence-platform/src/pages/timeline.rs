@@ -18,13 +18,13 @@ use crate::error::Error;
 use crate::principal::Principal;
 use crate::store::{BundleRow, TrustedKeyRow};
 
-/// The days that the picture shows: a year.
+/// The days of the picture: a year.
 const DAYS: u32 = 366;
-/// Bundles of the picture.
+/// The most bundles of the picture.
 const PLOTTED: u32 = 600;
-/// Subjects whose state is shown.
+/// The most subjects whose state is shown.
 const SUBJECTS: usize = 20;
-/// Controls of a bundle that the list names.
+/// The most controls of a bundle that the list names.
 const CONTROLS: usize = 16;
 
 #[derive(Template)]
@@ -36,7 +36,7 @@ struct Timeline {
     latest: Vec<Latest>,
     pictures: Vec<Picture>,
     rows: Vec<Row>,
-    /// Whether older bundles are shown than the newest.
+    /// Whether newer bundles precede this page.
     later: bool,
     next: Option<String>,
 }
@@ -65,14 +65,14 @@ struct Row {
     more_controls: Option<String>,
     /// Whether the organization still trusts the key that signed.
     trusted: bool,
-    /// The checks that need attention, in words.
+    /// The checks that need attention.
     checks: Option<Checks>,
     size: String,
-    /// What makes its time doubtful.
+    /// Reasons to doubt its time.
     time_marks: Vec<&'static str>,
     legal_hold: bool,
     tags: Vec<(String, String)>,
-    /// The newest is what others are compared with, and the second the first to be compared.
+    /// Whether it is the newest, with which others are compared.
     newest: bool,
     second: bool,
 }
@@ -91,7 +91,7 @@ struct Checks {
 /// The page.
 ///
 /// # Errors
-/// [`Error::Invalid`], [`Error::Unavailable`], [`Error::Internal`].
+/// Fails with [`Error::Invalid`], [`Error::Unavailable`] or [`Error::Internal`].
 pub async fn timeline(
     State(app): State<App>,
     principal: Principal,
@@ -112,7 +112,7 @@ pub async fn timeline(
     let group =
         |bundle: &BundleRow| (bundle.overview.organization.clone(), bundle.overview.framework.clone());
     let newest = bundles.items.first().map(group);
-    // What is marked at first belongs together, if there are two that do.
+    // The initial selection belongs to one timeline, if that has two bundles.
     let second = bundles.items.iter().skip(1).position(|bundle| Some(group(bundle)) == newest);
     let second = second.map_or(1, |index| index.saturating_add(1));
     let rows = bundles.items.into_iter().enumerate().map(|(index, bundle)| {
@@ -132,7 +132,7 @@ pub async fn timeline(
     page(StatusCode::OK, &timeline)
 }
 
-/// The newest bundle of each subject and framework, beside the one before it.
+/// The newest bundle of each subject and framework, with the previous one.
 fn latest(newest_first: &[BundleRow], trusted: &[TrustedKeyRow]) -> Vec<Latest> {
     let same = |one: &BundleRow, other: &BundleRow| {
         (&one.overview.organization, &one.overview.framework)

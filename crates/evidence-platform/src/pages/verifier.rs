@@ -1,4 +1,4 @@
-//! The verifier page: for anyone, without a session. It is the same file that the tool writes.
+//! The verifier page, without a session. It is the same file that the tool writes.
 
 use axum::response::{IntoResponse as _, Response};
 use http::HeaderName;
@@ -6,10 +6,10 @@ use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRE
 
 use crate::error::Error;
 
-/// The page has a policy of its own that forbids every connection; no site may frame it.
+/// The page has its own policy, which forbids every connection; no site may frame it.
 const POLICY: &str = "frame-ancestors 'none'";
 
-/// The page. Not found where the platform was built without it.
+/// Serves the page. Not found if the platform was built without it.
 pub async fn verifier() -> Result<Response, Error> {
     let page = verifier_page::page().ok_or(Error::NotFound("page"))?;
     let headers = [

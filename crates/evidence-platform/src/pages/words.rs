@@ -1,4 +1,4 @@
-//! How pages write times, tags and addresses. The words of a bundle's results are those of `evidence-view`.
+//! How pages write times, tags and addresses. `evidence-view` has the words for a bundle's results.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub(super) use evidence_view::words::{
 use crate::store::BundleRow;
 use crate::time::{DAY_MS, Time};
 
-/// A moment for people and for machines.
+/// A time for people and for machines.
 pub(super) struct Moment {
     /// RFC 3339.
     pub(super) machine: String,
@@ -21,7 +21,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// This moment, in UTC.
+    /// This time, in UTC.
     pub(super) fn of(time: Time) -> Moment {
         let seconds = time.0.div_euclid(1_000);
         let machine = evidence_bundle::time::format(seconds).unwrap_or_else(|| time.to_string());
@@ -30,14 +30,14 @@ impl Moment {
         Moment { machine, day, clock }
     }
 
-    /// What a document writes as a time, if it is one.
+    /// Parses a time in the form that documents use.
     pub(super) fn parse(text: &str) -> Option<Moment> {
         Time::parse(text).map(Moment::of)
     }
 }
 
-/// What makes the time that a bundle states doubtful: it was set by hand, or it is more than a day from the time at which
-/// the bundle was stored.
+/// Reasons to doubt the time of a bundle: it was set by hand, or it is more than a day from the time at which the
+/// bundle was stored.
 pub(super) fn time_marks(bundle: &BundleRow) -> Vec<&'static str> {
     let late = bundle.uploaded_at.0.saturating_sub(bundle.collected_at.0);
     let fixed = bundle.overview.fixed_time.then_some("fixed time, not a clock's");
@@ -51,7 +51,7 @@ pub(super) fn time_marks(bundle: &BundleRow) -> Vec<&'static str> {
     fixed.into_iter().chain(distant).collect()
 }
 
-/// The tags of a bundle, to be printed.
+/// The tags of a bundle, fit to print.
 pub(super) fn tags(tags: BTreeMap<String, String>) -> Vec<(String, String)> {
     tags.iter().map(|(name, value)| (sanitized(name), sanitized(value))).collect()
 }

@@ -12,7 +12,7 @@ use crate::error::Error;
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The other end of the connection.
+/// The peer of the connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) IpAddr);
 
@@ -29,18 +29,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
     }
 }
 
-/// The proxies whose `X-Forwarded-For` is used.
+/// The proxies whose `X-Forwarded-For` is trusted.
 #[derive(Debug, Clone)]
 pub struct Proxies(Arc<[IpNet]>);
 
 impl Proxies {
-    /// Those in these networks.
+    /// The proxies in these networks.
     pub fn within(networks: &[IpNet]) -> Proxies {
         Proxies(networks.into())
     }
 
-    /// The first address from the right that is not a trusted proxy. Each proxy appends its peer; everything further left
-    /// can be the client's invention.
+    /// The first address from the right that is not a trusted proxy. Each proxy appends its peer; the client can invent
+    /// everything further left.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Client {
         let mut client = peer.to_canonical();
         for value in headers.get_all(FORWARDED_FOR).iter().rev() {
@@ -56,7 +56,7 @@ impl Proxies {
     }
 }
 
-/// An address as proxies write it, with or without a port.
+/// Parses an address as proxies write it, with or without a port.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let parsed = bare.parse().ok().or_else(|| text.parse().ok().map(|socket: SocketAddr| socket.ip()));
@@ -87,7 +87,7 @@ mod tests {
             ("10.0.0.1", &["[2001:db8::1]"], "2001:db8::1"),
             // Only proxies: the leftmost one.
             ("10.0.0.1", &["10.0.0.3, 10.0.0.2"], "10.0.0.3"),
-            // The walk ends at what cannot be read as an address.
+            // An unreadable entry ends the search.
             ("10.0.0.1", &["unknown"], "10.0.0.1"),
             ("10.0.0.1", &["198.51.100.1, , 10.0.0.2"], "10.0.0.2"),
             ("10.0.0.1", &["198.51.100.1", "caf\u{e9}"], "10.0.0.1"),

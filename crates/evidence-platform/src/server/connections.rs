@@ -1,29 +1,29 @@
 //! The open connections: how many there may be, and which one closes when there are too many.
 //!
-//! A connection with an active request that came with a good key is never closed for another. The oldest of the others is:
-//! ten thousand clients that send nothing, or nothing with a good key, do not keep out the one that does. A reverse proxy
-//! does not do this: one that streams uploads passes slow clients on, and it cannot tell a good key from a bad one.
+//! A connection with an active authenticated request is never closed to make room. Of the others the oldest is: so ten
+//! thousand clients that send nothing, or no valid key, do not lock out one that does. A reverse proxy cannot do this:
+//! one that streams uploads passes slow clients on, and it cannot recognize a valid key.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Notify;
 
-/// A connection. Requests carry it until one is found to have a good key.
+/// A connection. Requests carry it until authentication succeeds.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
-    /// Copied by every active request.
+    /// Cloned by every active request.
     active: ActiveRequest,
     /// Notified when the connection must close.
     close: Notify,
 }
 
-/// Keeps a connection from being closed for another, as long as a copy of it lives.
+/// Protects a connection from eviction while a clone of it exists.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ActiveRequest(Arc<()>);
 
 impl Connection {
-    /// Begins a request with a good key.
+    /// Marks an authenticated request as active.
     pub(crate) fn activate(&self) -> ActiveRequest {
         self.active.clone()
     }
@@ -33,7 +33,7 @@ impl Connection {
     }
 }
 
-/// The slot of an open connection. Given back when dropped.
+/// The slot of an open connection, released on drop.
 #[derive(Debug)]
 pub(super) struct Slot {
     number: u64,
@@ -68,12 +68,12 @@ struct State {
     open: BTreeMap<u64, Arc<Connection>>,
 }
 
-/// What became of a new connection.
+/// The outcome for a new connection.
 #[derive(Debug)]
 pub(super) enum Admission {
     /// There was room.
     Free(Slot),
-    /// Another one closes.
+    /// An older connection closes.
     Evicting(Slot),
     /// All are active.
     Full,
@@ -88,7 +88,7 @@ impl Connections {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a new connection in.
+    /// Admits a new connection.
     pub(super) fn admit(self: &Arc<Connections>) -> Admission {
         let mut state = self.locked();
         let mut evicted = false;

@@ -1,4 +1,4 @@
-//! Accepting connections, serving each within its limits, and stopping.
+//! Accepts connections, serves each within its limits, and stops in order.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -26,20 +26,20 @@ use crate::api::{self, App};
 use crate::error::Error;
 use crate::service::Service;
 
-/// What bounds the connections.
+/// The limits of connections.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// How many connections may be open at once.
     pub connections: usize,
     /// How long the head of a request may take, and a connection may wait for one.
     pub head: Duration,
-    /// How old a connection may become before it is closed behind its request, and how long that may take.
+    /// The age at which a connection closes after its current request, and how long that may take.
     pub age: Duration,
-    /// How long requests may take to end when the server stops.
+    /// How long active requests may take after the server is asked to stop.
     pub farewell: Duration,
-    /// Whether people come over https only, through a proxy.
+    /// Whether clients use https only, through a proxy.
     pub https: bool,
-    /// The networks of the reverse proxies whose `X-Forwarded-For` is used.
+    /// The networks of the reverse proxies whose `X-Forwarded-For` is trusted.
     pub proxies: Vec<IpNet>,
 }
 
@@ -69,7 +69,7 @@ impl Server {
     /// Listens at this address.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if the address cannot be had.
+    /// Fails with [`Error::Unavailable`] if the address cannot be bound.
     pub async fn bind(address: SocketAddr, service: Service, limits: Limits) -> Result<Server, Error> {
         let metrics = Arc::<Metrics>::default();
         let app = App {
@@ -84,10 +84,10 @@ impl Server {
         Ok(Server { listener, router, metrics, limits })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub fn address(&self) -> Result<SocketAddr, Error> {
         Ok(self.listener.local_addr()?)
     }
@@ -108,7 +108,7 @@ impl Server {
                         let slot = match connections.admit() {
                             Admission::Free(slot) => slot,
                             Admission::Evicting(slot) => { metrics.evicted(); slot }
-                            // All are active: this one is closed at once, and its client may try again.
+                            // All are active: close this one at once, so that its client can try again.
                             Admission::Full => continue,
                         };
                         let (router, limits, metrics) = (router.clone(), limits.clone(), Arc::clone(&metrics));
@@ -116,7 +116,7 @@ impl Server {
                         tasks.spawn(serve(stream, peer, slot, router, limits, metrics, ending.subscribe()));
                     }
                     Err(error) => {
-                        // Out of file descriptors, most likely. Waiting is all that helps.
+                        // Most likely out of file descriptors, where only waiting helps.
                         tracing::warn!(error = %error, "cannot accept a connection");
                         tokio::time::sleep(Duration::from_millis(100)).await;
                     }
@@ -163,7 +163,7 @@ async fn serve(
     let mut end = std::pin::pin!(tokio::time::sleep(limits.age));
     loop {
         tokio::select! {
-            // What a client does to its own connection is its own business.
+            // A client's own connection errors are not logged.
             _ = connection.as_mut() => break,
             () = slot.closing() => break,
             _ = ending.changed(), if !polite => {

@@ -1,6 +1,6 @@
-//! What is counted, and how Prometheus reads it.
+//! Counters, and their output for Prometheus.
 //!
-//! Every label comes from a closed set: routes of the table, methods of `known`, statuses that handlers answer with,
+//! Every label comes from a closed set: routes of the table, methods of `known`, statuses that handlers return,
 //! codes of problems. No request can add a label, and none holds the name of an organization or a bundle.
 
 use std::time::Duration;
@@ -20,13 +20,13 @@ use crate::service::Stored;
 /// The media type of [`Metrics::render`].
 pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The route of what no route serves.
+/// The route label of requests without a route.
 pub(super) const UNKNOWN: &str = "unknown";
 
-/// Upper bounds of the classes of latencies, in seconds.
+/// Upper bounds of the latency buckets, in seconds.
 const CLASSES: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0];
 
-/// The method in labels and in the log. Clients can invent any number of methods of any length.
+/// The method for labels and the log. Clients can invent any number of methods of any length.
 pub(super) fn known(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -55,7 +55,7 @@ struct Served {
     method: &'static str,
 }
 
-/// Everything that is counted.
+/// All counters.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -108,11 +108,11 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Counts a request that was answered. The route is the pattern of the table, not what was asked.
+    /// Counts an answered request. `route` is the pattern of the table, not the requested path.
     pub fn request(&self, method: &Method, route: &str, status: u16, took: Duration) {
         let method = known(method);
         self.requests.get_or_create(&Request { route: route.to_owned(), method, status }).inc();
-        // The latency of a refused path or method is of no use and would cost 14 lines for every method.
+        // The latency of an unknown path or method is useless and would add 14 lines per method.
         if route != UNKNOWN && status != 405 {
             let method = if method == "HEAD" { "GET" } else { method };
             let served = Served { route: route.to_owned(), method };
@@ -136,32 +136,32 @@ impl Metrics {
         }
     }
 
-    /// Counts bytes of a request's body.
+    /// Counts bytes of a request body.
     pub fn received(&self, bytes: usize) {
         self.received_bytes.inc_by(u64::try_from(bytes).unwrap_or_default());
     }
 
-    /// Counts bytes of an answer's body.
+    /// Counts bytes of an answer body.
     pub fn sent(&self, bytes: usize) {
         self.sent_bytes.inc_by(u64::try_from(bytes).unwrap_or_default());
     }
 
-    /// Counts a connection that was opened.
+    /// Counts an opened connection.
     pub fn connected(&self) {
         self.connections.inc();
     }
 
-    /// Counts a connection that was closed.
+    /// Counts a closed connection.
     pub fn disconnected(&self) {
         self.connections.dec();
     }
 
-    /// Counts a connection that was closed to make room.
+    /// Counts a connection closed to make room.
     pub fn evicted(&self) {
         self.evicted.inc();
     }
 
-    /// All numbers in the text format of OpenMetrics.
+    /// All counters in the OpenMetrics text format.
     pub fn render(&self) -> String {
         let mut out = String::new();
         // Writing to a String cannot fail.

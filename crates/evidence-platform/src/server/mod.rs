@@ -1,7 +1,7 @@
-//! The server: sockets, time limits, an orderly end. What is served is the [`api`](crate::api).
+//! The server: sockets, time limits, an orderly shutdown. It serves the [`api`](crate::api).
 //!
-//! HTTP/1.1 without TLS: a reverse proxy on the same machine or network does that. No client is trusted to be quick, to
-//! announce true lengths, or to go away.
+//! HTTP/1.1 without TLS, which a reverse proxy on the same machine or network adds. The server does not rely on clients
+//! being quick, announcing true lengths, or disconnecting.
 
 pub mod client;
 pub(crate) mod connections;

@@ -1,7 +1,7 @@
-//! What surrounds every request: its name, its line in the log, its numbers, and the body of its problem.
+//! The outermost layer of every request: its id, its log line, its counters, and the body of its problem.
 //!
-//! Headers, parameters and bodies are never logged: keys and tags are in them. Everything else
-//! that a line takes from a request comes from a closed set or is an address, so the length of a line is bounded.
+//! Headers, parameters and bodies are never logged, since they hold keys and tags. Everything else in a log line
+//! comes from a closed set or is an address, so its length is bounded.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::pin::Pin;
@@ -31,13 +31,13 @@ use crate::service::{PageShare, RequestId};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The most characters of a database's or storage's error in a line of the log.
+/// The most characters of a database or storage error in a log line.
 const CAUSE: usize = 1_000;
 
 /// The outermost layer.
 pub(super) async fn observe(State(app): State<App>, mut request: Request, next: Next) -> Response {
     let began = Instant::now();
-    // A client's own name for the request would let it write what it likes into the audit log.
+    // A client's own request id could put arbitrary text into the audit log.
     let request_id = random_hex::<12>().unwrap_or_default();
     let method = request.method().clone();
     let address = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
@@ -56,7 +56,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
 
     let status = response.status().as_u16();
     if let Some(problem) = response.extensions_mut().remove::<PendingProblem>() {
-        // No route decided whether a person or a program reads the answer.
+        // No route decided between a page and JSON.
         let unsaid = route == UNKNOWN || status == 405;
         let problem = if unsaid { PendingProblem { person: person && !api, ..problem } } else { problem };
         pages::problem::write_into(&problem, &mut response, &address, &request_id);
@@ -83,18 +83,18 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     response.map(|body| Body::new(Watched::new(body, held, metrics, Direction::Out)))
 }
 
-/// Whether a browser asks for a page.
+/// Whether a browser requests a page.
 fn wants_page(headers: &HeaderMap) -> bool {
     let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
     accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }
 
-/// Where the check of access leaves the prefix of the key for the log.
+/// Where the access check leaves the prefix of the key for the log.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct KeyPrefix(Arc<std::sync::OnceLock<String>>);
 
 impl KeyPrefix {
-    /// Remembers the principal's key.
+    /// Records the principal's key.
     pub(crate) fn is(&self, principal: &Principal) {
         let _ = self.0.set(principal.key_prefix().to_owned());
     }
@@ -109,7 +109,7 @@ enum Direction {
 /// What a body holds until its last byte is sent: its connection, and a page's share of the platform.
 type Held = (Option<ActiveRequest>, Option<Arc<PageShare>>);
 
-/// A body whose bytes are counted and which holds something as long as it lives.
+/// A body that counts its bytes and holds its resources while it exists.
 struct Watched {
     body: Body,
     metrics: Arc<Metrics>,

@@ -11,16 +11,16 @@ use crate::secret::ApiKey;
 use crate::store::{Action, AuditRecord, BundleRow, KeyRow, NewAudit, Outcome, Position, TrustedKeyRow};
 use crate::time::Time;
 
-/// A key that was made: the only moment at which it can be shown.
+/// A new key, which is shown only once.
 #[derive(Debug, Clone)]
 pub struct NewKey {
-    /// What is kept of it.
+    /// Its stored row.
     pub row: KeyRow,
     /// The key.
     pub key: ApiKey,
 }
 
-/// Who administers: an admin key, or the operator on the command line.
+/// The administrator: an admin key, or the operator on the command line.
 pub(super) struct Actor<'a> {
     pub(super) organization: &'a OrganizationId,
     pub(super) name: String,
@@ -56,7 +56,7 @@ impl<'a> Actor<'a> {
     }
 }
 
-/// Checks a name that people give.
+/// Checks a label that a person chose.
 pub(super) fn check_label(label: &str) -> Result<(), Error> {
     if label.trim().is_empty() || label.len() > 200 || label.chars().any(char::is_control) {
         return Err(Error::Invalid("a name must have 1 to 200 bytes and no control characters".into()));
@@ -65,10 +65,10 @@ pub(super) fn check_label(label: &str) -> Result<(), Error> {
 }
 
 impl Service {
-    /// Makes a key.
+    /// Creates a key.
     ///
     /// # Errors
-    /// [`Error::Forbidden`], [`Error::Invalid`].
+    /// Fails with [`Error::Forbidden`] or [`Error::Invalid`].
     pub async fn create_key(
         &self,
         principal: &Principal,
@@ -79,19 +79,19 @@ impl Service {
         self.make_key(&Actor::of(principal, request)?, role, label).await
     }
 
-    /// The keys of the organization, the revoked ones too.
+    /// The keys of the organization, including revoked ones.
     ///
     /// # Errors
-    /// [`Error::Forbidden`].
+    /// Fails with [`Error::Forbidden`].
     pub async fn keys(&self, principal: &Principal) -> Result<Vec<KeyRow>, Error> {
         principal.require(Capability::Administer)?;
         self.inner.store.keys(principal.organization()).await
     }
 
-    /// Revokes a key, by its name or its prefix. It counts no more from the next request on.
+    /// Revokes a key by its id or its prefix. Takes effect immediately.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// Fails with [`Error::NotFound`].
     pub async fn revoke_key(
         &self,
         principal: &Principal,
@@ -104,7 +104,7 @@ impl Service {
     /// Trusts a public key (PEM or OpenSSH); `false` if it was trusted already.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it is no Ed25519 public key.
+    /// Fails with [`Error::Invalid`] if it is not an Ed25519 public key.
     pub async fn add_trusted_key(
         &self,
         principal: &Principal,
@@ -118,16 +118,16 @@ impl Service {
     /// The keys that the organization trusts.
     ///
     /// # Errors
-    /// [`Error::Forbidden`].
+    /// Fails with [`Error::Forbidden`].
     pub async fn trusted_keys(&self, principal: &Principal) -> Result<Vec<TrustedKeyRow>, Error> {
         principal.require(Capability::Administer)?;
         self.inner.store.trusted_keys(principal.organization()).await
     }
 
-    /// Ends the trust in a key. What it signed stays stored, and is no longer verified.
+    /// Stops trusting a key. Bundles that it signed stay stored, but no longer verify.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// Fails with [`Error::NotFound`].
     pub async fn remove_trusted_key(
         &self,
         principal: &Principal,
@@ -140,7 +140,7 @@ impl Service {
     /// Puts a bundle under legal hold, or releases it.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// Fails with [`Error::NotFound`].
     pub async fn set_legal_hold(
         &self,
         principal: &Principal,
@@ -164,7 +164,7 @@ impl Service {
     /// Extends the retention of a bundle.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::RetentionShortened`] if it would end earlier than now.
+    /// Fails with [`Error::NotFound`], or with [`Error::RetentionShortened`] if it would end earlier than now.
     pub async fn extend_retention(
         &self,
         principal: &Principal,
@@ -193,7 +193,7 @@ impl Service {
     /// Deletes a bundle whose retention has ended and that is not under legal hold.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::LegalHold`], [`Error::Retained`].
+    /// Fails with [`Error::NotFound`], [`Error::LegalHold`] or [`Error::Retained`].
     pub async fn delete_bundle(
         &self,
         principal: &Principal,
@@ -220,7 +220,7 @@ impl Service {
         let detail = json!({ "sha256": bundle.digest.to_string() });
         transaction.audit(actor.record(now, Action::BundleDelete, id, Outcome::Done, detail)).await?;
         transaction.commit().await?;
-        // The bundle is gone. If its bytes cannot be removed now, the claim is there for the next sweep.
+        // The bundle is deleted. If its bytes cannot be removed now, the next sweep finds the claim.
         if let Some(claim) = claim
             && let Err(error) = self.remove_blob(&claim).await
         {
@@ -232,7 +232,7 @@ impl Service {
     /// The audit log, newest first.
     ///
     /// # Errors
-    /// [`Error::Forbidden`].
+    /// Fails with [`Error::Forbidden`].
     pub async fn audit_log(
         &self,
         principal: &Principal,

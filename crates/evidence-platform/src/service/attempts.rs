@@ -1,8 +1,8 @@
-//! Refused keys and failed sign-ins. They belong to no organization: the platform has an audit log of its own for them.
+//! Refused keys and failed sign-ins. They belong to no organization, so the platform has its own audit log for them.
 //!
 //! Anyone can make any number of attempts, so the number of records is bounded. The first attempt from an address in a
-//! minute is recorded at once; further ones are counted and recorded when the minute ends. When the allowance of records
-//! is used up, one record a minute counts the attempts from all other addresses. The counts are complete.
+//! minute is recorded at once; further ones are counted and recorded when the minute ends. When the allowance of
+//! records is used up, one record a minute counts the attempts from all other addresses. The counts are complete.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,9 +15,9 @@ use crate::id::OrganizationId;
 use crate::secret::ApiKey;
 use crate::store::{Action, NewAudit, Outcome};
 
-/// Records that can be written at once, after a quiet time.
+/// How many records can be written at once after a quiet time.
 const BURST: usize = 100;
-/// Records that the allowance grows by each minute.
+/// How many records the allowance gains per minute.
 const A_MINUTE: usize = 2;
 
 /// Where a key was refused.
@@ -56,7 +56,7 @@ struct Minute {
 #[derive(Debug, PartialEq, Eq)]
 struct Counted {
     attempt: Attempt,
-    /// Absent for all addresses without a record of their own.
+    /// `None` for the sum over addresses without their own record.
     address: Option<String>,
     attempts: u64,
 }
@@ -71,7 +71,7 @@ impl Attempts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts an attempt; `true` if it gets a record of its own.
+    /// Counts an attempt; `true` if it gets its own record.
     fn count(&self, attempt: Attempt, address: IpAddr) -> bool {
         let mut minute = self.locked();
         let name = (attempt, network(address));
@@ -88,7 +88,7 @@ impl Attempts {
         false
     }
 
-    /// Ends the minute and returns the counts that are not recorded yet.
+    /// Ends the minute and returns the counts without a record.
     fn end(&self) -> Vec<Counted> {
         let mut minute = self.locked();
         let mut counted = Vec::new();
@@ -115,7 +115,7 @@ impl Attempts {
         counted
     }
 
-    /// Returns to the counts what could not be written.
+    /// Adds a count back that could not be written.
     fn unwritten(&self, counted: &Counted) {
         self.locked().add(counted.attempt, counted.attempts);
     }
@@ -128,7 +128,7 @@ impl Minute {
     }
 }
 
-/// What counts as one address. With IPv6, one client usually has a whole /64 network.
+/// The network that counts as one address. With IPv6, one client usually has a whole /64.
 fn network(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -140,7 +140,7 @@ fn network(address: IpAddr) -> IpAddr {
 }
 
 impl Service {
-    /// Records or counts a refused key. Of `tried`, only the prefix is kept, and only if it has the form of a key.
+    /// Records or counts a refused key. Keeps only the prefix of `tried`, and only if it has the form of a key.
     pub async fn refused(&self, attempt: Attempt, request: &RequestId, client: IpAddr, tried: &str) {
         if !self.inner.attempts.count(attempt, client) {
             return;
@@ -148,7 +148,7 @@ impl Service {
         let prefix = ApiKey::parse(tried).map(|key| key.prefix().to_owned()).unwrap_or_default();
         let (service, request) = (self.clone(), request.clone());
         let counted = Counted { attempt, address: Some(client.to_string()), attempts: 1 };
-        // In a task of its own, so that a client cannot avoid the record by closing the connection.
+        // In a separate task, so that a client cannot avoid the record by closing the connection.
         let record = tokio::spawn(async move { service.write(&counted, &prefix, &request.0).await });
         let _ = record.await;
     }
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(attempts.end(), [counted(Attempt::Key, Some("2001:db8:1:2::/64"), 1)]);
         assert_eq!(attempts.end(), [], "nothing is written twice");
 
-        // A day of attempts from ever new addresses.
+        // A day of attempts, each from a new address.
         let (mut written, mut total) = (0, 0);
         for minute in 0..1_440 {
             for number in 0..1_000 {
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(total, 1_440_000);
         assert!(written <= BURST + 1_440 * (A_MINUTE + 1), "{written}");
 
-        // What could not be written is in the next minute's count.
+        // A failed write is included in the next minute's count.
         attempts.unwritten(&counted(Attempt::SignIn, Some("10.0.0.1"), 5));
         assert_eq!(attempts.end(), [counted(Attempt::SignIn, None, 5)]);
     }

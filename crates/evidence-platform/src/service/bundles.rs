@@ -1,4 +1,4 @@
-//! Looking at bundles: lists, one bundle, its bytes, the files in it.
+//! Reads bundles: lists, one bundle, its bytes, its files.
 
 use bytes::Bytes;
 use futures_util::TryStreamExt as _;
@@ -31,17 +31,18 @@ impl Service {
     /// Bundles, the latest collected first.
     ///
     /// # Errors
-    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
     pub async fn bundles(&self, principal: &Principal, page: &PageRequest) -> Result<Page<BundleRow>, Error> {
         principal.require(Capability::Read)?;
         let rows = self.inner.store.bundles(principal.organization(), &page.after, page.rows()).await?;
         Ok(Page::of(rows, page, |row| Position { time: row.collected_at, id: row.id.clone() }))
     }
 
-    /// The latest bundles since this time, at most so many, the latest first; `take` keeps what is needed of each.
+    /// The latest bundles since this time, at most this many, the latest first; `take` extracts what the caller
+    /// needs of each.
     ///
     /// # Errors
-    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
     pub async fn bundles_since<T>(
         &self,
         principal: &Principal,
@@ -56,7 +57,7 @@ impl Service {
     /// One bundle.
     ///
     /// # Errors
-    /// [`Error::NotFound`], also where another organization has it.
+    /// Fails with [`Error::NotFound`], even if another organization has it.
     pub async fn bundle(&self, principal: &Principal, id: &str) -> Result<BundleRow, Error> {
         principal.require(Capability::Read)?;
         self.find(principal, id).await
@@ -65,7 +66,7 @@ impl Service {
     /// The bytes of a bundle. The download is recorded.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Damaged`] if the bytes are missing.
+    /// Fails with [`Error::NotFound`], or with [`Error::Damaged`] if the bytes are missing.
     pub async fn download(
         &self,
         principal: &Principal,
@@ -83,10 +84,10 @@ impl Service {
         Ok(Download { bundle, bytes: Box::pin(blob.into_stream().map_err(std::io::Error::other)) })
     }
 
-    /// The bundle of the same subject and framework that was collected before this one.
+    /// The previously collected bundle of the same subject and framework.
     ///
     /// # Errors
-    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
     pub async fn bundle_before(
         &self,
         principal: &Principal,
@@ -96,38 +97,39 @@ impl Service {
         self.inner.store.bundle_before(principal.organization(), bundle).await
     }
 
-    /// The keys whose bundles are accepted now.
+    /// The currently trusted signing keys.
     ///
     /// # Errors
-    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
     pub async fn signers(&self, principal: &Principal) -> Result<Vec<TrustedKeyRow>, Error> {
         principal.require(Capability::Read)?;
         self.inner.store.trusted_keys(principal.organization()).await
     }
 
-    /// The names of these keys. They are no secret: whoever uploads may ask whether the bundles will be accepted.
+    /// The ids of these keys. They are not secret: an uploader may ask whether its bundles will be accepted.
     ///
     /// # Errors
-    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    /// Fails with [`Error::Forbidden`] or [`Error::Unavailable`].
     pub async fn trusted_key_ids(&self, principal: &Principal) -> Result<Vec<String>, Error> {
         principal.require(Capability::Identify)?;
         let keys = self.inner.store.trusted_keys(principal.organization()).await?;
         Ok(keys.into_iter().map(|key| key.key_id).collect())
     }
 
-    /// The bundle. Callers have checked the capability.
+    /// Finds the bundle. Callers have checked the capability.
     pub(super) async fn find(&self, principal: &Principal, id: &str) -> Result<BundleRow, Error> {
         let found = self.inner.store.bundle(principal.organization(), id).await?;
         found.ok_or(Error::NotFound("bundle"))
     }
 
-    /// The stored bytes of a bundle that was found a moment ago.
+    /// The stored bytes of a bundle that was just found.
     pub(super) async fn stored(&self, principal: &Principal, bundle: &BundleRow) -> Result<GetResult, Error> {
         let get = || self.inner.blobs.get(principal.organization(), &bundle.digest);
         if let Some(blob) = get().await? {
             return Ok(blob);
         }
-        // A deletion ends with the bytes: nothing is damaged if the bundle is gone, or has been uploaded again since.
+        // A deletion removes the bytes last: nothing is damaged if the bundle is deleted, or has been uploaded again
+        // since.
         self.find(principal, &bundle.id).await?;
         get().await?.ok_or_else(Error::blob_missing)
     }

@@ -1,8 +1,8 @@
-//! What the platform does, for the API, for pages and for the command line alike.
+//! The operations of the platform, for the API, the pages and the command line.
 //!
-//! Tenancy and roles are enforced here and nowhere else: every method that touches an organization takes the
-//! [`Principal`] whose key was checked, asks it for the capability, and hands only its organization to the store.
-//! Nothing here knows HTTP.
+//! Tenancy and roles are enforced only here: every method that touches an organization takes an authenticated
+//! [`Principal`], requires the capability, and passes only its organization to the store. Nothing here knows
+//! HTTP.
 
 mod admin;
 mod attempts;
@@ -43,7 +43,7 @@ use crate::store::Action;
 use crate::store::{NewAudit, Outcome, Store};
 use crate::time::Clock;
 
-/// The name of a request, as in the log and in the answer's header.
+/// The id of a request, as in the log and in the answer's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
 
@@ -63,7 +63,7 @@ struct Inner {
     verifications: Arc<Shares>,
     pages: Arc<Shares>,
     ready: ready::LastProbe,
-    /// The one queue of everything that reads a bundle. Who waits in it holds a share of one of the three above.
+    /// The one queue for reading bundles. A request in it already holds a share of one of the three above.
     readers: Arc<Shares>,
     attempts: Attempts,
 }
@@ -75,10 +75,10 @@ impl fmt::Debug for Service {
 }
 
 impl Service {
-    /// The platform on this database and this storage. `spool` is used where the storage is no directory.
+    /// The platform on this database and this storage. Uses `spool` if the storage is not a directory.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if the spool cannot be made.
+    /// Fails with [`Error::Unavailable`] if the spool cannot be created.
     pub fn new(
         store: Store,
         blobs: Blobs,
@@ -105,20 +105,20 @@ impl Service {
         Ok(Service { inner: Arc::new(inner) })
     }
 
-    /// What the operator decided.
+    /// The operator's settings.
     pub fn settings(&self) -> &Settings {
         &self.inner.settings
     }
 
-    /// The clock that counts here.
+    /// The clock of the platform.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
     }
 
-    /// Who has this key.
+    /// Finds the principal of a key.
     ///
     /// # Errors
-    /// [`Error::Unauthenticated`] for every key that does not count, whatever the reason.
+    /// Fails with [`Error::Unauthenticated`] for every key that is not valid, whatever the reason.
     pub async fn authenticate(&self, key: &str) -> Result<Principal, Error> {
         let key = ApiKey::parse(key).ok_or(Error::Unauthenticated)?;
         let found = self.inner.store.key_by_prefix(key.prefix()).await?;
@@ -126,12 +126,12 @@ impl Service {
         if hash.matches(&key.hash()) { Ok(principal) } else { Err(Error::Unauthenticated) }
     }
 
-    /// Closes the database in an orderly way.
+    /// Closes the database in order.
     pub async fn close(&self) {
         self.inner.store.close().await;
     }
 
-    /// A record of what a principal did.
+    /// An audit record of a principal's action.
     fn record<'a>(
         &self,
         principal: &'a Principal,
@@ -153,7 +153,7 @@ impl Service {
         }
     }
 
-    /// Writes one record by itself.
+    /// Writes one audit record in its own transaction.
     async fn note(&self, record: NewAudit<'_>) -> Result<(), Error> {
         let mut transaction = self.inner.store.begin().await?;
         transaction.audit(record).await?;

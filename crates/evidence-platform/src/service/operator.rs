@@ -1,6 +1,6 @@
-//! What only the operator on the command line may do: create organizations, their first keys and trust.
+//! Operations of the operator on the command line: creates organizations, their first keys and trust.
 //!
-//! No request reaches this; no key is above the organizations.
+//! No request reaches these; no key is above the organizations.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use crate::id::OrganizationId;
 use crate::role::Role;
 use crate::store::{Action, AuditRecord, KeyRow, Organization, Outcome, Position, TrustedKeyRow};
 
-/// The command line's side of the service.
+/// The service as the command line uses it.
 #[derive(Debug, Clone)]
 pub struct Operator(Service);
 
@@ -21,10 +21,10 @@ impl Operator {
         Operator(service.clone())
     }
 
-    /// Makes an organization.
+    /// Creates an organization.
     ///
     /// # Errors
-    /// [`Error::Invalid`] for a name or slug that cannot be used, [`Error::Exists`].
+    /// Fails with [`Error::Invalid`] if the name or slug is not valid, or with [`Error::Exists`].
     pub async fn create_organization(&self, name: &str, slug: &str) -> Result<Organization, Error> {
         check_label(name)?;
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -54,31 +54,31 @@ impl Operator {
     /// Every organization.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub async fn organizations(&self) -> Result<Vec<Organization>, Error> {
         self.0.inner.store.organizations().await
     }
 
-    /// Makes a key for an organization.
+    /// Creates a key for an organization.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Invalid`].
+    /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
     pub async fn create_key(&self, slug: &str, role: Role, label: &str) -> Result<NewKey, Error> {
         self.0.make_key(&actor(&self.organization(slug).await?), role, label).await
     }
 
-    /// The keys of an organization, the revoked ones too.
+    /// The keys of an organization, including revoked ones.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// Fails with [`Error::NotFound`].
     pub async fn keys(&self, slug: &str) -> Result<Vec<KeyRow>, Error> {
         self.0.inner.store.keys(&self.organization(slug).await?.id).await
     }
 
-    /// Revokes a key of an organization, by its name or its prefix.
+    /// Revokes a key of an organization by its id or its prefix.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// Fails with [`Error::NotFound`].
     pub async fn revoke_key(&self, slug: &str, id: &str) -> Result<KeyRow, Error> {
         self.0.end_key(&actor(&self.organization(slug).await?), id).await
     }
@@ -86,7 +86,7 @@ impl Operator {
     /// Trusts a public key; `false` if it was trusted already.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Invalid`].
+    /// Fails with [`Error::NotFound`] or [`Error::Invalid`].
     pub async fn add_trusted_key(
         &self,
         slug: &str,
@@ -99,7 +99,7 @@ impl Operator {
     /// The latest records of the platform's own audit log, newest first: refused keys and failed sign-ins.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub async fn audit_log(&self, limit: u32) -> Result<Vec<AuditRecord>, Error> {
         self.0.inner.store.audit_log(&OrganizationId::platform(), &Position::start(), limit.into()).await
     }

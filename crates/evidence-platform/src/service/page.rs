@@ -1,4 +1,4 @@
-//! Paging by cursor: a place in an ordered list, which stays the same place while others add to the list.
+//! Paging by cursor: a position in an ordered list that stays valid while entries are added.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,10 +7,10 @@ use crate::error::Error;
 use crate::store::Position;
 use crate::time::Time;
 
-/// The most items of one page.
+/// The most items per page.
 const MOST: u32 = 100;
 
-/// Which part of a list is wanted.
+/// The requested part of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {
     pub(super) after: Position,
@@ -18,10 +18,10 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// So many items behind the place that a cursor names.
+    /// This many items after the position of a cursor.
     ///
     /// # Errors
-    /// [`Error::Invalid`].
+    /// Fails with [`Error::Invalid`].
     pub fn new(cursor: Option<&str>, limit: Option<u32>) -> Result<PageRequest, Error> {
         let limit = limit.unwrap_or(50);
         if limit == 0 || limit > MOST {
@@ -35,7 +35,7 @@ impl PageRequest {
         Ok(PageRequest { after, limit })
     }
 
-    /// How many rows to ask for: one more than wanted shows whether there is a next page.
+    /// How many rows to query: one extra row shows whether there is a next page.
     pub(super) fn rows(&self) -> i64 {
         i64::from(self.limit).saturating_add(1)
     }
@@ -51,7 +51,7 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Makes a page from the rows that were asked for.
+    /// Makes a page from the queried rows.
     pub(super) fn of(mut rows: Vec<T>, request: &PageRequest, position: impl Fn(&T) -> Position) -> Page<T> {
         let limit = usize::try_from(request.limit).unwrap_or(usize::MAX);
         let more = rows.len() > limit;

@@ -1,4 +1,5 @@
-//! Whether writes work: a small one to each store. However often clients ask, there is one at a time and one in two seconds.
+//! Checks that writes work, with a small write to each store. Whatever the number of clients, only one check runs at a
+//! time, and at most one in two seconds.
 
 use std::time::{Duration, Instant};
 
@@ -10,17 +11,17 @@ use super::Service;
 use crate::error::Error;
 use crate::spool::Patience;
 
-/// For how long a probe is reused.
+/// How long a result is reused.
 const FRESH: Duration = Duration::from_secs(2);
 /// How long a store may take.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Enough that no file system keeps it beside the file's name.
+/// Large enough that no file system stores it inside the inode.
 const OBJECT: &[u8] = &[b'.'; 4_096];
 
-/// The last probe and its time.
+/// The last result and its time.
 pub(super) type LastProbe = Mutex<Option<(Instant, Probe)>>;
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Probe {
     refused: bool,
@@ -28,13 +29,13 @@ pub(super) struct Probe {
 }
 
 impl Service {
-    /// Whether the database and the storage take writes.
+    /// Checks that the database and the storage accept writes.
     ///
     /// # Errors
-    /// [`Error::NotReady`].
+    /// Fails with [`Error::NotReady`].
     pub async fn ready(&self) -> Result<(), Error> {
         let service = self.clone();
-        // In a task of its own, so that a client who leaves cannot make the next one begin anew.
+        // In a separate task, so that a client that disconnects cannot cause the next one to start over.
         let found = tokio::spawn(async move {
             let mut last = service.inner.ready.lock().await;
             match &*last {
@@ -71,7 +72,7 @@ impl Service {
         outcome
     }
 
-    /// As an upload arrives: spooled and synced, then put.
+    /// Like an upload: spooled and synced, then put.
     async fn probe_storage(&self) -> Result<(), Error> {
         let patience = Patience { bytes: u64::MAX, idle: PATIENCE, total: PATIENCE };
         let body = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(OBJECT))]);

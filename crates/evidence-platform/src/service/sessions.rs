@@ -1,4 +1,5 @@
-//! Sessions: a person shows a key once, and is known by a cookie until the session ends or the key is revoked.
+//! Sessions: after signing in with a key, a cookie identifies the browser until the session ends or the key is
+//! revoked.
 
 use serde_json::json;
 
@@ -10,14 +11,14 @@ use crate::secret::SessionToken;
 use crate::store::{Action, Outcome};
 use crate::time::Time;
 
-/// For how many seconds a session counts: a working day.
+/// How many seconds a session is valid: a working day.
 pub const SESSION_SECONDS: i64 = 12 * 60 * 60;
 
 impl Service {
-    /// Begins a session with a key that may read. Recorded.
+    /// Begins a session with a key that may read. Recorded in the audit log.
     ///
     /// # Errors
-    /// [`Error::Unauthenticated`]; [`Error::Forbidden`] for a key that shows nothing anyway.
+    /// Fails with [`Error::Unauthenticated`], or with [`Error::Forbidden`] for a key that may not read.
     pub async fn sign_in(&self, request: &RequestId, key: &str) -> Result<SessionToken, Error> {
         let principal = self.authenticate(key).await?;
         principal.require(Capability::Read)?;
@@ -34,20 +35,20 @@ impl Service {
         Ok(token)
     }
 
-    /// Who is signed in with this token.
+    /// Finds the principal of a session token.
     ///
     /// # Errors
-    /// [`Error::Unauthenticated`] for every token that does not count, whatever the reason.
+    /// Fails with [`Error::Unauthenticated`] for every token that is not valid, whatever the reason.
     pub async fn session(&self, token: &str) -> Result<Principal, Error> {
         let token = SessionToken::parse(token).ok_or(Error::Unauthenticated)?;
         let found = self.inner.store.session(&token.hash(), self.inner.clock.now()).await?;
         found.ok_or(Error::Unauthenticated)
     }
 
-    /// Ends a session. Recorded.
+    /// Ends a session. Recorded in the audit log.
     ///
     /// # Errors
-    /// [`Error::Unauthenticated`] if there is none.
+    /// Fails with [`Error::Unauthenticated`] if the session does not exist.
     pub async fn sign_out(&self, request: &RequestId, token: &str) -> Result<(), Error> {
         let principal = self.session(token).await?;
         let token = SessionToken::parse(token).ok_or(Error::Unauthenticated)?;

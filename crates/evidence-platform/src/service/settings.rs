@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use crate::spool::Patience;
 
-/// What the operator of the platform decides.
+/// The settings that the operator chooses.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// How much and how slowly an upload may arrive.
+    /// How large and how slow an upload may be.
     pub patience: Patience,
-    /// For how many days a bundle is kept if the uploader does not say.
+    /// How many days a bundle is kept unless the upload says otherwise.
     pub retention_days: u32,
-    /// The fewest days that an uploader can ask for.
+    /// The fewest days that an upload can request.
     pub min_retention_days: u32,
-    /// How many uploads may be under way at once; one organization can have half of them.
+    /// How many uploads may run at once; one organization gets at most half.
     pub uploads: usize,
     /// How many bytes an uploaded bundle may inflate to; at most those of [`crate::verify::LIMITS`].
     pub inflated_bytes: u64,
-    /// How many bundles may be verified or shown at once; one organization can have half of them.
+    /// How many bundles may be verified or shown at once; one organization gets at most half.
     pub readers: usize,
-    /// How old, in seconds, what a crash left must be before it is removed. Longer than any upload takes.
+    /// The minimum age in seconds of leftovers of a crash before they are removed. Longer than any upload takes.
     pub leftovers_seconds: u64,
 }
 
@@ -30,7 +30,8 @@ impl Default for Settings {
             idle: Duration::from_secs(30),
             total: Duration::from_secs(15 * 60),
         };
-        // Two for each processor: one organization keeps all of them busy, and the system divides them with a second.
+        // Two for each processor: one organization alone keeps all processors busy, and the system divides them with
+        // a second.
         let readers = std::thread::available_parallelism().map_or(2, usize::from).saturating_mul(2);
         Settings {
             patience,

@@ -1,8 +1,8 @@
-//! Shares of something scarce, fair by organization.
+//! Shares of a scarce resource, fair between organizations.
 //!
-//! An organization gets another share only while more are free than it holds. Alone it gets half; each one that comes
-//! later gets half of the rest, so that several greedy ones still leave a share to the next. Requests that wait are
-//! served organization by organization in turn, so that the length of one organization's queue costs only itself.
+//! An organization gets another share only while more are free than it holds. Alone it gets half; each later one gets
+//! half of the rest, so that even several greedy organizations leave a share to the next. Waiting requests are served
+//! organization by organization in turn, so that a long queue delays only its own organization.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use crate::error::Error;
 use crate::id::OrganizationId;
 
-/// Something of which there is only so much.
+/// A limited resource.
 #[derive(Debug)]
 pub(super) struct Shares {
     most: usize,
@@ -28,7 +28,7 @@ struct State {
 
 type Queue = VecDeque<oneshot::Sender<Share>>;
 
-/// A part of it. Given back when dropped.
+/// A share of it, released on drop.
 #[derive(Debug)]
 pub(super) struct Share {
     of: Arc<Shares>,
@@ -47,17 +47,17 @@ impl Shares {
     /// Takes a share now.
     ///
     /// # Errors
-    /// [`Error::Busy`] if none is left for this organization.
+    /// Fails with [`Error::Busy`] if none is left for this organization.
     pub(super) fn take(self: &Arc<Shares>, organization: &OrganizationId) -> Result<Share, Error> {
         self.share(&mut self.locked(), organization).ok_or(Error::Busy)
     }
 
     /// Waits for a share. Dropping the future leaves the queue.
     ///
-    /// A queue has no bound of its own: its callers hold a share of something else while they wait.
+    /// A queue is not bounded itself: its callers hold a share of another resource while they wait.
     ///
     /// # Errors
-    /// [`Error::Internal`].
+    /// Fails with [`Error::Internal`].
     pub(super) async fn wait(self: &Arc<Shares>, organization: &OrganizationId) -> Result<Share, Error> {
         let (waiter, turn) = oneshot::channel();
         {
@@ -71,7 +71,7 @@ impl Shares {
         turn.await.map_err(|error| Error::internal("a queue was lost", error))
     }
 
-    /// Hands out what is free to those that wait.
+    /// Gives free shares to waiting requests.
     fn serve(self: &Arc<Shares>) {
         let mut served = Vec::new();
         {
@@ -84,13 +84,13 @@ impl Shares {
                 served.push(next);
             }
         }
-        // A waiter that has left meanwhile drops its share, which locks the state and serves the next.
+        // A waiter that left in the meantime drops its share, which locks the state and serves the next.
         for (waiter, share) in served {
             let _ = waiter.send(share);
         }
     }
 
-    /// Takes the next request out of the queues, with its share.
+    /// Takes the next request from the queues, with its share.
     fn next(self: &Arc<Shares>, state: &mut State) -> Option<(oneshot::Sender<Share>, Share)> {
         let index = state.queues.iter().position(|(name, _)| self.allows(state, name))?;
         let (organization, mut queue) = state.queues.remove(index)?;
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn each_gets_half_of_what_others_leave() {
-        // How many shares there are, and how many each organization gets that asks for all, one after another.
+        // The number of shares, and how many each organization gets if all ask in turn for as many as possible.
         for (most, expected) in [
             (1, [1, 0, 0, 0]),
             (2, [1, 1, 0, 0]),
@@ -194,7 +194,7 @@ mod tests {
             drop(share);
         }
         assert_eq!(served, [&a, &b, &c, &a, &c].map(Clone::clone));
-        // A share is not lost when its request leaves before it looks.
+        // A share is not lost if its request leaves before receiving it.
         let held = shares.take(&a).unwrap();
         let mut unfetched = Box::pin(shares.wait(&b));
         assert!((&mut unfetched).now_or_never().is_none());

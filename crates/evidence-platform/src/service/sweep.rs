@@ -22,15 +22,15 @@ pub struct Swept {
 }
 
 impl Service {
-    /// Removes what is left over from long ago.
+    /// Removes old leftovers.
     ///
     /// # Errors
-    /// [`Error::Unavailable`]; what is still left is found again by the next sweep. A blob that cannot be removed is
-    /// counted, and does not keep the others.
+    /// Fails with [`Error::Unavailable`]; the next sweep finds the rest. A blob that cannot be removed is counted,
+    /// and does not stop the sweep.
     pub async fn sweep(&self) -> Result<Swept, Error> {
         let age = self.inner.settings.leftovers_seconds;
         let spool = self.inner.spool.clone();
-        // The file system's clock, not ours: it is compared with the times of files.
+        // The file system's clock, since it is compared with the times of files.
         let before =
             SystemTime::now().checked_sub(Duration::from_secs(age)).unwrap_or(SystemTime::UNIX_EPOCH);
         let uploads =
@@ -55,7 +55,7 @@ impl Service {
         Ok(swept)
     }
 
-    /// Removes a blob, unless an upload has taken its claim over while the others before it were removed.
+    /// Removes a blob, unless an upload has taken over its claim in the meantime.
     async fn sweep_blob(&self, claim: &Claim) -> Result<bool, Error> {
         let mut transaction = self.inner.store.begin().await?;
         let ours = transaction.renew_claim(claim, self.inner.clock.now()).await?;
@@ -66,8 +66,8 @@ impl Service {
         Ok(ours)
     }
 
-    /// Deletes a blob that is claimed for it, and ends the claim. Where that fails for certain, the next upload of the same
-    /// bytes may have the claim at once, and where it may still happen, after some minutes.
+    /// Deletes a claimed blob and ends the claim. If that certainly fails, the next upload of the same bytes may take
+    /// the claim at once; if it may still take effect, after some minutes.
     pub(super) async fn remove_blob(&self, claim: &Claim) -> Result<(), Error> {
         let removal = self.inner.blobs.delete(&claim.organization, &claim.digest).await;
         if let Removal::Unknown(error) = removal {
@@ -83,10 +83,10 @@ impl Service {
         transaction.commit().await
     }
 
-    /// How many blobs are being put or deleted, or were left so.
+    /// How many blobs are being put or deleted, or were abandoned in that state.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub async fn claims(&self) -> Result<i64, Error> {
         self.inner.store.count_claims().await
     }

@@ -1,7 +1,7 @@
-//! Taking a bundle in, and verifying a stored one again.
+//! Accepts bundles, and verifies stored ones again.
 //!
-//! The order is what makes it safe: spool, digest, verify, claim, store the blob whole and synced, then one transaction
-//! that makes the bundle visible. Success is said after that and never before.
+//! The order makes it safe: spool, digest, verify, claim, store the blob complete and synced, then one transaction that
+//! makes the bundle visible. Only then is success reported.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,53 +28,53 @@ use crate::store::{Action, BundleRow, NewAudit, Outcome};
 use crate::time::Time;
 use crate::verify;
 
-/// What an uploader says about a bundle.
+/// The uploader's parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewUpload {
     /// The SHA-256 that the bytes must have.
     pub digest: BlobDigest,
-    /// What to write on it.
+    /// The tags to attach.
     pub tags: BTreeMap<String, String>,
-    /// For how many days to keep it; the platform's default if absent.
+    /// How many days to keep it; the platform's default if `None`.
     pub retention_days: Option<u32>,
 }
 
-/// A bundle that is stored.
+/// A stored bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// The bundle.
     pub bundle: BundleRow,
-    /// Whether it is new; otherwise the same bytes were here already, and nothing changed.
+    /// Whether it is new; otherwise the same bytes were stored already, and nothing changed.
     pub created: bool,
 }
 
-/// What verifying a stored bundle again has shown.
+/// The result of verifying a stored bundle again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// Whether the stored bytes are what a key signed that the organization trusts now.
+    /// Whether a currently trusted key signed the stored bytes.
     pub verified: bool,
-    /// The key that signed, where it is verified.
+    /// The signing key, if the bundle is verified.
     pub key_id: Option<String>,
     /// Why it is not verified: a code of the bundle format, `digest-mismatch`, `blob-missing` or `no-trusted-key`.
     pub reason: Option<String>,
-    /// The reason in words.
+    /// A description of the reason.
     pub detail: Option<String>,
 }
 
-/// How many requests may wait for a stored bundle to be verified; one organization can have half of them.
+/// How many verifications of stored bundles may wait; one organization gets at most half.
 pub(super) const VERIFICATIONS: usize = 64;
 /// The most tags of one bundle.
 const TAGS: usize = 32;
 /// The longest retention, a hundred years.
 pub(super) const RETENTION_DAYS: u32 = 36_500;
 
-/// After this time a removal that has neither ended nor failed belongs to a process that has ended.
+/// After this time a removal without an outcome belongs to a process that no longer runs.
 const REMOVAL_SECONDS: u64 = 300;
 
 /// Checks the tags of an upload.
 ///
 /// # Errors
-/// [`Error::Invalid`].
+/// Fails with [`Error::Invalid`].
 pub fn check_tags(tags: &BTreeMap<String, String>) -> Result<(), Error> {
     if tags.len() > TAGS {
         return Err(Error::Invalid(format!("a bundle can have at most {TAGS} tags")));
@@ -96,12 +96,12 @@ pub fn check_tags(tags: &BTreeMap<String, String>) -> Result<(), Error> {
 }
 
 impl Service {
-    /// Takes a bundle in.
+    /// Accepts a bundle.
     ///
     /// # Errors
-    /// [`Error::Busy`] if too many uploads are under way, [`Error::NoTrustedKey`], those of receiving, and
-    /// [`Error::Refused`] if it is not what a trusted key signed, [`Error::NewerVersion`], and [`Error::BundleIdTaken`]. Key and
-    /// trust count when it arrives and when it is stored.
+    /// Fails with [`Error::Busy`] if too many uploads are active, [`Error::NoTrustedKey`], the errors of receiving,
+    /// [`Error::Refused`] if a trusted key did not sign it, [`Error::NewerVersion`], and [`Error::BundleIdTaken`]. Key
+    /// and trust are checked on arrival and again before storing.
     pub async fn upload<S, E>(
         &self,
         principal: &Principal,
@@ -128,7 +128,8 @@ impl Service {
         if spooled.digest != upload.digest {
             return Err(Error::DigestMismatch);
         }
-        // A client that goes away ends the verification. What is verified by then is stored all the same.
+        // A client that disconnects cancels the verification. A bundle that is already verified is stored
+        // nevertheless.
         let (_guard, cancel) = cancel::pair();
         let (service, principal, request) = (self.clone(), principal.clone(), request.clone());
         let rest = async move {
@@ -169,7 +170,7 @@ impl Service {
                     _ => None,
                 };
                 if let Some(reason) = reason {
-                    // What does not verify has no id: its bytes name it.
+                    // A bundle that does not verify has no id, so use its digest.
                     let target = upload.digest.to_string();
                     let detail = json!({ "reason": reason, "sha256": target });
                     let (action, outcome) = (Action::BundleUpload, Outcome::Refused);
@@ -220,7 +221,7 @@ impl Service {
         self.inner.blobs.put(organization, spooled).await?;
 
         let mut transaction = self.inner.store.begin().await?;
-        // Minutes may have passed since both were checked. The bytes are left for the sweep.
+        // Both may have changed in the minutes since the first check. The sweep removes the bytes.
         if !transaction.key_counts(organization, principal.key_id()).await? {
             return Err(Error::Unauthenticated);
         }
@@ -237,12 +238,12 @@ impl Service {
         if !transaction.add_bundle(organization, &bundle).await? {
             let stored = transaction.digest_of(organization, &bundle.id).await?;
             if stored.is_some_and(|stored| stored != bundle.digest) {
-                // The bytes are left for the sweep.
+                // The sweep removes the bytes.
                 transaction.audit(self.conflict(principal, request, &bundle.id, &bundle.digest)).await?;
                 transaction.commit().await?;
                 return Err(Error::BundleIdTaken(bundle.id));
             }
-            // Another upload stored the same bytes a moment ago. A claim that stays would look like a leftover.
+            // Another upload has just stored the same bytes. An open claim would look like a leftover.
             transaction.end_claim(&claim).await?;
             let record = self.record(
                 principal,
@@ -258,7 +259,7 @@ impl Service {
             return Ok(Stored { bundle, created: false });
         }
         if !transaction.end_claim(&claim).await? {
-            // The claim was taken over while the blob was put, so the blob may be gone. Nothing becomes visible.
+            // The claim was taken over during the put, so the blob may be deleted. Nothing becomes visible.
             return Err(Error::Busy);
         }
         let detail = json!({
@@ -273,7 +274,7 @@ impl Service {
         Ok(Stored { bundle, created: true })
     }
 
-    /// The record of a bundle that was refused because other bytes have its id.
+    /// The audit record of a bundle that was refused because its id belongs to other bytes.
     fn conflict<'a>(
         &'a self,
         principal: &'a Principal,
@@ -288,7 +289,8 @@ impl Service {
     /// Reads the stored bytes again and verifies them with the keys that the organization trusts now.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Unavailable`]; [`Error::Busy`] if the organization has asked for too many at once.
+    /// Fails with [`Error::NotFound`], [`Error::Unavailable`], or [`Error::Busy`] if the organization has too many
+    /// requests.
     pub async fn verify(
         &self,
         principal: &Principal,
@@ -322,11 +324,11 @@ impl Service {
             Err(Error::Damaged { reason, detail }) => return Ok(failed(reason, detail)),
             Err(error) => return Err(error),
         };
-        // The turn comes before the copy: those who wait take no room on the disk.
+        // Wait before copying: waiting requests use no disk space.
         let share = self.inner.readers.wait(principal.organization()).await?;
         let (file, _spooled) = self.local(blob).await?;
         let (_guard, cancel) = cancel::pair();
-        // The operator's bound is for uploads: a bundle that was accepted under a higher one is still sound.
+        // The operator's limit is for uploads: a bundle that was accepted under a higher one is still valid.
         let (verdict, digest) = self.judge(share, &cancel, file, trust, verify::LIMITS).await?;
         if digest != Some(bundle.digest) {
             return Ok(failed("digest-mismatch", Error::digest_mismatch().to_string()));
@@ -341,7 +343,7 @@ impl Service {
         }
     }
 
-    /// The blob as a file of this machine: the stored one itself, or a copy that lives as long as what comes with it.
+    /// The blob as a local file: the stored one itself, or a copy that is removed with the returned guard.
     pub(super) async fn local(&self, blob: GetResult) -> Result<(File, Option<Spooled>), Error> {
         let size = blob.meta.size;
         match blob.payload {
@@ -361,7 +363,7 @@ impl Service {
         }
     }
 
-    /// Verifies on a thread of its own, and stops early when the client has gone away.
+    /// Verifies on a separate thread, and stops early if the client disconnects.
     async fn judge(
         &self,
         share: Share,
@@ -378,7 +380,7 @@ impl Service {
         tokio::task::spawn_blocking(work).await.map_err(Error::join)
     }
 
-    /// The keys that the organization trusts now.
+    /// The currently trusted signing keys.
     async fn trust(&self, principal: &Principal) -> Result<TrustRoot, Error> {
         let mut trust = TrustRoot::new();
         for row in self.inner.store.trusted_keys(principal.organization()).await? {

@@ -1,4 +1,4 @@
-//! Reading stored bundles for pages: how many at once, and always while the bytes are verified.
+//! Reads stored bundles for pages: a bounded number at once, and always while verifying the bytes.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::role::Capability;
 use crate::store::BundleRow;
 use crate::verify;
 
-/// How many pages may be made and on their way at once; one organization can have half of them. Bounds the memory of all
-/// pages together.
+/// How many pages may be in progress at once; one organization gets at most half. Bounds the memory of all pages
+/// together.
 pub(super) const PAGES: usize = 64;
 
 /// A page's share of the platform, held until its last byte is sent.
@@ -25,7 +25,7 @@ pub struct PageShare {
     _share: Share,
 }
 
-/// A turn to read bundles. Dropping it ends what is still being read.
+/// A turn to read bundles. Dropping it cancels reads in progress.
 #[derive(Debug)]
 pub struct Viewer {
     service: Service,
@@ -35,10 +35,10 @@ pub struct Viewer {
 }
 
 impl Service {
-    /// A share of the platform for a page.
+    /// Takes a share of the platform for a page.
     ///
     /// # Errors
-    /// [`Error::Busy`] if the organization has enough of them.
+    /// Fails with [`Error::Busy`] if the organization has too many of them.
     pub fn page_share(&self, principal: &Principal) -> Result<PageShare, Error> {
         let share = self.inner.pages.take(principal.organization())?;
         Ok(PageShare { _share: share })
@@ -47,7 +47,7 @@ impl Service {
     /// Waits for a turn to read bundles.
     ///
     /// # Errors
-    /// [`Error::Internal`].
+    /// Fails with [`Error::Internal`].
     pub async fn viewer(&self, principal: &Principal) -> Result<Viewer, Error> {
         let share = Arc::new(self.inner.readers.wait(principal.organization()).await?);
         let (guard, cancel) = cancel::pair();
@@ -58,12 +58,12 @@ impl Service {
 impl Viewer {
     /// Reads a bundle with `reader`.
     ///
-    /// On the way the bytes are compared with the digest that they were stored under, and verified to the last one with
-    /// the key that the bundle was accepted with: trust that has ended since does not make what is stored unreadable.
+    /// Meanwhile it compares the bytes with their stored digest, and verifies them completely with the key that the
+    /// bundle was accepted with: a bundle stays readable after the trust in its key ends.
     ///
     /// # Errors
-    /// [`Error::Damaged`] if the stored bytes are missing or others, [`Error::NotFound`] if the bundle was deleted meanwhile,
-    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    /// Fails with [`Error::Damaged`] if the stored bytes are missing or have changed, [`Error::NotFound`] if the bundle
+    /// was deleted meanwhile, [`Error::Forbidden`] or [`Error::Unavailable`].
     pub async fn read<T: FileReader + Send + 'static>(
         &self,
         principal: &Principal,
@@ -88,24 +88,25 @@ impl Viewer {
         .await?
     }
 
-    /// A file without a name, for what is written while a bundle is read and sent once all of it is verified.
+    /// An unnamed file for output that is written while reading a bundle and sent only after the whole bundle is
+    /// verified.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub async fn scratch(&self) -> Result<File, Error> {
         let spool = self.service.inner.spool.clone();
         Ok(self.work(move || spool.scratch()).await??)
     }
 
-    /// Does what takes a while on a thread of its own, so that others are served meanwhile.
+    /// Runs slow work on a separate thread, so that other requests are served meanwhile.
     ///
     /// # Errors
-    /// [`Error::Internal`] if it panics.
+    /// Fails with [`Error::Internal`] if it panics.
     pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        // The thread outlives a client that has left, until it notices, and keeps its share until then.
+        // The thread keeps its share until it notices that the client has disconnected.
         let share = Arc::clone(&self.share);
         let work = move || {
             let done = work();

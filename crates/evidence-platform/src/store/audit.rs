@@ -1,4 +1,4 @@
-//! Rows of `audit_log`: who did what, when. There is a way to add and a way to read, and triggers refuse any other.
+//! Rows of `audit_log`: who did what, when. Rows can be added and read; triggers refuse anything else.
 
 use serde_json::Value;
 
@@ -9,20 +9,20 @@ use crate::id::OrganizationId;
 use crate::store::bundles::Position;
 use crate::time::Time;
 
-/// What was done. The codes are published.
+/// An action. The codes are published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// The organization was made.
+    /// An organization was created.
     OrganizationCreate,
-    /// An API key was made.
+    /// An API key was created.
     KeyCreate,
     /// An API key was revoked.
     KeyRevoke,
-    /// A signing key was trusted.
+    /// A signing key became trusted.
     TrustAdd,
-    /// The trust in a signing key was ended.
+    /// A signing key is no longer trusted.
     TrustRemove,
-    /// A bundle was sent.
+    /// A bundle was uploaded.
     BundleUpload,
     /// A stored bundle was verified again.
     BundleVerify,
@@ -34,13 +34,13 @@ pub enum Action {
     BundleRetain,
     /// A bundle was deleted.
     BundleDelete,
-    /// Somebody signed in to the pages with a key.
+    /// Someone signed in to the pages with a key.
     SessionBegin,
-    /// Somebody signed out.
+    /// Someone signed out.
     SessionEnd,
     /// A key was refused.
     KeyRefuse,
-    /// Signing in to the pages was refused.
+    /// A sign-in to the pages was refused.
     SessionRefuse,
 }
 
@@ -86,12 +86,12 @@ impl Action {
     }
 }
 
-/// How it ended.
+/// The outcome of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// It was done.
     Done,
-    /// It was so before.
+    /// Nothing changed.
     Unchanged,
     /// It was refused.
     Refused,
@@ -108,43 +108,43 @@ impl Outcome {
     }
 }
 
-/// A record to be added.
+/// A record to add.
 #[derive(Debug, Clone)]
 pub struct NewAudit<'a> {
-    /// Whose log it goes to.
+    /// The organization whose log it belongs to.
     pub organization: &'a OrganizationId,
     /// When.
     pub at: Time,
     /// Who: `key:` and the prefix of the key, `cli`, or `address:` and the address of a client without a good key.
     pub actor: String,
-    /// What.
+    /// The action.
     pub action: Action,
-    /// To what.
+    /// The object of the action.
     pub target: &'a str,
-    /// With what end.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What else is worth knowing; no secret.
+    /// Further details, without secrets.
     pub detail: Value,
     /// The request, as in the server's log.
     pub request_id: &'a str,
 }
 
-/// A record as it is read.
+/// A stored record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRecord {
-    /// Its name.
+    /// Its id.
     pub id: String,
     /// When.
     pub at: Time,
     /// Who.
     pub actor: String,
-    /// What: the code of an [`Action`].
+    /// The code of an [`Action`].
     pub action: String,
-    /// To what.
+    /// The object of the action.
     pub target: String,
     /// The code of an [`Outcome`].
     pub outcome: String,
-    /// What else is worth knowing.
+    /// Further details.
     pub detail: Value,
     /// The request.
     pub request_id: String,

@@ -1,4 +1,4 @@
-//! Rows of `bundles`. A row is there when its blob is whole in the storage, and not before.
+//! Rows of `bundles`. A row exists only once its blob is complete in the storage.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use crate::time::Time;
 /// A stored bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleRow {
-    /// The id that its manifest gives it. Within an organization no other bundle has it.
+    /// The id from its manifest, unique within an organization.
     pub id: String,
     /// The SHA-256 of its bytes.
     pub digest: BlobDigest,
     /// How many bytes it has.
     pub size_bytes: u64,
-    /// What the signed documents say: the identity, the controls, the counts.
+    /// A summary of the signed documents: the identity, the controls, the counts.
     pub overview: Overview,
     /// When it was collected, as the signer claims.
     pub collected_at: Time,
@@ -29,11 +29,11 @@ pub struct BundleRow {
     pub uploaded_at: Time,
     /// The prefix of the key that uploaded it.
     pub uploaded_by: String,
-    /// What the uploader wrote on it.
+    /// The uploader's tags.
     pub tags: BTreeMap<String, String>,
     /// Until when it must be kept.
     pub retention_until: Time,
-    /// Whether it must be kept whatever the retention says.
+    /// Whether it must be kept regardless of the retention.
     pub legal_hold: bool,
 }
 
@@ -43,17 +43,17 @@ impl AsRef<Overview> for BundleRow {
     }
 }
 
-/// A place in a list that is ordered by time and name, newest first.
+/// A position in a list ordered by time and id, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
-    /// The time of the last one that was seen.
+    /// The time of the last item seen.
     pub time: Time,
-    /// Its name.
+    /// Its id.
     pub id: String,
 }
 
 impl Position {
-    /// Before everything.
+    /// The position before all items.
     pub fn start() -> Position {
         Position { time: Time(i64::MAX), id: String::new() }
     }
@@ -86,7 +86,7 @@ impl Store {
         query.fetch_optional(&self.pool).await?.map(|row| read(&row)).transpose()
     }
 
-    /// Bundles of an organization, the latest collected first, behind this position.
+    /// Bundles of an organization after this position, the latest collected first.
     pub(crate) async fn bundles(
         &self,
         organization: &OrganizationId,
@@ -109,8 +109,8 @@ impl Store {
 }
 
 impl Store {
-    /// The latest bundles of an organization that were collected since this time, the latest first. Each is handed to
-    /// `take`, so that no more than that keeps of them is in memory.
+    /// The latest bundles of an organization that were collected since this time, the latest first. Passes each to
+    /// `take`, so that only its results are in memory.
     pub(crate) async fn bundles_since<T>(
         &self,
         organization: &OrganizationId,
@@ -131,7 +131,7 @@ impl Store {
         Ok(taken)
     }
 
-    /// The bundle of the same subject and framework that was collected before this one.
+    /// The previously collected bundle of the same subject and framework.
     pub(crate) async fn bundle_before(
         &self,
         organization: &OrganizationId,
@@ -152,7 +152,7 @@ impl Store {
 }
 
 impl Transaction {
-    /// Adds a bundle. `false` if the organization has a bundle with its id already.
+    /// Adds a bundle. `false` if the organization already has a bundle with this id.
     pub(crate) async fn add_bundle(
         &mut self,
         organization: &OrganizationId,
@@ -185,7 +185,7 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// The bytes of the organization's bundle with this id.
+    /// The digest of the organization's bundle with this id.
     pub(crate) async fn digest_of(
         &mut self,
         organization: &OrganizationId,
@@ -199,7 +199,7 @@ impl Transaction {
         row.map(|row| digest(&row)).transpose()
     }
 
-    /// Sets or ends the legal hold. `false` if there is no such bundle or nothing changes.
+    /// Sets or ends the legal hold. `false` if the bundle does not exist or nothing changes.
     pub(crate) async fn set_legal_hold(
         &mut self,
         organization: &OrganizationId,
@@ -218,7 +218,7 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Extends the retention. `false` if there is no such bundle or it would not be longer.
+    /// Extends the retention. `false` if the bundle does not exist or its retention would not be longer.
     pub(crate) async fn extend_retention(
         &mut self,
         organization: &OrganizationId,

@@ -1,7 +1,7 @@
-//! Rows of `claims`: which blob is being put or deleted right now.
+//! Rows of `claims`: which blobs are being put or deleted.
 //!
-//! A blob that no bundle names has a claim from before its first byte until after its last, so a crash leaves nothing
-//! that cannot be found, and a blob that is being put is never deleted under the one who puts it.
+//! A blob without a bundle has a claim from before its first byte until after its last. So the leftovers of a crash
+//! can always be found, and a blob is never deleted while it is being put.
 
 use super::columns::text;
 use super::database::{Store, Transaction};
@@ -9,14 +9,14 @@ use crate::error::Error;
 use crate::id::{BlobDigest, OrganizationId, random_hex};
 use crate::time::Time;
 
-/// What the claimant does.
+/// The purpose of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimKind {
     /// Puts the blob; a bundle will name it.
     Put,
-    /// Deletes the blob; no bundle names it any more.
+    /// Deletes the blob, which no bundle names any more.
     Delete,
-    /// Could not delete the blob, and no longer tries. The next upload may have it.
+    /// Deleting the blob failed and is not being retried. The next upload may take the blob over.
     Left,
 }
 
@@ -37,13 +37,13 @@ pub struct Claim {
     pub organization: OrganizationId,
     /// Which blob it is.
     pub digest: BlobDigest,
-    /// What names this claim and no other.
+    /// The id of this claim.
     pub id: String,
 }
 
 impl Transaction {
-    /// Claims a blob for putting, together with others who put the same bytes. `None` while it is being deleted: a
-    /// removal that failed is taken over, and so is one from before `abandoned`, whose process has ended.
+    /// Claims a blob for putting, together with other uploads of the same bytes. `None` while it is being deleted.
+    /// Takes over a failed removal, and one from before `abandoned`, whose process has ended.
     pub(crate) async fn claim_put(
         &mut self,
         organization: &OrganizationId,
@@ -73,7 +73,8 @@ impl Transaction {
         row.map(claim).transpose()
     }
 
-    /// Claims a blob for deletion. `None` while an upload puts the same bytes: then it belongs to that upload.
+    /// Claims a blob for deletion. `None` while an upload puts the same bytes: the blob then belongs to that
+    /// upload.
     pub(crate) async fn claim_delete(
         &mut self,
         organization: &OrganizationId,
@@ -96,7 +97,7 @@ impl Transaction {
         Ok((done.rows_affected() == 1).then_some(claim))
     }
 
-    /// Ends a claim. `false` if it had ended before: then what was done under it may not count.
+    /// Ends a claim. `false` if it had already ended: the work under it must then be discarded.
     pub(crate) async fn end_claim(&mut self, claim: &Claim) -> Result<bool, Error> {
         let done =
             sqlx::query("DELETE FROM claims WHERE organization_id = $1 AND sha256 = $2 AND claim_id = $3")
@@ -108,7 +109,8 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Records that a removal continues now. `false` if the claim was taken over: then it must stop.
+    /// Records that a removal is still in progress. `false` if the claim was taken over: the removal must then
+    /// stop.
     pub(crate) async fn renew_claim(&mut self, claim: &Claim, now: Time) -> Result<bool, Error> {
         let done = sqlx::query(
             "UPDATE claims SET claimed_at = $1 WHERE organization_id = $2 AND sha256 = $3 AND claim_id = $4",
@@ -136,11 +138,11 @@ impl Transaction {
         Ok(())
     }
 
-    /// Takes over claims from before this time, and those that were left, for deletion. Two who do so at once get
-    /// different ones.
+    /// Takes over claims from before this time, and abandoned ones, for deletion. Concurrent callers get different
+    /// claims.
     ///
-    /// From then on no upload can finish putting under them. A claim whose blob a bundle names, which is left by one who
-    /// put the same bytes a second time, is ended and not given.
+    /// No upload can then finish under them. A claim whose blob a bundle names, which remains after a second upload of
+    /// the same bytes, is ended and not returned.
     pub(crate) async fn take_over_claims(&mut self, before: Time, now: Time) -> Result<Vec<Claim>, Error> {
         let sweep = random_hex::<16>()?;
         let rows = sqlx::query(
@@ -179,7 +181,7 @@ impl Transaction {
 }
 
 impl Store {
-    /// How many claims there are.
+    /// The number of claims.
     pub(crate) async fn count_claims(&self) -> Result<i64, Error> {
         let row = sqlx::query("SELECT COUNT(*) AS n FROM claims").fetch_one(&self.pool).await?;
         super::columns::integer(&row, "n")

@@ -5,17 +5,17 @@ use sqlx::any::AnyRow;
 
 use crate::error::Error;
 
-/// Reads a column that holds text.
+/// Reads a text column.
 pub(super) fn text(row: &AnyRow, column: &str) -> Result<String, Error> {
     Ok(row.try_get::<String, _>(column)?)
 }
 
-/// Reads a column that holds a number.
+/// Reads a numeric column.
 pub(super) fn integer(row: &AnyRow, column: &str) -> Result<i64, Error> {
     Ok(row.try_get::<i64, _>(column)?)
 }
 
-/// What is in the database does not make sense.
+/// The error for invalid database content.
 pub(super) fn corrupt(what: &'static str) -> Error {
     Error::Internal(what, None)
 }

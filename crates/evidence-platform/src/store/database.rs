@@ -29,7 +29,7 @@ impl fmt::Debug for Store {
     }
 }
 
-/// A transaction that writes. Dropped without [`commit`](Transaction::commit), it leaves nothing.
+/// A writing transaction. Dropping it without [`commit`](Transaction::commit) rolls it back.
 pub struct Transaction {
     inner: sqlx::Transaction<'static, Any>,
     _writer: Option<OwnedMutexGuard<()>>,
@@ -42,10 +42,10 @@ impl fmt::Debug for Transaction {
 }
 
 impl Transaction {
-    /// Makes everything since the beginning permanent.
+    /// Commits the transaction.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub async fn commit(self) -> Result<(), Error> {
         Ok(self.inner.commit().await?)
     }
@@ -59,12 +59,13 @@ impl Store {
     /// Connects and brings the tables up to date.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] if the database does not answer, [`Error::Invalid`] if a newer program has changed it or a
-    /// pooler in front of it does not keep sessions, [`Error::Internal`] if the tables cannot be made.
+    /// Fails with [`Error::Unavailable`] if the database does not answer, [`Error::Invalid`] if a newer program has
+    /// changed it or a pooler in front of it does not keep sessions, [`Error::Internal`] if the tables cannot be
+    /// created.
     pub async fn open(url: &DatabaseUrl, connections: u32) -> Result<Store, Error> {
         sqlx::any::install_default_drivers();
         let dialect = url.dialect;
-        // PostgreSQL's migrator takes a lock of the database by itself; SQLite's does not.
+        // PostgreSQL's migrator takes a database lock by itself; SQLite's does not.
         let held = match &url.lock {
             Some(path) => {
                 let path = path.clone();
@@ -95,7 +96,7 @@ impl Store {
         Ok(Store { pool, dialect, writer: Arc::new(Mutex::new(())) })
     }
 
-    /// Which database it is.
+    /// The kind of the database.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
@@ -103,12 +104,12 @@ impl Store {
     /// Begins a transaction that may write.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub async fn begin(&self) -> Result<Transaction, Error> {
         match self.dialect {
             Dialect::Sqlite => {
                 let writer = Arc::clone(&self.writer).lock_owned().await;
-                // A transaction that begins by reading cannot wait for the lock when it comes to write.
+                // A transaction that begins with a read cannot wait for the lock when it starts to write.
                 let inner = self.pool.begin_with("BEGIN IMMEDIATE").await?;
                 Ok(Transaction { inner, _writer: Some(writer) })
             }
@@ -130,7 +131,7 @@ fn lock_file(path: &Path) -> Result<File, Error> {
 
 async fn prepare(connection: &mut AnyConnection, dialect: Dialect) -> Result<(), sqlx::Error> {
     let statements = match dialect {
-        // FULL: what was acknowledged survives the loss of power, not only of the process.
+        // FULL: acknowledged writes survive a power loss, not only the end of the process.
         Dialect::Sqlite => {
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA busy_timeout = 10000"
         }
@@ -140,10 +141,10 @@ async fn prepare(connection: &mut AnyConnection, dialect: Dialect) -> Result<(),
     Ok(())
 }
 
-/// Whether a connection that comes back is outside of any transaction. One that is not is closed: after SQLITE_FULL the
-/// database has ended the transaction by itself, the driver counts it for ever, and every later one is refused.
+/// Whether a returned connection is outside any transaction. If not, it is closed: after SQLITE_FULL the database has
+/// ended the transaction by itself, the driver still counts it, and every later one would be refused.
 async fn certain(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
-    // A rollback may still be under way.
+    // A rollback may still be in progress.
     connection.ping().await?;
     Ok(!connection.is_in_transaction())
 }

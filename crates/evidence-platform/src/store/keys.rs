@@ -1,4 +1,4 @@
-//! Rows of `api_keys`. Only hashes are here.
+//! Rows of `api_keys`, which hold only hashes.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
@@ -15,13 +15,13 @@ use crate::time::Time;
 /// An API key, without its secret.
 #[derive(Debug, Clone)]
 pub struct KeyRow {
-    /// Its name.
+    /// Its id.
     pub id: String,
     /// The part of the key that is not secret.
     pub prefix: String,
     /// What it is for.
     pub role: Role,
-    /// What people call it.
+    /// Its label.
     pub label: String,
     /// When it was made.
     pub created_at: Time,
@@ -38,7 +38,8 @@ impl Store {
         self.principal("k.prefix = $1", prefix, None).await
     }
 
-    /// The principal and the hash of the key that this condition on a text, and on a time if it has one, names.
+    /// The principal and the hash of the key that this condition selects, with a text parameter and optionally a
+    /// time.
     pub(super) async fn principal(
         &self,
         condition: &'static str,
@@ -62,7 +63,7 @@ impl Store {
         Ok(Some((principal, hash)))
     }
 
-    /// The keys of an organization, oldest first, the revoked ones too.
+    /// The keys of an organization, oldest first, including revoked ones.
     pub(crate) async fn keys(&self, organization: &OrganizationId) -> Result<Vec<KeyRow>, Error> {
         let rows = sqlx::query(
             "SELECT id, prefix, role, label, created_at, revoked_at FROM api_keys \
@@ -99,7 +100,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Whether a key counts at this moment.
+    /// Whether a key is valid at this moment.
     pub(crate) async fn key_counts(
         &mut self,
         organization: &OrganizationId,
@@ -110,8 +111,8 @@ impl Transaction {
         Ok(query.fetch_optional(self.connection()).await?.is_some())
     }
 
-    /// Revokes a key, by its name or its prefix. `None` if the organization has no such key; `false` if it was revoked
-    /// before.
+    /// Revokes a key by its id or its prefix. `None` if the organization has no such key; `false` if it was already
+    /// revoked.
     pub(crate) async fn revoke_key(
         &mut self,
         organization: &OrganizationId,

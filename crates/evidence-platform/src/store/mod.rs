@@ -1,7 +1,7 @@
-//! The metadata: SQLite or PostgreSQL behind one text of SQL.
+//! The metadata in SQLite or PostgreSQL, with the same SQL for both.
 //!
-//! Every statement that reads or changes what belongs to an organization has its name in the condition. This module
-//! decides nothing: who may do what is the service's business.
+//! Every statement that reads or changes an organization's data has the organization's id in its condition. This
+//! module makes no decisions: the service checks permissions.
 
 mod audit;
 mod bundles;

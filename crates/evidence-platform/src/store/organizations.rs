@@ -9,9 +9,9 @@ use crate::time::Time;
 /// An organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Organization {
-    /// Its name in the database and in the storage.
+    /// Its id in the database and in the storage.
     pub id: OrganizationId,
-    /// Its short name, chosen by people.
+    /// Its short name, chosen by the operator.
     pub slug: String,
     /// Its name.
     pub name: String,

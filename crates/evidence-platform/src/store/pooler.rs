@@ -1,6 +1,6 @@
-//! Poolers between the platform and PostgreSQL. One that gives every transaction another session (PgBouncer with
-//! `pool_mode = transaction`) loses what the platform relies on: prepared statements, time limits, the migrator's lock.
-//! It is recognised at the start and refused with what to change.
+//! Poolers between the platform and PostgreSQL. One that assigns every transaction a different session (PgBouncer with
+//! `pool_mode = transaction`) breaks prepared statements, time limits and the migrator's lock. The platform detects it
+//! at the start and refuses it with advice.
 
 use sqlx::{AnyConnection, AnyPool, Connection as _, Row as _};
 
@@ -11,7 +11,7 @@ use crate::error::Error;
 pub(super) async fn require_sessions(pool: &AnyPool, url: &DatabaseUrl) -> Result<(), Error> {
     let mut one = pool.acquire().await?;
     let mut other = AnyConnection::connect(&url.url).await.map_err(refused)?;
-    // Whether the pooler hands out its sessions as a stack or in turn, one of these is not as it should be.
+    // Whether the pooler reuses its sessions as a stack or in turn, one of these checks fails.
     let first = session(&mut one).await?;
     let shared = session(&mut other).await? == first;
     let kept = session(&mut one).await? == first && session(&mut one).await? == first;
@@ -26,13 +26,13 @@ pub(super) async fn require_sessions(pool: &AnyPool, url: &DatabaseUrl) -> Resul
     Ok(())
 }
 
-/// The process of PostgreSQL that answers. Asked without a prepared statement, which the pooler may not know.
+/// The PostgreSQL process that answers. Asks without a prepared statement, which the pooler may not support.
 async fn session(connection: &mut AnyConnection) -> Result<i32, Error> {
     let row = sqlx::raw_sql("SELECT pg_backend_pid() AS pid").fetch_one(connection).await?;
     Ok(row.try_get("pid")?)
 }
 
-/// A connection that was not made. PgBouncer refuses what it does not know in the first message.
+/// The error for a failed connection. PgBouncer refuses unknown parameters in the first message.
 pub(super) fn refused(error: sqlx::Error) -> Error {
     match error.as_database_error().map(|error| error.message()) {
         Some(message) if message.contains("unsupported startup parameter") => Error::Invalid(format!(

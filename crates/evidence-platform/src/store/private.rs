@@ -9,10 +9,10 @@ use crate::error::Error;
 
 const PRIVATE: u32 = 0o600;
 
-/// Creates the database file if it is absent, and removes access of other users to it, `-wal` and `-shm`. SQLite creates
-/// those with the mode of the database.
+/// Creates the database file if it is absent, and removes the access of other users to it, `-wal` and `-shm`. SQLite
+/// creates those with the mode of the database.
 ///
-/// Never opens an existing file: closing it would release the locks that SQLite holds on it in this process.
+/// Never opens an existing file: closing it would release SQLite's locks on it in this process.
 pub(super) fn make_private(database: &Path) -> Result<(), Error> {
     let made = File::options().write(true).create_new(true).mode(PRIVATE).open(database);
     if let Err(error) = made

@@ -1,23 +1,23 @@
-//! Whether the database takes writes.
+//! Checks that the database accepts writes.
 
 use super::database::Store;
 use crate::error::Error;
 use crate::time::Time;
 
-/// Rows of this size, four of which fill a page of PostgreSQL and none of which it compresses.
+/// The size of a row: four fill a page of PostgreSQL, which does not compress them.
 const FILLER: usize = 1_900;
 /// More rows than fit into one page.
 const ROWS: usize = 5;
 
 impl Store {
-    /// Writes as an upload does, and keeps nothing.
+    /// Writes like an upload, and keeps nothing.
     ///
     /// # Errors
-    /// [`Error::Unavailable`].
+    /// Fails with [`Error::Unavailable`].
     pub(crate) async fn probe(&self, now: Time) -> Result<(), Error> {
         let mut transaction = self.begin().await?;
-        // A changed row fits into a page that is there. Uploads soon need new ones, and on a full disk get none. What is
-        // taken back is dead, so that the next probe needs a new page again; vacuuming returns them.
+        // A changed row fits into an existing page. Uploads soon need new pages, and get none on a full disk. A
+        // rollback leaves dead rows, so the next probe needs a new page again; vacuuming returns them.
         sqlx::raw_sql("SAVEPOINT room").execute(transaction.connection()).await?;
         for _ in 0..ROWS {
             sqlx::query("INSERT INTO readiness_room (filler) VALUES ($1)")

@@ -1,4 +1,4 @@
-//! The tables: made, brought up to date, and left alone where a newer program has gone further.
+//! The tables: created, migrated, and left unchanged if a newer program has migrated them further.
 
 use std::borrow::Cow;
 
@@ -9,11 +9,11 @@ use super::columns::integer;
 use super::url::Dialect;
 use crate::error::Error;
 
-/// Brings the tables up to date.
+/// Migrates the tables.
 pub(super) async fn migrate(pool: &AnyPool, dialect: Dialect) -> Result<(), Error> {
     let mut migrator = migrator(dialect);
     let known = migrator.iter().map(|migration| migration.version).max().unwrap_or_default();
-    // Before the migrator runs: where it fails it keeps PostgreSQL's lock.
+    // Before the migrator runs, since a failed migrator keeps PostgreSQL's lock.
     if let Some(found) = newest(pool).await
         && found > known
     {
@@ -32,9 +32,9 @@ pub(super) async fn migrate(pool: &AnyPool, dialect: Dialect) -> Result<(), Erro
     outcome.map_err(|error| Error::internal("the database could not be brought up to date", error))
 }
 
-/// The newest migration in the database; `None` in one without tables.
+/// The newest migration in the database; `None` without tables.
 async fn newest(pool: &AnyPool) -> Option<i64> {
-    // What else is wrong with the database, the migrator reports.
+    // The migrator reports any other problem with the database.
     let row =
         sqlx::query("SELECT MAX(version) AS newest FROM _sqlx_migrations").fetch_one(pool).await.ok()?;
     integer(&row, "newest").ok()

@@ -1,4 +1,4 @@
-//! Rows of `sessions`: who is signed in to the pages. Only hashes are here.
+//! Rows of `sessions`: who is signed in to the pages. They hold only hashes.
 
 use super::database::{Store, Transaction};
 use crate::error::Error;
@@ -34,7 +34,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Ends a session. `false` if there is none.
+    /// Ends a session. `false` if it does not exist.
     pub(crate) async fn end_session(&mut self, hash: &SessionHash) -> Result<bool, Error> {
         let done = sqlx::query("DELETE FROM sessions WHERE hash = $1")
             .bind(hash.to_stored())
@@ -43,7 +43,7 @@ impl Transaction {
         Ok(done.rows_affected() == 1)
     }
 
-    /// Removes the sessions that have expired.
+    /// Removes expired sessions.
     pub(crate) async fn remove_expired_sessions(&mut self, now: Time) -> Result<(), Error> {
         sqlx::query("DELETE FROM sessions WHERE expires_at <= $1")
             .bind(now.0)

@@ -1,4 +1,4 @@
-//! Rows of `trusted_keys`: whose signatures an organization believes.
+//! Rows of `trusted_keys`: whose signatures an organization trusts.
 
 use super::columns::{integer, text};
 use super::database::{Store, Transaction};
@@ -15,7 +15,7 @@ pub struct TrustedKeyRow {
     pub public_key: String,
     /// The fingerprint that OpenSSH shows.
     pub fingerprint: String,
-    /// What people call it.
+    /// Its label.
     pub label: String,
     /// When it was added.
     pub created_at: Time,

@@ -1,11 +1,11 @@
-//! Where the database is.
+//! The address of the database.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// Which database it is. The SQL is the same; how a transaction begins and what triggers look like is not.
+/// The kind of the database. The SQL is the same, except for the start of transactions and the triggers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// One file on this machine.
@@ -14,12 +14,12 @@ pub enum Dialect {
     Postgres,
 }
 
-/// Where the database is. Never printed: the address may hold a password.
+/// The address of the database. Never printed: it may hold a password.
 #[derive(Clone)]
 pub struct DatabaseUrl {
     pub(super) dialect: Dialect,
     pub(super) url: String,
-    /// The file that keeps two processes from migrating one SQLite file at once.
+    /// A lock file, so that two processes do not migrate one SQLite file at once.
     pub(super) lock: Option<PathBuf>,
 }
 
@@ -33,7 +33,7 @@ impl DatabaseUrl {
     /// The SQLite database in this directory.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the path is no text.
+    /// Fails with [`Error::Invalid`] if the path is not UTF-8.
     pub fn sqlite(directory: &Path) -> Result<DatabaseUrl, Error> {
         let directory = std::path::absolute(directory)?;
         let path = directory.join("platform.sqlite");
@@ -55,7 +55,7 @@ impl DatabaseUrl {
         })
     }
 
-    /// The address itself, for tests that look behind the service.
+    /// The address itself, for tests that bypass the service.
     #[doc(hidden)]
     pub fn reveal_for_tests(&self) -> String {
         self.url.clone()
@@ -64,7 +64,7 @@ impl DatabaseUrl {
     /// A PostgreSQL server.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the address does not begin with `postgres://` or `postgresql://`.
+    /// Fails with [`Error::Invalid`] if the address does not begin with `postgres://` or `postgresql://`.
     pub fn postgres(url: &str) -> Result<DatabaseUrl, Error> {
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             Ok(DatabaseUrl { dialect: Dialect::Postgres, url: url.to_owned(), lock: None })

@@ -1,4 +1,4 @@
-//! The description and the documentation say what the table says.
+//! The OpenAPI description and the documentation match the table of routes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Uploads that are wrong, on purpose or by accident: the right problem, nothing stored, the service stays up.
+//! Invalid uploads, deliberate or accidental: the right problem, nothing stored, and the service keeps running.
 
 use std::time::Duration;
 
@@ -116,7 +116,7 @@ async fn without_a_trusted_key_nothing_is_taken() {
     nothing_is_stored(&running, key.key.reveal()).await;
 }
 
-/// The head of an upload, by hand; `more` are further lines of it.
+/// The head of an upload, written by hand; `more` are additional lines.
 async fn head(running: &Running, key: &str, digest: &str, length: usize, more: &str) -> TcpStream {
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     let head = format!(
@@ -127,7 +127,7 @@ async fn head(running: &Running, key: &str, digest: &str, length: usize, more: &
     stream
 }
 
-/// The line by which a client says that it sends no body before it is told to.
+/// The header of a client that waits for permission to send its body.
 const WAITS: &str = "Expect: 100-continue\r\n";
 
 /// The head of an upload and a part of its body.
@@ -155,7 +155,7 @@ async fn a_body_that_breaks_off_or_stops_leaves_nothing() {
     assert!(said.is_empty() || said.ends_with("400"), "{said}");
     let mut slow = begin(&running, &tenant.upload, &good, good.len() / 2).await;
     assert_eq!(status(&mut slow).await, "HTTP/1.1 408");
-    // A trickle is not idle, but it does not take forever either.
+    // A trickle is not idle, but must not last forever either.
     let mut trickle = begin(&running, &tenant.upload, &good, 0).await;
     let began = std::time::Instant::now();
     let mut said = [0; 12];
@@ -192,13 +192,13 @@ async fn a_bundle_may_inflate_as_far_as_the_operator_says() {
     let raised = Running::at(place.clone(), bounded(65 << 20), Limits::default()).await;
     let stored = raised.upload(&tenant.upload, &large).await;
     assert_eq!(stored.status, 201, "{stored:?}");
-    // A lower bound later does not make it unsound.
+    // A lower limit set later does not invalidate it.
     let path = format!("/api/v1/bundles/{}/verify", stored.json["bundle_id"].as_str().unwrap());
     let verified = running.call(reqwest::Method::POST, &path, Some(&tenant.upload), None).await;
     assert_eq!(verified.json["verified"], true, "{verified:?}");
 }
 
-/// Two places for each organization, and whatever is slower than this loses its own.
+/// Two places for each organization; uploads slower than this lose theirs.
 fn narrow(idle: Duration) -> Settings {
     let patience = Patience { idle, total: Duration::from_secs(600), ..small().patience };
     Settings { patience, ..small() }
@@ -209,7 +209,7 @@ async fn too_many_uploads_at_once_are_told_to_come_back() {
     let running = Running::at(Place::local(), narrow(Duration::from_secs(600)), Limits::default()).await;
     let tenant = running.tenant("acme").await;
     let good = bundles::bundle(1);
-    // Who is told to send the body has a place.
+    // A client that gets permission to send the body has a place.
     let (mut slow, digest) = (Vec::new(), content_digest(&good));
     for _ in 0..2 {
         let mut stream = head(&running, &tenant.upload, &digest, good.len(), WAITS).await;
@@ -222,7 +222,7 @@ async fn too_many_uploads_at_once_are_told_to_come_back() {
     // Others are not kept waiting.
     let other = running.tenant("other").await;
     assert_eq!(running.upload(&other.upload, &good).await.status, 201);
-    // Who goes away gives the place back, as soon as the server sees it.
+    // The server releases the place of a client as soon as it sees the disconnect.
     drop(slow);
     for _ in 0..1_000 {
         if running.upload(&tenant.upload, &good).await.status == 201 {

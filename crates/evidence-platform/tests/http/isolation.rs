@@ -1,4 +1,4 @@
-//! Every route of the table with every kind of credential: nothing of one organization shows to another.
+//! Every route of the table with every kind of credential: no data of one organization is visible to another.
 
 use evidence_platform::api::access::Access;
 use evidence_platform::api::routes::{Route, table};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::running::{Answer, Running};
 use crate::support::{bundles, principal};
 
-/// What belongs to the organization that is looked at.
+/// The data of the attacked organization.
 struct Victim {
     admin: String,
     upload: String,
@@ -61,7 +61,7 @@ async fn victim(running: &Running) -> Victim {
     }
 }
 
-/// What a route is called with, so that only the credential can be wrong.
+/// A valid body for a route, so that only the credential can be wrong.
 fn body(route: &Route) -> Option<Value> {
     match route.path.rsplit('/').next().unwrap() {
         _ if route.method == "GET" || route.method == "DELETE" => None,
@@ -182,7 +182,7 @@ async fn nobody_sees_or_changes_what_is_not_theirs() {
     }
     assert!(tried >= 48, "{tried}");
 
-    // Nothing has changed at the victim's, and nobody else is in its log.
+    // Nothing of the victim has changed, and its log names no one else.
     let log = running.get("/api/v1/audit-log?limit=100", &victim.admin).await;
     assert_eq!(log.json["items"].as_array().unwrap().len(), before, "{}", log.text());
     let bundle = running.get(&format!("/api/v1/bundles/{}", victim.bundle_id), &victim.read).await;
@@ -194,7 +194,7 @@ async fn nobody_sees_or_changes_what_is_not_theirs() {
     );
 }
 
-/// A session ends nowhere but at its own organization's pages.
+/// A session is only valid for the pages of its own organization.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_sees_a_page_that_is_not_theirs() {
     let running = Running::local().await;
@@ -213,7 +213,7 @@ async fn nobody_sees_a_page_that_is_not_theirs() {
     let theirs = running.upload(uploader.reveal(), &theirs).await.json["bundle_id"].clone();
     let theirs = theirs.as_str().unwrap().to_owned();
     let own = running.sign_in(&victim.read).await;
-    // A session whose key was revoked, one that has ended, and what never was one.
+    // A session with a revoked key, an expired one, and a token that was never issued.
     let key = operator.create_key("victim-slug", Role::Admin, "x").await.unwrap();
     let revoked = running.sign_in(key.key.reveal()).await;
     operator.revoke_key("victim-slug", &key.row.prefix).await.unwrap();
@@ -234,12 +234,12 @@ async fn nobody_sees_a_page_that_is_not_theirs() {
                 for cookie in &wrong {
                     answers.push(running.page(&path, Some(cookie)).await);
                 }
-                // A key is no session: a page is not for programs.
+                // A key is not a session: pages are not for programs.
                 answers.push(running.get(&path, &victim.read).await);
                 for answer in answers {
                     assert_eq!(answer.status, 401, "{what}: {answer:?}");
                     assert!(answer.text().contains("action=\"/sign-in\""), "{what}: {}", answer.text());
-                    // The form knows the page that was asked for, and nothing else.
+                    // The form contains only the requested page.
                     let mut blind = victim.secrets.clone();
                     blind.retain(|secret| !path.contains(secret.as_str()));
                     let text = format!("{} {:?}", answer.text(), answer.headers);
@@ -254,7 +254,7 @@ async fn nobody_sees_a_page_that_is_not_theirs() {
                     shows_nothing(&answer, &victim, &format!("{what} {role}"));
                 }
                 assert_eq!(running.page(&path, Some(&own)).await.status, 200, "{what}");
-                // One bundle of one's own opens no other.
+                // The own bundle gives no access to another one.
                 if path.starts_with("/compare") {
                     let (_, cookie) = &strangers[1];
                     for path in
@@ -275,7 +275,7 @@ async fn nobody_sees_a_page_that_is_not_theirs() {
                 assert!(matches!(answer.status, 200 | 303), "{what}: {answer:?}");
                 shows_nothing(&answer, &victim, &what);
             }
-            // The API does not know sessions: no other site's page can call it with one.
+            // The API ignores sessions, so another site's page cannot use one to call it.
             Access::Needs(_) => {
                 let request = running.client.request(route.method.clone(), running.url(&path));
                 let answer = Answer::of(request.header("cookie", &own).send().await.unwrap()).await;
@@ -317,12 +317,12 @@ async fn two_organizations_have_the_same_bundle_each_for_itself() {
     let bytes = bundles::bundle(1);
     let first = running.upload(&one.upload, &bytes).await;
     let second = running.upload(&two.upload, &bytes).await;
-    // Created, not known: whether somebody else has the bytes does not show.
+    // Created, not existing: the answer does not show whether another organization has the bytes.
     assert_eq!((first.status, second.status), (201, 201));
     assert_eq!(first.json["sha256"], second.json["sha256"]);
     assert_eq!(first.json["bundle_id"], second.json["bundle_id"]);
     assert_eq!(running.place.blob_files().len(), 2);
-    // What one does with it does not reach the other.
+    // One organization's actions do not affect the other.
     let path = format!("/api/v1/bundles/{}", first.json["bundle_id"].as_str().unwrap());
     let hold = Some(json!({ "legal_hold": true }));
     let held =
@@ -331,7 +331,7 @@ async fn two_organizations_have_the_same_bundle_each_for_itself() {
     for (reader, held) in [(&one.read, true), (&two.read, false)] {
         assert_eq!(running.get(&path, reader).await.json["legal_hold"], held);
     }
-    // Nor does other bytes under this id, which anybody can choose.
+    // Other bytes under this id, which anyone can choose, do not affect it either.
     let other = bundles::signed(1, b"{\"other\": true}\n", &bundles::key());
     let three = running.tenant("three").await;
     assert_eq!(running.upload(&three.upload, &other).await.status, 201);

@@ -1,4 +1,4 @@
-//! How the server behaves: health, numbers, limits, slow clients, the end.
+//! The server's behaviour: health, metrics, limits, slow clients, shutdown.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ async fn health_readiness_and_numbers() {
         if matches!(running.place.storage, crate::support::Storage::Directory) {
             std::fs::rename(running.place.home.path().join("blobs"), running.place.home.path().join("gone"))
                 .unwrap();
-            // An outcome is given again for two seconds.
+            // A result is reused for two seconds.
             tokio::time::sleep(Duration::from_millis(2_100)).await;
             let failed = answer("/readyz").await;
             assert_eq!(failed.problem(), "unavailable");
@@ -100,7 +100,7 @@ async fn connections_that_say_nothing_keep_nobody_out() {
     for _ in 0..10 {
         assert_eq!(running.get("/api/v1/whoami", &tenant.read).await.status, 200);
     }
-    // The oldest had to go, the youngest are still there.
+    // The oldest was closed, the youngest are still open.
     let mut byte = [0];
     assert!(matches!(silent[0].read(&mut byte).await, Ok(0) | Err(_)));
     let last = tokio::time::timeout(Duration::from_millis(100), silent[199].read(&mut byte)).await;
@@ -116,7 +116,7 @@ async fn a_head_that_does_not_end_is_not_waited_for() {
     let mut rest = Vec::new();
     let ended = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut rest)).await;
     assert!(ended.is_ok(), "the connection is still open");
-    // Neither is one that never begins.
+    // A connection that never sends anything is not protected either.
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     let ended = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut rest)).await;
     assert!(ended.is_ok(), "the connection is still open");

@@ -1,4 +1,4 @@
-//! The pages as a browser gets them: signing in, what is shown, what is escaped, what is refused.
+//! The pages as a browser receives them: sign-in, contents, escaping, refusals.
 
 use evidence_bundle::Status;
 use evidence_bundle::document::{Check, Manifest, NormalizedControl, Warning};
@@ -10,7 +10,7 @@ use evidence_platform::service::Operator;
 use crate::running::{Answer, Running};
 use crate::support::bundles;
 
-/// A bundle's page, and the bundles that are there, newest first.
+/// A bundle's page, and the stored bundles, newest first.
 async fn stored(running: &Running, key: &str, numbers: &[u32]) -> Vec<String> {
     let mut ids = Vec::new();
     for number in numbers {
@@ -30,7 +30,7 @@ fn is_page(answer: &Answer) {
     assert_eq!(answer.headers["cache-control"], "no-store");
     let text = answer.text();
     assert!(text.starts_with("<!doctype html>") && text.contains("<html lang=\"en\">"), "{text}");
-    // No script, no style of its own, nothing from elsewhere, in any tag. What is text is escaped and may say anything.
+    // No script, no inline style, no external resource in any tag. Text is escaped and may contain anything.
     for tag in text.split('<').skip(1).map(|rest| rest.split('>').next().unwrap()) {
         assert!(!tag.starts_with("script") && !tag.contains("://") && !tag.contains("javascript:"), "{tag}");
         assert!(!tag.contains(" style=") && !tag.contains(" on"), "{tag}");
@@ -50,7 +50,7 @@ async fn a_person_signs_in_looks_and_signs_out() {
     let form = running.page(&asked, None).await;
     assert_eq!(form.status, 401);
     is_page(&form);
-    // The page that was asked for comes behind the form.
+    // The sign-in form leads to the requested page.
     let next = format!("/compare?from={}&#38;to={}", ids[0], ids[1]);
     assert!(form.text().contains(&format!("name=\"next\" value=\"{next}\"")), "{}", form.text());
     let next = asked.replace('&', "%26");
@@ -67,7 +67,7 @@ async fn a_person_signs_in_looks_and_signs_out() {
         assert_eq!(answer.status, 200, "{path}: {answer:?}");
         is_page(&answer);
         assert!(answer.text().contains("Name of acme"), "{path}");
-        // A page of a person is nobody else's.
+        // A page for one person must not be cached for another.
         assert!(!answer.text().contains(&tenant.read));
     }
     assert_eq!(running.submit("/sign-out", "", Some(cookie)).await.headers["location"], "/sign-in");
@@ -153,7 +153,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     assert_eq!(text.matches("<svg class=\"timeline\"").count(), 1);
     assert_eq!(text.matches("class=\"cell fail\"").count(), 2);
     assert_eq!(text.matches("class=\"cell pass\"").count(), 1);
-    // In the picture time goes to the right, in the table down.
+    // In the picture time runs to the right, in the table downwards.
     let places: Vec<_> =
         ids.iter().map(|id| text.find(&format!("/bundles/{id}\" tabindex")).unwrap()).collect();
     assert!(places.is_sorted(), "{places:?}");
@@ -186,7 +186,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     let text = running.page(&format!("/bundles/{}", ids[1]), Some(&cookie)).await.text();
     assert!(text.contains(&format!("/compare?from={}&amp;to={}", ids[0], ids[1])), "{text}");
 
-    // Trust that has ended since is told.
+    // The page shows that the trust has ended since.
     let principal = running.service.authenticate(&tenant.admin).await.unwrap();
     let key_id = bundles::key().public_key().key_id().to_string();
     running.service.remove_trusted_key(&principal, &crate::support::request(), &key_id).await.unwrap();
@@ -194,7 +194,7 @@ async fn the_timeline_and_the_bundle_say_what_the_bundles_say() {
     assert!(text.contains("no longer trusted") && text.contains("verified to the last byte"), "{text}");
 }
 
-/// A time that was set by hand, and one that is far from the time at which the bundle was stored.
+/// A time that was set by hand, and one far from the time at which the bundle was stored.
 #[tokio::test]
 async fn a_doubtful_time_is_marked() {
     const FIXED: &str = "fixed time, not a clock";
@@ -217,7 +217,7 @@ async fn a_doubtful_time_is_marked() {
         manifest.artifacts[0].collected_at.clone_from(&fixed.run.completed_at);
     };
     let fixed = bundles::pack(1, &fixed, &bundles::key(), warn);
-    // The clock stands a day after the bundle 0; the bundle 10 is ten minutes later.
+    // The clock is a day after the bundle 0; the bundle 10 is ten minutes later.
     let hour = 3_600;
     let table: [(Vec<u8>, i64, &[&str]); 4] = [
         (bundles::bundle(10), 0, &[]),
@@ -328,7 +328,7 @@ async fn what_was_damaged_is_not_shown() {
     let good = std::fs::read(&blob).unwrap();
     let mut flipped = good.clone();
     flipped[good.len() / 2] ^= 1;
-    // Signed by the same key, sound in itself, and not what was stored here.
+    // Signed by the same key and valid, but not what was stored here.
     let other = bundles::bundle(2);
     let cases: [(&str, Option<Vec<u8>>, &str); 4] = [
         ("flipped", Some(flipped), "digest-mismatch"),
@@ -367,7 +367,7 @@ async fn damaged(running: &Running, id: &str, cookie: &str, what: &str, reason: 
     }
 }
 
-/// What a signer whom the organization trusts can do to whoever looks: nothing.
+/// A trusted but hostile signer cannot harm a reader.
 #[tokio::test]
 async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     let running = Running::local().await;
@@ -401,7 +401,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     let timeline = running.page("/bundles", Some(&cookie)).await.text();
     assert!(timeline.contains("224 more controls") && timeline.contains("and 240 more"), "{timeline}");
 
-    // A thousand checks, each with as much text as there may be: some are shown, shortened, the rest is counted.
+    // A thousand checks with the most text: some are shown, shortened, the rest is counted.
     let long = upload(3, &|parts| {
         let check = parts.normalized.controls[0].checks[0].clone();
         let check = Check { actual: Some("<".repeat(100_000)), status: Status::Fail, ..check };
@@ -417,7 +417,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     assert!(text.contains("1–100 of 1,000") && text.contains("… (cut)"));
     assert!(text.contains("s0099") && !text.contains("s0100"));
     assert!(text.len() < 8 << 20, "{}", text.len());
-    // More reasons and longer subjects than any page can hold.
+    // More reasons and longer subjects than fit on any page.
     let most = upload(4, &|parts| {
         controls(parts, 64);
         let check = parts.normalized.controls[0].checks[0].clone();
@@ -434,12 +434,12 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     .await;
     let text = look(&most).await;
     assert!(text.contains("Page too large") && text.len() < 10_000);
-    // A string that a parser would have to hold is no document.
+    // A document with a string that is too long for a parser is refused.
     let endless = upload(5, &|parts| parts.normalized.controls[0].reason = "a".repeat((1 << 20) + 1)).await;
     assert_eq!(endless.json["status"], "stored", "{endless:?}");
     assert!(look(&endless).await.contains("does not know the format of this bundle"));
 
-    // Marks that turn the direction of reading; ids that are those of the page; a hint that is no document.
+    // Marks that change the reading direction; ids that collide with the page's; a hint that is not valid.
     let deceiving = upload(6, &|parts| {
         let control = &mut parts.normalized.controls[0];
         control.id = "controls".to_owned();
@@ -454,7 +454,7 @@ async fn hostile_documents_neither_fill_the_memory_nor_deceive() {
     assert_eq!(text.matches("id=\"controls\"").count(), 1);
     assert!(text.contains("does not know the format of this bundle's hints") && !text.contains("No hints"));
 
-    // Counts that the observations do not bear out.
+    // Counts that the observations do not support.
     let denied = upload(7, &|parts| parts.run.sources[0].denied = 4).await;
     assert_eq!((denied.status, &denied.json["reason"]), (422, &"count-mismatch".into()), "{denied:?}");
     let found = look(&upload(8, &|parts| parts.run.sources[0].discovered = 31).await).await;
@@ -524,19 +524,19 @@ async fn what_is_not_there_is_told_to_people_and_programs_in_their_way() {
         assert_eq!(answer.status, 404, "{path}: {answer:?}");
         is_page(&answer);
     }
-    // Whoever asks the API like a browser is a browser that shows JSON.
+    // The API returns JSON to a browser too.
     let answer = running.page("/api/v1/whoami", None).await;
     assert_eq!((answer.status, answer.problem().as_str()), (401, "unauthenticated"));
     let style = running.page("/assets/style.css?whatever", None).await;
     assert_eq!((style.status, style.kind.as_str()), (200, "text/css; charset=utf-8"));
     assert!(!style.text().contains("url(") && !style.text().contains("@import"));
-    // Kept forever only where the address is that of these contents.
+    // Cached forever only at the address of these contents.
     assert_eq!(style.headers["cache-control"], "no-cache");
     let page = running.page("/sign-in", None).await.text();
     let address = page.split("href=\"/assets/style.css").nth(1).unwrap().split('"').next().unwrap();
     let style = running.page(&format!("/assets/style.css{address}"), None).await;
     assert!(style.headers["cache-control"].to_str().unwrap().contains("immutable"));
-    // Every page is one of the table's, and has a line there that says for whom it is.
+    // Every page is in the table, with its access rule.
     let pages = table().into_iter().filter(|route| matches!(route.access, Access::Page(_))).count();
     assert_eq!(pages, 8);
 }
@@ -610,7 +610,7 @@ async fn the_verifier_page_is_for_anyone_and_asks_nothing_of_the_platform() {
     assert_eq!(answer.headers["content-security-policy"], "frame-ancestors 'none'");
     assert_eq!(answer.headers["referrer-policy"], "no-referrer");
     assert!(answer.headers.get("set-cookie").is_none());
-    // It is the file that the tool writes: its SHA-256 can be compared.
+    // It is the same file that the tool writes, so its SHA-256 can be compared.
     assert_eq!(answer.text().as_bytes(), page);
     assert!(answer.text().contains("connect-src 'none'"));
 }

@@ -1,4 +1,4 @@
-//! Refused keys and failed sign-ins: in the platform's own audit log, with the client's address, and never too many.
+//! Refused keys and failed sign-ins: in the platform's own audit log, with the client's address, in bounded number.
 
 use evidence_platform::secret::ApiKey;
 use evidence_platform::server::Limits;
@@ -8,7 +8,7 @@ use evidence_platform::store::AuditRecord;
 use crate::running::{Answer, Running};
 use crate::support::Place;
 
-/// Asks who has this key, as a proxy would for this client.
+/// Authenticates with this header, as a proxy would for this client.
 async fn call(running: &Running, authorization: &str, client: &str) -> u16 {
     let request = running.client.get(running.url("/api/v1/whoami")).header("x-forwarded-for", client);
     Answer::of(request.header("authorization", authorization).send().await.unwrap()).await.status

@@ -1,4 +1,4 @@
-//! A server that runs, and a client for it.
+//! A running server, and a client for it.
 
 use std::net::SocketAddr;
 
@@ -69,7 +69,7 @@ impl Running {
         self.call(Method::GET, path, Some(key), None).await
     }
 
-    /// What a browser gets, with this cookie. Redirects are not followed.
+    /// Requests a page like a browser, with this cookie. Does not follow redirects.
     pub(crate) async fn page(&self, path: &str, cookie: Option<&str>) -> Answer {
         let mut request = self.client.get(self.url(path)).header("accept", "text/html");
         if let Some(cookie) = cookie {
@@ -78,7 +78,7 @@ impl Running {
         Answer::of(request.send().await.unwrap()).await
     }
 
-    /// What a browser gets for a form that was sent from one of our pages.
+    /// Submits a form like a browser, from one of our pages.
     pub(crate) async fn submit(&self, path: &str, fields: &str, cookie: Option<&str>) -> Answer {
         let mut request = self.client.post(self.url(path)).header("sec-fetch-site", "same-origin");
         if let Some(cookie) = cookie {
@@ -88,7 +88,7 @@ impl Running {
         Answer::of(request.body(fields.to_owned()).send().await.unwrap()).await
     }
 
-    /// The cookie of a session that is begun with this key.
+    /// The cookie of a new session with this key.
     pub(crate) async fn sign_in(&self, key: &str) -> String {
         let answer = self.submit("/sign-in", &format!("key={key}&next="), None).await;
         assert_eq!(answer.status, 303, "{answer:?}");
@@ -116,7 +116,7 @@ impl Running {
     }
 }
 
-/// An answer that was read to its end.
+/// A complete answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -144,7 +144,7 @@ impl Answer {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
-    /// The code of the problem, after checking that it is a well-formed one.
+    /// The code of the problem, after checking its form.
     pub(crate) fn problem(&self) -> String {
         assert_eq!(self.kind, "application/problem+json", "{self:?}");
         assert_eq!(self.json["status"], self.status, "{self:?}");

@@ -1,4 +1,4 @@
-//! Uploading, listing, verifying, downloading: what a well-meaning client does.
+//! Uploading, listing, verifying, downloading, as a regular client does.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -108,7 +108,7 @@ async fn pages_stay_in_place_while_bundles_arrive() {
         println!("{}", place.name);
         let running = Running::at(place, Settings::default(), Limits::default()).await;
         let tenant = running.tenant("acme").await;
-        // Even numbers first; odd ones arrive between the pages, some before and some behind the cursor.
+        // Even numbers first; odd ones arrive between the pages, some before and some after the cursor.
         let mut wanted = BTreeSet::new();
         for number in (0..20).step_by(2) {
             wanted.insert(
@@ -135,7 +135,7 @@ async fn pages_stay_in_place_while_bundles_arrive() {
     }
 }
 
-/// Each number twice with other bytes: of those that race exactly one is stored, and it stays.
+/// Each number twice with different bytes: exactly one of the racing uploads is stored, and it stays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_id_belongs_to_the_bytes_that_came_first() {
     for place in Place::all().await {
@@ -157,7 +157,7 @@ async fn an_id_belongs_to_the_bytes_that_came_first() {
             assert_eq!(loser.problem(), "bundle-id-taken");
             let id = winner.json["bundle_id"].as_str().unwrap();
             assert!(loser.text().contains(id), "{}", loser.text());
-            // Nor later, and what is stored is still what came first.
+            // Nor later; the first one stays stored.
             assert_eq!(running.upload(&tenant.upload, lost).await.status, 409);
             let stored = running.get(&format!("/api/v1/bundles/{id}"), &tenant.read).await;
             assert_eq!(stored.json["sha256"], winner.json["sha256"]);

@@ -12,7 +12,7 @@ use crate::support::bundles;
 async fn from_nothing_to_a_stored_bundle() {
     let directory = tempfile::tempdir().unwrap();
     let home = Home::local(directory.path());
-    // Without an organization the server says what to do.
+    // Without an organization the server prints what to do.
     let mut serving = Serving::start(&home, "127.0.0.1:0");
     let mut hints = String::new();
     for _ in 0..4 {
@@ -22,7 +22,7 @@ async fn from_nothing_to_a_stored_bundle() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = std::fs::metadata(directory.path().join("data")).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0, "others can read the data directory");
-    // Commands work beside the server, and count at once.
+    // Commands work while the server runs, and take effect at once.
     let key = home.organization(directory.path());
     assert!(key.starts_with("evp_") && !key.contains('\n'), "{key}");
     let client = client();
@@ -164,7 +164,7 @@ fn the_database_is_for_its_owner_alone() {
     let data = directory.path().join("data");
     let files =
         || ["platform.sqlite", "platform.sqlite-wal", "platform.sqlite-shm"].map(|name| data.join(name));
-    // Made by an operator who shares the directory, and a database made by an older version.
+    // A directory made by an operator who shares it, and a database made by an older version.
     std::fs::create_dir(&data).unwrap();
     std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
     for round in ["new", "open to all"] {
@@ -176,7 +176,7 @@ fn the_database_is_for_its_owner_alone() {
             let mode = std::fs::metadata(&file).unwrap().permissions().mode();
             assert_eq!(mode & 0o777, 0o600, "{round}: {}", file.display());
         }
-        // What is killed leaves all three files.
+        // A killed server leaves all three files.
         serving.kill();
         for file in files() {
             std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
@@ -193,11 +193,12 @@ async fn health_is_that_of_the_server() {
     let address = serving.url.strip_prefix("http://").unwrap().to_owned();
     let port = address.rsplit(':').next().unwrap();
     let local = format!("127.0.0.1:{port}");
-    // As a container asks: with the server's own variable, and no directory for data in reach.
+    // Like a container's health check: with the server's own variable, and without access to the data
+    // directory.
     let mut asking = Home::default();
     asking.variables.push(("EVIDENCE_PLATFORM_LISTEN".into(), address.clone()));
     asking.variables.push(("EVIDENCE_PLATFORM_DATA".into(), "/proc/absent".into()));
-    // A proxy is for other machines.
+    // A proxy must not be used for this machine.
     asking.variables.push(("http_proxy".into(), "http://127.0.0.1:1".into()));
     assert_eq!(asking.ask(&["health"]), format!("the server at {local} is healthy"));
     assert_eq!(asking.ask(&["health", "--listen", &local]), format!("the server at {local} is healthy"));

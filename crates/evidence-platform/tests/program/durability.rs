@@ -1,4 +1,4 @@
-//! What was acknowledged is there: clients upload while the servers are killed and started again, over and over.
+//! Acknowledged bundles persist: clients upload while the servers are repeatedly killed and restarted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -12,15 +12,16 @@ use crate::process::{Home, Serving, client, free_address, upload};
 use crate::support::{bundles, random};
 
 const CLIENTS: usize = 8;
-/// Uploads of one client that are under way at any time: 64 of all clients.
+/// Concurrent uploads of one client: 64 of all clients.
 const AT_ONCE: usize = 8;
-/// At least as many different bundles are uploaded; it goes on until the last kill.
+/// The least number of different bundles; uploads continue until the last kill.
 const BUNDLES: u32 = 64;
 const KILLS: usize = 20;
-/// So long without an acknowledgement is forever.
+/// The test fails after this long without an acknowledgement.
 const GIVE_UP: Duration = Duration::from_secs(120);
 
-/// Mostly small bundles, so that many are under way at every kill; some large ones, the largest of more than one part.
+/// Mostly small bundles, so that many are in flight at every kill; some large ones, the largest with more than one
+/// part.
 fn bytes(number: u32) -> Vec<u8> {
     let size = match number % 64 {
         7 => 9_000_000,
@@ -32,20 +33,20 @@ fn bytes(number: u32) -> Vec<u8> {
     bundles::signed(number, &noise, &bundles::key())
 }
 
-/// What the uploads have come to so far.
+/// The progress of the uploads.
 #[derive(Default)]
 struct Progress {
     next: AtomicU32,
-    /// No more kills: what has begun is brought to its end, and nothing new begins.
+    /// No more kills: uploads in progress finish, and no new ones begin.
     killed_enough: AtomicBool,
-    /// How many wait for the answer of each server.
+    /// The number of uploads waiting for each server.
     under_way: Vec<AtomicUsize>,
     acknowledged: Mutex<BTreeMap<u32, String>>,
-    /// Tries that reached a server and got no answer, that found nobody, and that were told to come back.
+    /// Attempts that reached a server and got no answer, that found no server, and that were asked to retry.
     cut_off: AtomicU32,
     nobody_there: AtomicU32,
     told_to_wait: AtomicU32,
-    /// Acknowledged as known: stored by a server that was killed before it could say so.
+    /// Acknowledged as existing: stored by a server that was killed before it could answer.
     known_already: AtomicU32,
 }
 
@@ -107,7 +108,7 @@ async fn survives(mut home: Home, directory: &Path, instances: usize) {
     for kill in 0..KILLS {
         tokio::time::sleep(Duration::from_millis(fastrand::u64(30..800))).await;
         let which = fastrand::usize(..instances);
-        // At a random moment, but while something is under way; every second time behind a fresh acknowledgement.
+        // At a random moment while something is in flight; every second time right after an acknowledgement.
         let since = Instant::now();
         let waiting = loop {
             assert!(!uploads.iter().any(|task| task.is_finished()), "an upload ended with something else");
@@ -131,7 +132,7 @@ async fn survives(mut home: Home, directory: &Path, instances: usize) {
     }
     let watched = watcher.await.unwrap();
 
-    // All of them once more, so that what is looked at is what lies in the storage and not what somebody remembers.
+    // Restart all of them once more, to examine what is in the storage instead of in memory.
     servers.drain(..).for_each(Serving::kill);
     let _servers = join_all(addresses.iter().map(|address| start(&home, address))).await;
     let client = client();
@@ -174,7 +175,7 @@ async fn start(home: &Home, address: &str) -> Serving {
     tokio::task::spawn_blocking(move || Serving::start(&home, &address)).await.unwrap()
 }
 
-/// Uploads one bundle after another, each until it is acknowledged by whichever server is there.
+/// Uploads one bundle after another, each until any server acknowledges it.
 async fn keep_uploading(client: reqwest::Client, urls: Arc<[String]>, key: String, progress: Arc<Progress>) {
     loop {
         let number = progress.next.fetch_add(1, SeqCst);
@@ -206,7 +207,7 @@ async fn keep_uploading(client: reqwest::Client, urls: Arc<[String]>, key: Strin
     }
 }
 
-/// Whatever is listed, at any moment and by any server, is whole. Gives how many were verified.
+/// Every listed bundle is complete, at any moment and on any server. Returns how many were verified.
 async fn watch(urls: Arc<[String]>, key: String, progress: Arc<Progress>) -> usize {
     let (client, mut verified) = (client(), BTreeSet::new());
     for url in urls.iter().cycle() {

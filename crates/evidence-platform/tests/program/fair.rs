@@ -1,6 +1,6 @@
-//! One organization that has large bundles verified, many at once, and another one that uploads small ones meanwhile.
+//! One organization requests many verifications of large bundles, while another one uploads small ones.
 //!
-//! `EVIDENCE_INFLATED_MB=8192` is the attack that was found: 8 MB that inflate to 8 GiB.
+//! `EVIDENCE_INFLATED_MB=8192` reproduces the original attack: 8 MB that inflate to 8 GiB.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::process::{Home, Serving, client, upload};
 use crate::support::bundles;
 
-/// How many verifications one organization asks for at once.
+/// How many verifications the first organization requests at once.
 const ATTACK: usize = 30;
 /// How many uploads of the other one are measured.
 const UPLOADS: u32 = 50;
@@ -61,7 +61,7 @@ async fn an_organization_that_verifies_much_keeps_no_other_waiting() {
     }
     assert_eq!(attack.len(), ATTACK, "it lasts to the end");
 
-    // When those who asked have left, so does the work.
+    // When the clients disconnect, the work stops.
     drop(attack);
     let left = Instant::now();
     let stopped = loop {

@@ -1,5 +1,5 @@
-//! What is wrong or too much, many times at once: each gets its own refusal, memory stays bounded, and what is good is
-//! still taken. What exactly is refused, and that nothing of it stays, is tested over HTTP in `http/hostile.rs`.
+//! Many invalid or oversized requests at once: each gets its specific refusal, memory stays bounded, and valid ones
+//! are still accepted. `http/hostile.rs` tests the refusals in detail, and that nothing of them is stored.
 
 use bytes::Bytes;
 use futures_util::future::join_all;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::process::{Home, Serving, client, upload};
 use crate::support::{bundles, content_digest};
 
-/// How many of each kind come at once.
+/// How many of each kind are sent at once.
 const AT_ONCE: usize = 8;
-/// What all of them together may cost, in kB.
+/// The most memory for all of them together, in kB.
 const MEMORY: u64 = 150_000;
 const TOO_LARGE: usize = 101_000_000;
 
-/// What is sent, and what must be answered.
+/// A request and its expected answer.
 struct Wrong {
     name: &'static str,
     body: Bytes,
@@ -64,14 +64,14 @@ async fn hostile_uploads_at_once_cost_little_and_keep_nobody_out() {
     let sent = wrong.iter().flat_map(|wrong| std::iter::repeat_n(wrong, AT_ONCE)).map(|wrong| {
         let (client, url, key) = (&client, &serving.url, &key);
         async move {
-            // In parts and without a length, so that what is too large is found out only on the way.
+            // In chunks without a length, so that the size limit is only reached on the way.
             let body = wrong.body.chunks(1 << 20).map(|part| wrong.body.slice_ref(part));
             let body = futures_util::stream::iter(body.map(Ok::<_, std::io::Error>).collect::<Vec<_>>());
             let answer = send(client, url, key, reqwest::Body::wrap_stream(body), &wrong.digest).await;
             assert_eq!((answer.0, answer.1.as_str(), answer.2.as_deref()), wrong.answer, "{}", wrong.name);
         }
     });
-    // A good one after another while they come.
+    // Valid uploads meanwhile.
     let good = async {
         for number in 0..20 {
             let answer = upload(&client, &serving.url, &key, &bundles::bundle(number)).await;
@@ -81,7 +81,7 @@ async fn hostile_uploads_at_once_cost_little_and_keep_nobody_out() {
     let (sent, ()) = tokio::join!(join_all(sent), good);
     let hostile = serving.most_memory();
 
-    // A trusted signer's zeros are taken: they inflate to a thousand times their size, and not in memory.
+    // A trusted signer's zeros are accepted: they inflate to a thousand times their size, but not in memory.
     let zeros = bundles::signed(100, &vec![0; 256 << 20], &bundles::key());
     assert_eq!(upload(&client, &serving.url, &key, &zeros).await.unwrap().0, 201);
     let after = serving.most_memory();
@@ -97,7 +97,7 @@ async fn hostile_uploads_at_once_cost_little_and_keep_nobody_out() {
     assert_eq!(list["items"].as_array().unwrap().len(), 21, "only what is good is listed");
 }
 
-/// Uploads; gives the status, the problem and the reason.
+/// Uploads; returns the status, the problem and the reason.
 async fn send(
     client: &Client,
     url: &str,

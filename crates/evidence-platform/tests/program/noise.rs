@@ -1,4 +1,4 @@
-//! Thousands of random requests: what a stranger invents grows neither memory, nor `/metrics`, nor a line of the log.
+//! Thousands of random requests: invented values do not grow memory, `/metrics`, or a line of the log.
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -12,12 +12,12 @@ use crate::support::{bundles, content_digest};
 use evidence_platform::api::routes::{Route, table};
 use evidence_platform::secret::ApiKey;
 
-/// How many requests are sent; the full size is `EVIDENCE_NOISE=50000`.
+/// How many requests to send; `EVIDENCE_NOISE=50000` for the full size.
 const REQUESTS: usize = 6_000;
-/// Connections at once, and requests that are sent over one without waiting for an answer.
+/// Connections at once, and pipelined requests on one of them.
 const CONNECTIONS: usize = 8;
 const PIPELINED: usize = 50;
-/// What they may add, in kB; the bytes of `/metrics`; the bytes of a line of the log.
+/// The most memory that they may add, in kB; the most bytes of `/metrics`; the most bytes of a log line.
 const MEMORY: u64 = 10_000;
 const NUMBERS: usize = 200_000;
 const LINE: usize = 300;
@@ -29,15 +29,15 @@ async fn invented_methods_paths_and_headers_cost_nothing() {
     let log = directory.path().join("log");
     let mut home = Home::local(directory.path());
     home.log = Some(log.clone());
-    // The longest addresses, and ever new ones.
+    // Long addresses that are always new.
     home.serve = vec!["--trusted-proxies", "127.0.0.1"];
     let serving = Serving::start(&home, &crate::process::free_address());
     let admin = home.organization(directory.path());
-    // With another role, so that much is forbidden.
+    // With a role that is often refused.
     let key = home.ask(&["key", "create", "--organization", "acme", "--role", "upload"]);
     let address = serving.url.strip_prefix("http://").unwrap().to_owned();
 
-    // Buffers, threads and connections to the database are there before anything is compared.
+    // Warm up buffers, threads and database connections before the comparison.
     flood(&address, &key, 1_000, 1).await;
     let before = serving.memory();
     let sent = flood(&address, &key, requests, 2).await;
@@ -73,7 +73,7 @@ async fn invented_methods_paths_and_headers_cost_nothing() {
     }
 }
 
-/// Sends so many requests and reads what is answered; gives how many were sent.
+/// Sends this many requests and reads the answers; returns how many were sent.
 async fn flood(address: &str, key: &str, requests: usize, seed: u64) -> usize {
     let batches = requests.div_ceil(CONNECTIONS * PIPELINED);
     let senders = (0..CONNECTIONS).map(|sender| {
@@ -88,7 +88,7 @@ async fn flood(address: &str, key: &str, requests: usize, seed: u64) -> usize {
                 let mut stream = TcpStream::connect(&address).await.unwrap();
                 let (mut answers, mut requests) = stream.split();
                 let mut answered = Vec::new();
-                // The server closes behind what is no HTTP to it; the rest of the batch is lost then.
+                // The server closes the connection after invalid HTTP; the rest of the batch is then lost.
                 let _ = tokio::join!(requests.write_all(&batch), answers.read_to_end(&mut answered));
             }
         })
@@ -158,7 +158,7 @@ fn request(random: &mut fastrand::Rng, routes: &[Route], bundle: &[u8], key: &st
     [head.into_bytes(), body].concat()
 }
 
-/// Characters that a method, the name of a header and a path can all have.
+/// Characters that are valid in a method, a header name and a path.
 fn token(random: &mut fastrand::Rng, most: usize) -> String {
     let length = random.usize(1..=most);
     std::iter::repeat_with(|| random.alphanumeric()).take(length).collect()

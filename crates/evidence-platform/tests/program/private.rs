@@ -1,4 +1,4 @@
-//! What the program keeps to itself: its memory. And what it does not read: anything that is not a file.
+//! The program protects its memory, and reads only regular files.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, Stdio};
@@ -34,7 +34,7 @@ fn files_of_trusted_keys() {
     home.organization(directory.path());
     let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let trust = |file: &str| ["trust", "add", "--organization", "acme", file].map(str::to_owned);
-    // Both keys of a file, the first of which is known already.
+    // Both keys of a file, the first of which is already known.
     let known = bundles::public_pem(&bundles::key());
     let other = evidence_bundle::SigningKey::from_seed(&[77; 32]).public_key();
     std::fs::write(path("several"), format!("{known}{}\n", other.to_openssh())).unwrap();

@@ -11,14 +11,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::content_digest;
 
-/// Where a platform keeps its things, as variables of the program.
+/// The location of a platform's data, as variables of the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Home {
     pub(crate) name: String,
     pub(crate) variables: Vec<(String, String)>,
-    /// More arguments for `serve`.
+    /// Additional arguments for `serve`.
     pub(crate) serve: Vec<&'static str>,
-    /// The file that the log goes to.
+    /// The file for the log.
     pub(crate) log: Option<PathBuf>,
 }
 
@@ -39,14 +39,14 @@ impl Home {
         self.command(arguments).output().unwrap()
     }
 
-    /// What the program says on standard output, if it ends well.
+    /// The standard output of the program, which must succeed.
     pub(crate) fn ask(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// An organization that trusts the test key; gives an admin key.
+    /// Creates an organization that trusts the test key; returns an admin key.
     pub(crate) fn organization(&self, directory: &Path) -> String {
         self.tenant(directory, "acme")
     }
@@ -66,7 +66,7 @@ impl Home {
 pub(crate) struct Serving {
     pub(crate) child: Child,
     pub(crate) url: String,
-    /// What it said on standard output before it listened, and behind it.
+    /// Its standard output.
     pub(crate) said: BufReader<std::process::ChildStdout>,
 }
 
@@ -94,12 +94,12 @@ impl Serving {
         Serving { child, url, said }
     }
 
-    /// The most memory that it has had so far, in kB.
+    /// Its peak memory so far, in kB.
     pub(crate) fn most_memory(&self) -> u64 {
         self.status("VmHWM:")
     }
 
-    /// The memory that it has now, in kB.
+    /// Its current memory, in kB.
     pub(crate) fn memory(&self) -> u64 {
         self.status("VmRSS:")
     }
@@ -110,22 +110,22 @@ impl Serving {
         line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
-    /// The processor time that it has used so far.
+    /// Its processor time so far.
     pub(crate) fn processor_time(&self) -> Duration {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split_ascii_whitespace().collect();
-        // User and system time, in hundredths of a second on every Linux that we know.
+        // User and system time, in hundredths of a second on every known Linux.
         let hundredths = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
         Duration::from_millis(hundredths * 10)
     }
 
-    /// SIGKILL: nothing gets a chance to clean up.
+    /// SIGKILL: without any clean-up.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// SIGTERM; gives whether it ended well, and the log.
+    /// SIGTERM; returns whether it succeeded, and the log.
     pub(crate) fn terminate(mut self) -> (bool, String) {
         kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
         let mut log = String::new();

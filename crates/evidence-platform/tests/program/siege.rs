@@ -1,4 +1,4 @@
-//! Ten thousand clients that hardly say anything: memory stays bounded, and those who say something are served.
+//! Ten thousand nearly silent clients: memory stays bounded, and active clients are served.
 
 use std::time::{Duration, Instant};
 
@@ -11,20 +11,20 @@ use crate::process::{Home, Serving, client, upload};
 use crate::support::bundles;
 
 const SLOW: usize = 10_000;
-/// How many are opened at once.
+/// How many to open at once.
 const WAVE: usize = 500;
-/// What ten thousand connections may cost, in kB.
+/// The most memory for ten thousand connections, in kB.
 const MEMORY: u64 = 250_000;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_slow_connections_do_not_take_it_down() {
-    // By default the oldest of those that send no good key go. With room for all, those that never end their heads stay
-    // for ten seconds.
+    // By default the oldest connections without a valid key are closed. With room for all, those that never complete
+    // their heads stay for ten seconds.
     siege("4,096 connections at most", 6, Vec::new()).await;
     siege("12,000 connections at most", 2, vec!["--max-connections", "12000"]).await;
 }
 
-/// `kinds` is how many of the kinds of [`open`] there are.
+/// `kinds` is the number of kinds of [`open`].
 async fn siege(name: &str, kinds: usize, serve: Vec<&'static str>) {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
@@ -45,7 +45,7 @@ async fn siege(name: &str, kinds: usize, serve: Vec<&'static str>) {
     let mut generator = fastrand::Rng::new();
     for _ in 0..slow / WAVE {
         let wave = join_all((0..WAVE).map(|number| open(&address, number % kinds))).await;
-        // A connection may be refused while the queue is full; the siege goes on.
+        // A connection may be refused while the queue is full; the siege continues.
         silent.extend(wave.into_iter().flatten());
     }
     let client = client();
@@ -73,11 +73,11 @@ async fn siege(name: &str, kinds: usize, serve: Vec<&'static str>) {
     assert!(after < before + MEMORY, "{before} kB, then {after} kB");
 }
 
-/// Begins and says hardly anything; `None` if nobody answers.
+/// Sends almost nothing; `None` if no server answers.
 async fn open(address: &str, kind: usize) -> Option<TcpStream> {
     let connection = TcpStream::connect(address);
     let mut stream = tokio::time::timeout(Duration::from_secs(5), connection).await.ok()?.ok()?;
-    // Most of them begin an upload without a good key.
+    // Most of them begin an upload without a valid key.
     let part: &[u8] = match kind {
         0 => b"",
         1 => b"POST /api/v1/bundles HTTP/1.1\r\nX-Slow: ",
@@ -87,7 +87,7 @@ async fn open(address: &str, kind: usize) -> Option<TcpStream> {
     Some(stream)
 }
 
-/// How many connections the server says are open.
+/// How many open connections the server reports.
 async fn connections(client: &reqwest::Client, url: &str) -> u64 {
     let text = client.get(format!("{url}/metrics")).send().await.unwrap().text().await.unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("evidence_platform_connections "));

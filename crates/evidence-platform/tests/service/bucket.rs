@@ -1,4 +1,4 @@
-//! A bucket that fails, refuses, hangs, or is reached by a role.
+//! A bucket that fails, refuses, hangs, or is accessed through a role.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use hyper::Method;
 use crate::support::bucket::{Bucket, Fault};
 use crate::support::{Hands, Place, Tenant, bundles, principal, request, tenant, upload};
 
-/// A platform on SQLite and a bucket whose faults a test decides.
+/// A platform on SQLite and a bucket with configurable faults.
 struct Lab {
     bucket: Bucket,
     place: Place,
@@ -64,7 +64,7 @@ async fn a_removal_without_an_answer_keeps_the_name_for_minutes_not_hours() {
     lab.bucket.fail(Method::DELETE, Fault::Hang);
     lab.service.delete_bundle(&lab.admin, &request(), &id).await.unwrap();
     lab.bucket.heal();
-    // The service may still remove it: what is put now could be lost.
+    // The service may still remove it, so a new put could be lost.
     let outcome = upload(&lab.service, &lab.admin, &bundles::bundle(1)).await;
     assert!(matches!(outcome, Err(Error::Busy)), "{outcome:?}");
     lab.hands.advance_seconds(301);
@@ -99,7 +99,7 @@ async fn a_put_without_an_answer_gives_its_place_back() {
     let began = Instant::now();
     let outcome = upload(&lab.service, &lab.admin, &bundles::bundle(1)).await;
     assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
-    // The lab waits 2 s, an operator's platform 20 s.
+    // The lab waits 2 s, a platform in operation 20 s.
     assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
     assert_eq!(lab.bucket.count(&Method::PUT), 1, "it was repeated");
     lab.bucket.heal();
@@ -111,7 +111,7 @@ async fn a_bundle_that_is_deleted_meanwhile_is_not_found() {
     let lab = Lab::new().await;
     let id = lab.stored(1).await;
     let bundle = lab.service.bundle(&lab.admin, &id).await.unwrap();
-    // As if the row had been read before the deletion: every look at the storage is then too late.
+    // As if the row had been read before the deletion, so that reading the storage is always too late.
     lab.bucket.fail(Method::GET, Fault::Status(500));
     let gets = lab.bucket.count(&Method::GET);
     let late = tokio::spawn({
@@ -137,7 +137,7 @@ async fn trust_and_key_count_when_a_bundle_is_stored() {
     let signer = lab.service.bundle(&lab.admin, &key).await.unwrap().overview.key_id;
     let who = principal(&lab.service, &lab.tenant.upload).await;
     for (number, revoke) in [(2, false), (3, true)] {
-        // The put fails and is repeated until it is let through, so that what is revoked is revoked behind every check.
+        // The failing put is retried until the fault ends, so the revocation happens after the first checks.
         lab.bucket.fail(Method::PUT, Fault::Status(500));
         let puts = lab.bucket.count(&Method::PUT);
         let upload = tokio::spawn({
@@ -166,7 +166,7 @@ async fn trust_and_key_count_when_a_bundle_is_stored() {
     }
     let page = evidence_platform::service::PageRequest::new(None, None).unwrap();
     assert_eq!(lab.service.bundles(&lab.admin, &page).await.unwrap().items.len(), 1);
-    // What was put for them is a leftover like any other.
+    // Their blobs are ordinary leftovers.
     lab.hands.advance_days(1);
     assert_eq!(lab.service.sweep().await.unwrap().blobs, 2);
 }
@@ -206,7 +206,7 @@ async fn ready_writes_once_however_many_ask() {
     let asked = futures_util::future::join_all((0..500).map(|_| lab.service.ready())).await;
     assert!(asked.into_iter().all(|outcome| outcome.is_ok()));
     assert_eq!(lab.bucket.count(&Method::PUT), 1);
-    // Nor does one begin again who leaves in the middle.
+    // A client that disconnects in the middle does not start a new probe either.
     tokio::time::sleep(Duration::from_millis(2_100)).await;
     lab.bucket.fail(Method::PUT, Fault::Hang);
     for _ in 0..50 {
@@ -230,7 +230,7 @@ async fn a_bucket_is_reached_by_the_role_of_the_machine() {
         ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", file.clone()),
     ];
     let instance = vec![("AWS_EC2_METADATA_SERVICE_ENDPOINT", here(""))];
-    // The token service is asked over https only, so here nothing answers.
+    // The token service requires https, so nothing answers here.
     let web = vec![
         ("AWS_WEB_IDENTITY_TOKEN_FILE", file),
         ("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/platform".to_owned()),

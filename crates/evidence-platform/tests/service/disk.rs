@@ -1,4 +1,4 @@
-//! A disk that is full for a while: what was acknowledged stays, and when there is space again, writes work again.
+//! A temporarily full disk: acknowledged bundles stay, and writes work again once there is space.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -15,12 +15,12 @@ use crate::support::disk::SmallDisk;
 use crate::support::{Place, bundles, principal, random, request, tenant, upload};
 
 const UPLOADERS: usize = 8;
-/// Within this time writes work again.
+/// How long it may take until writes work again.
 const AGAIN: Duration = Duration::from_secs(10);
-/// So long is forever.
+/// The test fails after this long.
 const GIVE_UP: Duration = Duration::from_secs(30);
 
-/// What the uploads have come to so far.
+/// The progress of the uploads.
 #[derive(Default)]
 struct Progress {
     next: AtomicU32,
@@ -64,7 +64,7 @@ async fn a_full_disk_under_postgres_passes() {
     };
     let disk = SmallDisk::given(small.as_ref());
     sqlx::any::install_default_drivers();
-    // The tables only: without space for its log PostgreSQL ends itself.
+    // Only the tables: PostgreSQL exits without space for its log.
     let space = format!("small_{}", random());
     let pool = sqlx::AnyPool::connect(&url).await.unwrap();
     let create = format!("CREATE TABLESPACE {space} LOCATION '{small}/tables'");
@@ -88,12 +88,12 @@ async fn passes(place: Place, disk: &SmallDisk, failed: &str) {
 
     disk.fill();
     until("refusals", GIVE_UP, || progress.refused.load(SeqCst) >= 20).await;
-    // What `ready` found while there was space is given again for two seconds.
+    // A result of `ready` is reused for two seconds.
     tokio::time::sleep(Duration::from_millis(2_100)).await;
     let (mut said, mut asked, mut unready) = (String::new(), 0, 0);
     let full = Instant::now();
     while full.elapsed() < Duration::from_secs(4) {
-        // What a checkpoint or a removed file gives back is taken too.
+        // Also fill space that a checkpoint or a removed file releases.
         disk.fill();
         asked += 1;
         if let Err(error) = service.ready().await {

@@ -1,4 +1,4 @@
-//! A database that a newer program has changed, and a pooler in front of one.
+//! A database that a newer program has migrated, and a database behind a pooler.
 
 use evidence_platform::error::Error;
 use evidence_platform::service::Settings;
@@ -16,7 +16,7 @@ async fn a_newer_schema_is_no_obstacle_where_it_says_so() {
         let (service, _) = place.open(Settings::default()).await;
         service.close().await;
         let pool = sqlx::AnyPool::connect(&place.database.reveal_for_tests()).await.unwrap();
-        // As a newer program leaves it.
+        // The state that a newer program leaves.
         let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
                      SELECT 99, 'newer', success, checksum, 0 FROM _sqlx_migrations WHERE version = 1";
         sqlx::query(newer).execute(&pool).await.unwrap();
@@ -35,7 +35,8 @@ async fn a_newer_schema_is_no_obstacle_where_it_says_so() {
     }
 }
 
-/// Bundles from before they had the id of their manifest. Where two of an organization have the same one, both keep their names.
+/// Bundles from before they used the id of their manifest. If two bundles of an organization share it, both keep their
+/// names.
 #[tokio::test]
 async fn stored_bundles_get_the_id_of_their_manifest() {
     for place in Place::all().await {
@@ -68,7 +69,7 @@ async fn stored_bundles_get_the_id_of_their_manifest() {
         assert_eq!(found, wanted.map(|(from, to)| (from.to_owned(), to.to_owned())));
         assert!(rows.iter().all(|row| text(row, "facts") == format!("facts of {}", text(row, "sha256"))));
         assert!(rows.iter().all(|row| row.get::<i64, _>("legal_hold") == 1));
-        // A stored bundle does not change, as before.
+        // A stored bundle cannot be changed, as before.
         assert!(run("UPDATE bundles SET id = 'other' WHERE id = 'p2'".to_owned()).await.is_err());
     }
 }
@@ -91,7 +92,7 @@ fn earlier(postgres: bool) -> Migrator {
     ])
 }
 
-/// Through a PgBouncer, which the script starts in each of its modes.
+/// With a PgBouncer, which the script starts in each of its modes.
 #[tokio::test]
 async fn a_pooler_keeps_sessions_or_is_refused_with_what_to_change() {
     for (variable, help) in [

@@ -1,4 +1,4 @@
-//! A bucket that misbehaves when a test says so, and the credentials that a machine's role would give.
+//! A bucket with configurable faults, and the credentials of a machine's role.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -15,12 +15,12 @@ use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-/// What happens to requests.
+/// The fault of a request.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// They are answered with this status and nothing else.
+    /// Answers with this status and nothing else.
     Status(u16),
-    /// They are never answered.
+    /// Never answers.
     Hang,
 }
 
@@ -63,7 +63,7 @@ impl Bucket {
         bucket
     }
 
-    /// From now on requests of this method fail like this.
+    /// Makes requests of this method fail like this from now on.
     pub fn fail(&self, method: Method, fault: Fault) {
         *self.state.fault.lock().unwrap() = Some((method, fault));
     }
@@ -84,7 +84,7 @@ impl Bucket {
         self.state.objects.lock().unwrap().keys().cloned().collect()
     }
 
-    /// What the variables of a machine would say, with these beside the endpoint.
+    /// The access that the variables of a machine configure: these, and the endpoint.
     pub fn access(&self, variables: &[(&str, String)]) -> BucketAccess {
         let endpoint = format!("http://{}", self.address);
         let mut access = BucketAccess::from_variables(|name| match name {
@@ -92,7 +92,7 @@ impl Bucket {
             name => variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into()),
         })
         .unwrap();
-        // No test waits as long as an operator would.
+        // A short time limit for tests.
         access.patience = Duration::from_secs(2);
         access
     }
@@ -129,7 +129,7 @@ async fn answer(state: Arc<State>, request: Request<Incoming>) -> Result<Respons
         Some((_, Fault::Hang)) => std::future::pending().await,
         None => {}
     }
-    // What a container or an instance asks for its role.
+    // The requests of a container or an instance for its role.
     let role = |name: &str| {
         Bytes::from(format!(
             "{{\"AccessKeyId\": \"{name}\", \"SecretAccessKey\": \"made-up\", \"Token\": \"token-of-{name}\", \

@@ -1,4 +1,4 @@
-//! Small bundles that differ, signed by test keys.
+//! Small, distinct bundles, signed by test keys.
 
 #[path = "../../../evidence-bundle/tests/support/sample.rs"]
 mod sample;
@@ -20,7 +20,7 @@ pub fn key() -> SigningKey {
     SigningKey::from_seed(b"a test key, and nothing but that")
 }
 
-/// A key that nobody trusts.
+/// An untrusted key.
 pub fn other_key() -> SigningKey {
     SigningKey::from_seed(b"another key that is not trusted.")
 }
@@ -32,7 +32,7 @@ pub fn public_pem(key: &SigningKey) -> String {
     format!("-----BEGIN PUBLIC KEY-----\n{text}\n-----END PUBLIC KEY-----\n")
 }
 
-/// The bundle with this number: other numbers give other bytes and later times.
+/// The bundle with this number: different numbers give different bytes and later times.
 pub fn bundle(number: u32) -> Vec<u8> {
     signed(number, b"{\"two_factor_requirement_enabled\":true}\n", &key())
 }
@@ -44,7 +44,7 @@ pub fn signed(number: u32, artifact: &[u8], key: &SigningKey) -> Vec<u8> {
     pack(number, &parts, key, |_| ())
 }
 
-/// What a bundle is made of, to be changed before it is signed.
+/// The parts of a bundle, which a test can change before signing.
 pub struct Parts {
     pub run: RunRecord,
     pub hints: serde_json::Value,
@@ -64,7 +64,7 @@ pub fn parts(number: u32) -> Parts {
     }
 }
 
-/// The bundle of these parts, made to fit each other, with a manifest that fits and is then changed.
+/// The bundle of these parts, made consistent, with a matching manifest that is then changed.
 pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut Manifest)) -> Vec<u8> {
     let created_at = CREATED_AT + i64::from(number) * 60;
     let (run, hints, normalized) = fitting(parts, parts.artifacts.len(), parts.artifacts.first());
@@ -83,7 +83,7 @@ pub fn pack(number: u32, parts: &Parts, key: &SigningKey, change: impl Fn(&mut M
     out
 }
 
-/// The documents of these parts, made to fit each other and so many artifacts.
+/// The documents of these parts, made consistent with each other and this many artifacts.
 fn fitting(
     parts: &Parts,
     artifacts: usize,
@@ -173,7 +173,7 @@ pub fn zeros(number: u32, times: usize) -> Vec<u8> {
     out
 }
 
-/// This bundle with `false` in place of `true` in its artifact, packed again.
+/// This bundle with `true` in its artifact replaced by `false`, packed again.
 pub fn tampered(good: &[u8]) -> Vec<u8> {
     let mut archive = Vec::new();
     flate2::read::GzDecoder::new(good).read_to_end(&mut archive).unwrap();
@@ -185,8 +185,8 @@ pub fn tampered(good: &[u8]) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// A bundle that begins like this good one, and says that its list of checksums is as large as a list may not be: 512
-/// MiB of zeros in half a megabyte.
+/// A bundle that begins like this valid one, and claims a list of checksums beyond the limit: 512 MiB of zeros in
+/// half a megabyte.
 pub fn bomb(good: &[u8]) -> Vec<u8> {
     let mut header = [0; 512];
     flate2::read::GzDecoder::new(good).read_exact(&mut header).unwrap();

@@ -7,14 +7,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Unmounted when dropped, unless it was given.
+/// Unmounted on drop, unless it existed before.
 pub struct SmallDisk {
     path: PathBuf,
     mounted: Option<TempDir>,
 }
 
 impl SmallDisk {
-    /// A file system of this many megabytes; `None` where mounting is not permitted.
+    /// A file system of this many megabytes; `None` if mounting is not permitted.
     pub fn mount(megabytes: u32) -> Option<SmallDisk> {
         let directory = tempfile::tempdir().unwrap();
         let size = format!("size={megabytes}m,mode=0755");
@@ -28,7 +28,7 @@ impl SmallDisk {
         }
     }
 
-    /// A file system that is mounted here already.
+    /// An existing file system.
     pub fn given(path: &Path) -> SmallDisk {
         SmallDisk { path: path.to_owned(), mounted: None }
     }
@@ -37,10 +37,10 @@ impl SmallDisk {
         &self.path
     }
 
-    /// Leaves no byte of it free.
+    /// Fills it completely.
     pub fn fill(&self) {
         let filler = File::options().create(true).append(true).open(self.filler()).unwrap();
-        // Ever smaller pieces, or the last page stays free.
+        // In decreasing pieces, or the last page stays free.
         for size in [1 << 20, 4 << 10, 1] {
             let piece = vec![0x5a_u8; size];
             while (&filler).write_all(&piece).is_ok() {}

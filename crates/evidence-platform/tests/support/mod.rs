@@ -1,4 +1,4 @@
-//! What the tests share: platforms on every database and storage that is at hand.
+//! Shared test helpers: platforms on every available database and storage.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 #![allow(
     clippy::unwrap_used,
@@ -32,7 +32,7 @@ use tempfile::TempDir;
 pub struct Hands(Arc<AtomicI64>);
 
 impl Hands {
-    /// A day after the bundles of the tests were made.
+    /// A day after the time of the tests' bundles.
     pub fn start() -> Hands {
         Hands(Arc::new(AtomicI64::new(bundles::CREATED_AT * 1_000 + 86_400_000)))
     }
@@ -47,12 +47,12 @@ impl Hands {
 
     pub fn clock(&self) -> Clock {
         let hands = self.0.clone();
-        // Every look is a millisecond later, so that records have an order.
+        // Every reading is a millisecond later, so that records have an order.
         Clock::new(move || Time(hands.fetch_add(1, Ordering::SeqCst)))
     }
 }
 
-/// Where a platform keeps its things.
+/// The location of a platform's data.
 #[derive(Clone, Debug)]
 pub struct Place {
     pub name: &'static str,
@@ -75,7 +75,7 @@ impl Place {
         Place { name: "SQLite, directory", database, storage: Storage::Directory, home }
     }
 
-    /// Every combination that is at hand. What is not is said loudly.
+    /// Every available combination. Prints a message for each missing one.
     pub async fn all() -> Vec<Place> {
         let mut places = vec![Place::local()];
         let postgres = std::env::var("EVIDENCE_TEST_POSTGRES").ok();
@@ -134,7 +134,7 @@ impl Place {
     }
 }
 
-/// Says something that a test that passes does not swallow, once.
+/// Prints a message even if the test passes, once.
 pub fn loudly(text: &'static str) {
     use std::io::Write as _;
     static SAID: std::sync::Mutex<Vec<&str>> = std::sync::Mutex::new(Vec::new());

@@ -1,14 +1,14 @@
-//! The picture of how many checks have which status.
+//! The bar of checks by status.
 
 use evidence_bundle::Status;
 use evidence_bundle::document::Counts;
 
-/// The whole bar, in tenths of a percent.
+/// The width of the bar, in tenths of a percent.
 const WHOLE: u64 = 1_000;
 /// The narrowest part that is visible, in the same unit.
 const VISIBLE: u64 = 15;
 
-/// Parts side by side, the most urgent first. Parts without a check are absent.
+/// Parts side by side, the most urgent first. Statuses without a check have no part.
 pub(super) struct Bar {
     pub(super) parts: Vec<Part>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Bar {
 pub(super) struct Part {
     /// The status as documents write it.
     pub(super) code: &'static str,
-    /// Where it begins, as in `12.5%`.
+    /// Its offset, as in `12.5%`.
     pub(super) start: String,
     pub(super) width: String,
 }
@@ -33,7 +33,7 @@ impl Bar {
         let present = || statuses.iter().filter(|(_, count)| *count > 0);
         let all: u64 = present().map(|(_, count)| *count).fold(0, u64::saturating_add);
         let widths: Vec<u64> = present().map(|(_, count)| share(*count, all).max(VISIBLE)).collect();
-        // What small parts are widened by, the widest gives.
+        // The widest part makes room for the widened small ones.
         let over = widths.iter().sum::<u64>().saturating_sub(WHOLE);
         let widest = widths.iter().copied().max().unwrap_or_default();
         let mut given = false;
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(bar(1, 0, 19_999, 0), small);
         let huge = bar(u64::MAX, 1, u64::MAX, 1);
         assert_eq!(huge.len(), 4);
-        // Thirds: the rest of the rounding belongs to the last part.
+        // Thirds: the last part gets the rounding remainder.
         assert_eq!(bar(1, 1, 1, 0).last(), Some(&("pass", "66.6%".into(), "33.4%".into())));
     }
 }

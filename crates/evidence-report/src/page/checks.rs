@@ -1,4 +1,4 @@
-//! The checks of each control, by what was found and why.
+//! The checks of each control, grouped by status, reason and rule.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,11 +14,11 @@ use super::evidence::Evidence;
 use super::text;
 use crate::documents::{Documents, unknown};
 
-/// Up to this many checks in all, every one is listed.
+/// Up to this total, every check is listed.
 const ALL_LISTED: u64 = 2_000;
-/// Above that, so many of a group that calls for action are.
+/// Above that, the checks listed of a group that needs action.
 const URGENT_LISTED: usize = 100;
-/// Above that, so many of any other group are.
+/// Above that, the checks listed of any other group.
 const OTHERS_LISTED: usize = 20;
 
 /// A control and its checks.
@@ -30,13 +30,13 @@ pub(super) struct ControlSection {
     by_rule: BTreeMap<String, String>,
     pub(super) counts: Counts,
     pub(super) bar: Bar,
-    /// Each of its rules that has a check.
+    /// Its rules that have checks.
     pub(super) rules: Vec<RuleResult>,
     /// The most urgent first.
     pub(super) groups: Vec<Group>,
 }
 
-/// A rule of a control, with its checks in numbers.
+/// A rule of a control, with the counts of its checks.
 pub(super) struct RuleResult {
     pub(super) title: String,
     pub(super) criteria: String,
@@ -54,18 +54,18 @@ pub(super) struct Group {
     pub(super) rule_title: String,
     pub(super) criteria: String,
     pub(super) expected: String,
-    /// What to do, if a hint says so.
+    /// The advice, if a hint has any.
     pub(super) remediation: Option<String>,
     pub(super) count: u64,
     pub(super) rows: Vec<CheckRow>,
 }
 
-/// One check that is listed.
+/// One listed check.
 pub(super) struct CheckRow {
     pub(super) source: String,
     pub(super) subject: String,
     pub(super) actual: String,
-    /// What could be better although the check passed.
+    /// Possible improvements of a passed check.
     pub(super) improvement: Option<String>,
     pub(super) evidence: Vec<Evidence>,
 }
@@ -76,7 +76,7 @@ impl Group {
         u64::try_from(self.rows.len()).unwrap_or(u64::MAX)
     }
 
-    /// Whether the group calls for action: its checks failed or could not be verified.
+    /// Whether the group needs action: its checks failed or could not be verified.
     pub(super) fn is_urgent(&self) -> bool {
         matches!(self.status, Status::Fail | Status::NotVerifiable)
     }
@@ -233,7 +233,7 @@ fn rules(control: &ControlSection) -> Vec<RuleResult> {
     rules.into_values().map(with_bar).collect()
 }
 
-/// The order of the groups: those that call for action come first.
+/// The order of the groups: those that need action come first.
 fn urgency(status: Status) -> u8 {
     match status {
         Status::Fail => 0,

@@ -1,22 +1,22 @@
-//! What a listed check rests on.
+//! The evidence of a listed check.
 
 use evidence_bundle::document::EvidenceReference;
 use evidence_view::sanitized;
 
 use super::text;
 
-/// What a check rests on: an artifact, or the look that brought none.
+/// The evidence of a check: an artifact, or an observation without one.
 pub(super) struct Evidence {
     pub(super) key: Key,
-    /// The file below the bundle, for a link and as a name.
+    /// The path of the file in the bundle, for a link and as a name.
     pub(super) file: String,
-    /// The id of the look, if the look brought no artifact.
+    /// The id of the observation, if it has no artifact.
     pub(super) id: Option<String>,
-    /// The look's row in the section about requests, and its id.
+    /// The observation's row in the section about requests, and its id.
     pub(super) look: Option<(usize, String)>,
 }
 
-/// How a look is found: by the artifact that it brought, or by its own id.
+/// The key of an observation: its artifact, or its own id.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     Artifact(String),
@@ -42,7 +42,7 @@ impl Evidence {
         }
     }
 
-    /// The file's name in the pieces between which a line may break.
+    /// The file's name in pieces, with possible line breaks between them.
     pub(super) fn pieces(&self) -> Vec<&str> {
         text::pieces(&self.file)
     }

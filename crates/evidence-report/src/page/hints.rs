@@ -1,4 +1,4 @@
-//! What to do about checks.
+//! Advice about checks.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,12 +11,12 @@ use super::checks::{CheckRow, Group, Sections};
 use super::evidence::Key;
 use crate::documents::{Documents, rows};
 
-/// A check as its hint names it: control, reason, source, subject, and what both rest on. Two rules of a control can have the
-/// same reason about the same subject; what they rest on differs.
+/// The fields by which a hint refers to its check: control, reason, source, subject, and evidence. Two rules of a
+/// control can have the same reason for the same subject, but their evidence differs.
 type Name = (String, String, String, String, Vec<Key>);
 
-/// Adds the hints of the listed checks. Advice about a group that needs action is the same for each of its checks; what could be
-/// better about a check that passed is about that check alone.
+/// Adds the hints of the listed checks. Advice for a group that needs action applies to all of its checks; an
+/// improvement of a passed check applies only to that check.
 pub(super) fn add(documents: &dyn Documents, sections: &mut Sections) -> io::Result<()> {
     let mut wanted: BTreeMap<Name, Option<Hint>> = BTreeMap::new();
     for (control, group) in sections.groups_mut() {

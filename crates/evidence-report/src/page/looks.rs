@@ -1,4 +1,4 @@
-//! The looks that listed checks rest on, with every request behind them.
+//! The observations behind the listed checks, with their requests.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,19 +12,19 @@ use super::evidence::Key;
 use super::text;
 use crate::documents::{Documents, rows};
 
-/// Requests of one look that are listed.
+/// The most requests listed per observation.
 const REQUESTS: usize = 20;
 
 /// The section about requests.
 pub(super) struct Looks {
     pub(super) listed: Vec<Look>,
-    /// How many looks there are in all.
+    /// The number of all observations.
     pub(super) all: u64,
-    /// How many requests are behind all of them.
+    /// The number of all requests.
     pub(super) requests: u64,
 }
 
-/// One look that a listed check rests on.
+/// One observation behind a listed check.
 pub(super) struct Look {
     pub(super) id: String,
     pub(super) subject: String,
@@ -38,7 +38,7 @@ pub(super) struct Look {
     pub(super) more: u64,
 }
 
-/// One request of a look.
+/// One request of an observation.
 pub(super) struct Request {
     pub(super) call: String,
     pub(super) status: String,
@@ -48,12 +48,12 @@ pub(super) struct Request {
 }
 
 impl Looks {
-    /// How many looks are listed.
+    /// How many observations are listed.
     pub(super) fn count(&self) -> u64 {
         u64::try_from(self.listed.len()).unwrap_or(u64::MAX)
     }
 
-    /// Reads the looks, and points the evidence of every listed check to its row.
+    /// Reads the observations, and links the evidence of every listed check to its row.
     pub(super) fn read(documents: &dyn Documents, sections: &mut Sections) -> io::Result<Looks> {
         let mut wanted: BTreeMap<Key, Option<(usize, String)>> = BTreeMap::new();
         for (_, group) in sections.groups_mut() {
@@ -88,7 +88,7 @@ impl Looks {
 }
 
 impl Look {
-    /// The artifact's name in the pieces between which a line may break.
+    /// The artifact's name in pieces, with possible line breaks between them.
     pub(super) fn pieces(&self) -> Vec<&str> {
         self.artifact.as_ref().map(|(file, _)| text::pieces(file)).unwrap_or_default()
     }
@@ -117,7 +117,7 @@ impl Look {
 }
 
 impl Request {
-    /// The call in the pieces between which a line may break.
+    /// The call in pieces, with possible line breaks between them.
     pub(super) fn pieces(&self) -> Vec<&str> {
         text::pieces(&self.call)
     }

@@ -1,4 +1,4 @@
-//! `derived/report.html`: one file without script, links to the outside, or anything else that could change.
+//! `derived/report.html`: one file without scripts, external links or any other changing part.
 
 mod bar;
 mod checks;
@@ -22,14 +22,14 @@ use self::population::Population;
 use self::settings::{RulePart, SettingsPart};
 use crate::documents::{Documents, head, whole};
 
-/// The page. Texts of the bundle in it are sanitized; the template escapes them.
+/// The page. The texts from the bundle are sanitized, and the template escapes them.
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page {
     title: Title,
     controls: Vec<ControlSection>,
     counts: Counts,
-    /// How many checks there are.
+    /// The number of checks.
     total: u64,
     population: Population,
     errors: First<ErrorRecord>,
@@ -42,12 +42,12 @@ struct Page {
     shortened: bool,
 }
 
-/// What the report is about, and whose it is.
+/// The subject and the origin of the report.
 struct Title {
     organization: String,
     framework: String,
     created_at: String,
-    /// The same as the manifest writes it.
+    /// The same in the manifest's form.
     created_exactly: String,
     /// When it was collected, as in "on this day, from then to then".
     collected: String,
@@ -63,12 +63,12 @@ struct Title {
     complete: bool,
     sources: Vec<SourceTitle>,
     exit_code: u8,
-    /// The artifacts that were asked for, and those of them that exist and are not in the bundle.
+    /// The number of requested artifacts, and of those that exist but are not in the bundle.
     requested: u64,
     lacking: u64,
 }
 
-/// What was read, and as whom.
+/// A source, and the account that read it.
 struct SourceTitle {
     name: String,
     address: String,
@@ -117,14 +117,14 @@ impl Title {
         }
     }
 
-    /// The bundle's id as a text of the style sheet, if it needs no escape there.
+    /// The bundle's id for the style sheet, if it needs no escaping there.
     fn footer_id(&self) -> Option<&str> {
         let plain = |id: &&str| id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         Some(self.bundle_id.as_str()).filter(plain)
     }
 }
 
-/// The name of a framework as people write it.
+/// The usual name of a framework.
 fn framework(id: &str) -> String {
     match id {
         "soc2_type1" => "SOC 2 Type 1".to_owned(),

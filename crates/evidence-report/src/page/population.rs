@@ -1,4 +1,4 @@
-//! What there was to look at, and how the counts of each source add up.
+//! The population, and how the counts of each source add up.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,22 +11,22 @@ use serde_json::Value;
 use super::text;
 use crate::documents::{Documents, whole};
 
-/// Names of a group of members that were left out of scope.
+/// The most names listed of a group of members that are out of scope.
 const NAMED: usize = 20;
-/// What the code host calls its own counts of repositories; together they are all of them.
+/// The code host's names of its repository counts; their sum is the total.
 const PUBLIC: &str = "public_repos";
 const PRIVATE: &str = "total_private_repos";
 const REPOSITORY: &str = "repository";
 
-/// What there was to look at.
+/// The population.
 pub(super) struct Population {
-    /// What was found, by source and kind.
+    /// The members, by source and kind.
     pub(super) kinds: Vec<Kind>,
-    /// What the hosts themselves count.
+    /// The hosts' own counts.
     pub(super) totals: Vec<HostTotal>,
     /// Whether the counts of a source and of its host agree.
     pub(super) comparisons: Vec<Comparison>,
-    /// What was not in scope, by reason.
+    /// The members out of scope, by reason.
     pub(super) out: Vec<OutOfScope>,
     /// Each source, with its counts.
     pub(super) runs: Vec<SourceRun>,
@@ -46,23 +46,23 @@ impl Kind {
     }
 }
 
-/// What a host itself counts.
+/// A host's own count.
 pub(super) struct HostTotal {
     pub(super) source: String,
-    /// In words.
+    /// Its name for people.
     pub(super) name: String,
     /// The host's name for it.
     pub(super) code: String,
     pub(super) count: u64,
 }
 
-/// The host's count of repositories beside ours.
+/// The host's count of repositories, compared with ours.
 pub(super) struct Comparison {
     pub(super) agrees: bool,
     pub(super) text: String,
 }
 
-/// Members of one kind that one reason kept out of scope.
+/// Members of one kind that are out of scope for one reason.
 pub(super) struct OutOfScope {
     pub(super) source: String,
     pub(super) kind: String,
@@ -72,7 +72,7 @@ pub(super) struct OutOfScope {
 }
 
 impl OutOfScope {
-    /// How many of them are not named.
+    /// The number of unnamed ones.
     pub(super) fn more(&self) -> u64 {
         self.count.saturating_sub(u64::try_from(self.names.len()).unwrap_or(u64::MAX))
     }
@@ -155,7 +155,7 @@ impl Population {
     }
 }
 
-/// A host's name for a count, in words.
+/// A readable name of a host's count.
 fn total_name(code: &str) -> String {
     match code {
         PUBLIC => "Public repositories".to_owned(),
@@ -164,13 +164,13 @@ fn total_name(code: &str) -> String {
     }
 }
 
-/// Whether the settings of this source ask for every repository, and do not name them.
+/// Whether the settings of this source select every repository without naming them.
 fn lists_everything(scope: &ScopeRecord, source: &str) -> bool {
     let settings = scope.sources.iter().find(|settings| settings.source == source);
     settings.is_some_and(|settings| settings.settings.get("repos") == Some(&Value::String("*".to_owned())))
 }
 
-/// The host's count and ours in a sentence, if both are known and mean the same.
+/// A sentence that compares the host's count with ours, if both are known and comparable.
 fn compared(totals: &BTreeMap<String, u64>, found: Option<u64>, everything: bool) -> Option<Comparison> {
     let total = totals.get(PUBLIC)?.saturating_add(*totals.get(PRIVATE)?);
     let found = found?;

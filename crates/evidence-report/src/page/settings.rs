@@ -1,4 +1,4 @@
-//! The settings and rules that decided what was collected and how it was judged.
+//! The settings and rules that determined the collection and the judgement.
 
 use evidence_bundle::document::{ScopeRecord, SourceScope};
 use evidence_view::sanitized;
@@ -14,7 +14,7 @@ pub(super) struct SettingsPart {
     pub(super) settings: Vec<(String, String)>,
 }
 
-/// A rule that was applied.
+/// An applied rule.
 pub(super) struct RulePart {
     pub(super) code: String,
     pub(super) version: u32,
@@ -45,7 +45,7 @@ pub(super) fn rules(scope: &ScopeRecord, sections: &Sections) -> Vec<RulePart> {
     scope.rules.iter().map(part).collect()
 }
 
-/// A value in one line.
+/// A value on one line.
 fn text(value: &Value) -> String {
     sanitized(&match value {
         Value::String(text) => text.clone(),

@@ -1,8 +1,8 @@
-//! How times, codes and long names are written on the page.
+//! The form of times, codes and long names on the page.
 
 use evidence_view::sanitized;
 
-/// A time for people, as in `2026-11-23 01:37:42 UTC`; anything else as it is.
+/// A readable time, as in `2026-11-23 01:37:42 UTC`; any other text unchanged.
 pub(super) fn time(text: &str) -> String {
     match moment(text) {
         Some((day, time)) => format!("{day} {time} UTC"),
@@ -10,7 +10,7 @@ pub(super) fn time(text: &str) -> String {
     }
 }
 
-/// From when to when, with the day once if it is the same.
+/// A period, with the day only once if both ends have the same.
 pub(super) fn span(from: &str, to: &str) -> String {
     match (moment(from), moment(to)) {
         (Some((first, start)), Some((last, end))) if first == last => {
@@ -38,7 +38,7 @@ pub(super) fn words_of(code: &str) -> String {
     sanitized(&first.into_iter().chain(rest).collect::<String>())
 }
 
-/// A rule as a heading; of a code that this version does not know, its words.
+/// The title of a rule; for a code that this version does not know, its words.
 pub(super) fn rule(code: &str) -> String {
     match code {
         "two-factor-required" => "Two-factor authentication".to_owned(),
@@ -49,7 +49,7 @@ pub(super) fn rule(code: &str) -> String {
     }
 }
 
-/// A text in parts, each with whether it was between backticks. A backtick without a partner stays.
+/// A text in parts, each marked if it was between backticks. An unpaired backtick stays.
 pub(super) fn marked(text: &str) -> Vec<(bool, &str)> {
     let parts: Vec<&str> = text.split('`').collect();
     if parts.len().is_multiple_of(2) {
@@ -68,7 +68,7 @@ pub(super) fn plural(kind: &str) -> String {
     }
 }
 
-/// A long name in the pieces between which a line may break: after `/` and `_`.
+/// A long name in pieces, with possible line breaks between them: after `/` and `_`.
 pub(super) fn pieces(name: &str) -> Vec<&str> {
     name.split_inclusive(['/', '_', '&', '?']).collect()
 }

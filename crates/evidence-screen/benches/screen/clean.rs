@@ -1,4 +1,4 @@
-//! Clean texts in every form in which evidence comes. The screen finds nothing in them.
+//! Clean texts in every form that evidence has. The screen finds nothing in them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -165,7 +165,7 @@ fn commits() -> String {
     repeat(|number| hex(number, 40) + " ")
 }
 
-/// Random bytes in base64, which are no text.
+/// Random bytes in base64 that do not decode to text.
 fn certificate() -> String {
     let bytes: Vec<u8> = (0..9_000).flat_map(|number| noise(number).to_be_bytes()).collect();
     in_lines(&STANDARD.encode(bytes), 64)

@@ -1,14 +1,14 @@
-//! A form of text, and the made-up pieces that the forms are put together from.
+//! A form of text, and the made-up pieces of such texts.
 
 use std::fmt;
 
-/// About how long each text is.
+/// The approximate length of each text.
 pub(crate) const SIZE: usize = 100_000;
 
 /// A form of text.
 pub(crate) struct Form {
     pub(crate) name: &'static str,
-    /// Whether there is nothing in it that the screen finds.
+    /// Whether the screen finds nothing in it.
     pub(crate) clean: bool,
     pub(crate) make: fn() -> String,
 }
@@ -19,7 +19,7 @@ impl fmt::Display for Form {
     }
 }
 
-/// Pieces of the text, by number, until it is long enough.
+/// Concatenates numbered pieces until the text is long enough.
 pub(crate) fn repeat(piece: impl Fn(u64) -> String) -> String {
     let mut text = String::with_capacity(SIZE + 4_096);
     let mut number = 0;
@@ -30,7 +30,7 @@ pub(crate) fn repeat(piece: impl Fn(u64) -> String) -> String {
     text
 }
 
-/// A number that looks random, the same in every run.
+/// A number that looks random, but is the same in every run.
 pub(crate) fn noise(number: u64) -> u64 {
     let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ number
@@ -49,7 +49,7 @@ pub(crate) fn hex(number: u64, length: usize) -> String {
     digits
 }
 
-/// The text cut into lines of that many bytes.
+/// The text cut into lines of this many bytes.
 pub(crate) fn in_lines(text: &str, width: usize) -> String {
     let lines = text.as_bytes().chunks(width).map(String::from_utf8_lossy);
     lines.collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! Texts made to be slow: what no evidence looks like, and what a stranger could put into a file all the same.
+//! Texts made to be slow: evidence never looks like this, but an attacker could put it into a file.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,8 +1,8 @@
-//! How fast the screen is, form by form. It reads every byte of evidence and of output: its aim is 200 MB/s per core on
-//! clean evidence of every form. What is made to be slow has no aim, only a figure.
+//! The speed of the screen for each form of text. It reads every byte of evidence and of output: the aim is 200 MB/s
+//! per core for clean evidence of every form. Texts made to be slow have no aim, only a result.
 //!
-//! `cargo bench -p evidence-screen`. The column to read is the rate of the fastest sample: other work on the
-//! machine only ever makes a sample slower.
+//! `cargo bench -p evidence-screen`. The relevant column is the rate of the fastest sample: other work on the machine
+//! only ever makes a sample slower.
 
 #![allow(clippy::indexing_slicing, reason = "a benchmark")]
 
@@ -20,10 +20,10 @@ fn main() {
     divan::main();
 }
 
-/// Secrets as a run has them: a token, a passphrase, the lines of a service account's key.
+/// The secrets of a typical run: a token, a passphrase, the lines of a service account's key.
 const OWN: &[&str] = &["0123456789-a-made-up-credential-0123456789", "correct horse battery staple", KEY];
 
-/// As long as an RSA key in PEM form, and none.
+/// As long as an RSA key in PEM form, but not a key.
 const KEY: &str = include_str!("key.txt");
 
 fn measure(bencher: Bencher, form: &Form) {
@@ -47,7 +47,7 @@ fn new(bencher: Bencher) {
     bencher.bench(|| Screen::new(black_box(OWN)));
 }
 
-/// What the first key words of every rule cost: their patterns are compiled then.
+/// The cost of the first key words of every rule, when their patterns are compiled.
 #[divan::bench(sample_count = 20)]
 fn every_pattern_compiled(bencher: Bencher) {
     let keywords = PATTERNS.iter().flat_map(|rule| rule.keywords);

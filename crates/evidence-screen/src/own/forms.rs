@@ -1,23 +1,23 @@
 //! The forms in which one of the collector's own secrets could leave it.
 //!
-//! It only makes the texts to look for; it never searches. Escapes of every kind are undone by the views, so they have
-//! no form here.
+//! This module produces the texts to search for and never searches. The views undo escapes of every kind, so escapes
+//! have no form here.
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use crate::credible;
 
-/// A secret shorter than this, in bytes, is not looked for: it would be found in ordinary text.
+/// The shortest secret to search for, in bytes: a shorter one would occur in ordinary text.
 pub(super) const SHORTEST: usize = 8;
 
-/// A secret of at least this length, in bytes, is looked for whatever it is made of; so is each line of a longer one.
+/// From this length in bytes, a secret is searched for whatever its composition, as is each line of a longer one.
 const LONG: usize = 16;
 
-/// The least entropy of a secret, in bits per byte: a repetition would be found in ordinary text.
+/// The least entropy of a secret, in bits per byte: a repetitive one would occur in ordinary text.
 const LEAST_ENTROPY: f32 = 2.0;
 
-/// Whether a secret is looked for. A short one that is a word, or a number, would be found in ordinary text.
+/// Whether to search for a secret. A short word or number would occur in ordinary text.
 pub fn is_sought(secret: &[u8]) -> bool {
     let secret = secret.trim_ascii();
     let digits = secret.iter().any(u8::is_ascii_digit);
@@ -29,8 +29,8 @@ pub fn is_sought(secret: &[u8]) -> bool {
         && (secret.len() >= LONG || signs || (digits && letters))
 }
 
-/// Every form of the secret to look for, without repetition. A secret of several lines, such as a key in PEM form, is
-/// looked for without its first and last line, and line by line.
+/// Every form of the secret to search for, without duplicates. A secret of several lines, such as a key in PEM form,
+/// is searched for without its first and last line, and line by line.
 pub(super) fn forms(secret: &[u8]) -> Vec<Vec<u8>> {
     let pieces = pieces(secret);
     let whole = pieces.concat();
@@ -43,7 +43,7 @@ pub(super) fn forms(secret: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
-/// The lines of a secret, without those that only say what it is.
+/// The lines of a secret, without those that only describe it.
 fn pieces(secret: &[u8]) -> Vec<&[u8]> {
     let mut pieces: Vec<&[u8]> = Vec::new();
     let mut rest = secret;
@@ -69,7 +69,7 @@ fn of_one(secret: &[u8]) -> Vec<Vec<u8>> {
     }
     let hex = hex::encode(secret);
     let mut forms = vec![hex.to_uppercase().into_bytes(), hex.into_bytes()];
-    // Bytes that are no text stand in no text as they are.
+    // Bytes that are not UTF-8 never occur in a text unencoded.
     if let Ok(text) = std::str::from_utf8(secret) {
         forms.push(text.as_bytes().to_vec());
         forms.push(text.chars().rev().collect::<String>().into_bytes());
@@ -82,8 +82,8 @@ fn of_one(secret: &[u8]) -> Vec<Vec<u8>> {
     forms
 }
 
-/// The part of the base64 text that the secret alone decides when `offset` other bytes stand before it (modulo 3).
-/// The characters at both ends also hold bits of the neighbours, and are left out.
+/// The part of the base64 text that depends only on the secret if `offset` other bytes precede it (modulo 3).
+/// Omits the characters at both ends, which also hold bits of the neighbouring bytes.
 fn inside_base64(engine: &impl Engine, secret: &[u8], offset: usize) -> Vec<u8> {
     let mut bytes = vec![0; offset];
     bytes.extend(secret);

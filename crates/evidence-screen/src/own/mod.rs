@@ -1,7 +1,7 @@
-//! The collector's own secrets, and where they are in a text.
+//! Finds the collector's own secrets in a text.
 //!
-//! Of a text only letters and digits count: a secret is found however it is split, by spaces, line breaks, signs of a
-//! comment, or characters that nobody sees. A form in which too few of them are left is looked for as it is.
+//! Only letters and digits of the text count: a secret is found even if spaces, line breaks, comment signs or
+//! invisible characters split it. A form with too few letters and digits is searched for literally.
 
 mod forms;
 mod table;
@@ -15,21 +15,21 @@ use table::Squeezed;
 
 use super::words::Words;
 
-/// What is looked for.
+/// The forms to search for.
 #[derive(Default)]
 pub(super) struct Own {
-    /// Letters and digits of each form, in order.
+    /// The letters and digits of each form, in order.
     squeezed: Vec<Vec<u8>>,
-    /// What has too few of them.
+    /// The forms with too few of them.
     literal: Vec<Vec<u8>>,
-    /// The forms with each beginning, which the table looks for.
+    /// The forms by their beginnings, which the table finds.
     beginnings: Vec<Range<usize>>,
     words: Words<Squeezed>,
     finder: Option<AhoCorasick>,
 }
 
 impl Own {
-    /// Looks for these secrets too.
+    /// Adds these secrets to the search.
     pub(super) fn learn<S: AsRef<[u8]>>(&mut self, secrets: impl IntoIterator<Item = S>) {
         let known = self.squeezed.len() + self.literal.len();
         for form in secrets.into_iter().flat_map(|secret| forms::forms(secret.as_ref())) {
@@ -92,7 +92,7 @@ impl Own {
     }
 }
 
-/// Where the form ends if its beginning ends at `at`.
+/// The end of the form if its beginning ends at `at`.
 fn follow(text: &[u8], at: usize, form: &[u8]) -> Option<usize> {
     let mut end = at;
     for wanted in form.get(table::LENGTH..)? {

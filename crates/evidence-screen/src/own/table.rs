@@ -1,4 +1,4 @@
-//! A table that finds words of one length in a text of which only letters and digits count.
+//! A table that finds words of one length in a text, counting only its letters and digits.
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use crate::words::Table;
 /// The length of every word, in letters and digits.
 pub(super) const LENGTH: usize = 8;
 
-/// The length of a row: a place for what does not count, 62 letters and digits, and one that stays empty.
+/// The length of a row: one column for ignored bytes, 62 for letters and digits, and one that stays empty.
 const ROW: usize = 64;
 
-/// In an entry: a word ends there.
+/// The bit of an entry that marks the end of a word.
 const END: u32 = 1 << 31;
 
-/// The place of each byte in a row; zero for what does not count.
+/// The column of each byte in a row; zero for ignored bytes.
 static PLACES: [u8; 256] = places();
 
 #[allow(clippy::indexing_slicing, reason = "computed by the compiler, which checks it")]
@@ -39,7 +39,7 @@ fn place(byte: u8) -> usize {
     PLACES.get(usize::from(byte)).map_or(0, |place| usize::from(*place))
 }
 
-/// Where the stretch before `end` begins that has so many letters and digits; as far back as `limit` at most.
+/// The beginning of the stretch before `end` with this many letters and digits; not before `limit`.
 pub(super) fn back(text: &[u8], end: usize, count: usize, limit: usize) -> usize {
     let floor = end.saturating_sub(limit);
     let mut left = count;
@@ -50,16 +50,16 @@ pub(super) fn back(text: &[u8], end: usize, count: usize, limit: usize) -> usize
     floor + before.unwrap_or(0)
 }
 
-/// The words, as a table: a state is the place of its row, with [`END`] if a word ends there.
+/// The words as a table: a state is the offset of its row, with [`END`] if a word ends there.
 #[derive(Default)]
 pub(super) struct Squeezed {
     rows: Vec<u32>,
-    /// Which word ends in each state.
+    /// The word that ends in each state.
     words: Vec<Option<usize>>,
 }
 
 impl Squeezed {
-    /// Every word has [`LENGTH`] letters and digits, and none is there twice.
+    /// Builds the table. Every word has [`LENGTH`] letters and digits, and they are distinct.
     pub(super) fn new(words: &[&[u8]]) -> Squeezed {
         let mut table = Squeezed::default();
         table.add();
@@ -96,8 +96,8 @@ impl Squeezed {
         }
     }
 
-    /// Adds where each state goes on with what is not its word's next letter: as the longest end of it that begins a
-    /// word would. Then makes states of numbers.
+    /// Completes the transitions for letters that do not continue a word, as in Aho and Corasick's algorithm: to the
+    /// state of the longest suffix that begins a word. Then turns numbers into states.
     fn complete(&mut self) {
         let mut shorter = vec![0; self.words.len()];
         let mut queue = VecDeque::from([0]);
@@ -141,7 +141,7 @@ impl Table for Squeezed {
         state & END != 0
     }
 
-    /// As long as its letters and digits; what stands between them is not known here.
+    /// The length counts letters and digits only; the table does not know what is between them.
     fn words(&self, state: u32, mut take: impl FnMut(usize, usize)) {
         if self.is_special(state)
             && let Some(word) = self.words.get((state & !END) as usize / ROW).copied().flatten()

@@ -1,29 +1,30 @@
-//! Base32 that holds plain text, wherever it begins, in capitals or in small letters.
+//! Base32 of plain text, at any offset, in upper or lower case.
 //!
-//! As with base64, each of the eight places where the encoding can begin is tried, and what it would say is text only
-//! if enough bytes in a row are below 128.
+//! Like base64: it tries each of the eight possible offsets of the encoding. The result is text only if enough bytes
+//! in a row are below 128.
 
 use super::View;
 
-/// Letters of a group, which says five bytes.
+/// Letters per group, which encode five bytes.
 const GROUP: usize = 8;
 
-/// Groups that must in a row say plain text: fifteen bytes, less than a credential of a known form has.
+/// How many groups in a row must decode to plain text: fifteen bytes, fewer than any credential of a known form
+/// has.
 const GROUPS: usize = 3;
 
-/// A word of fewer letters hides nothing.
+/// A shorter word hides nothing.
 const SHORTEST: usize = GROUPS * GROUP;
 
-/// What is a letter of base32 in capitals, and what in small letters.
+/// The flags of an upper-case and a lower-case letter of base32.
 const CAPITAL: u8 = 1;
 const SMALL: u8 = 2;
 
-/// In which case each byte is a letter.
+/// The cases in which each byte is a letter.
 static CASES: [u8; 256] = cases();
-/// What a letter stands for.
+/// The value of each letter.
 static VALUES: [u8; 256] = values();
-/// Which places of a group a letter can have if the group says bytes below 128: the first in the lowest bit, and the
-/// same again for every group in a row.
+/// The positions that a letter can have in a group of bytes below 128: the first in the lowest bit, repeated for
+/// every group in a row.
 static PLACES: [u32; 256] = places();
 
 #[allow(clippy::indexing_slicing, reason = "computed by the compiler, which checks it")]
@@ -61,7 +62,7 @@ const fn values() -> [u8; 256] {
 #[allow(clippy::indexing_slicing, reason = "computed by the compiler, which checks it")]
 const fn places() -> [u32; 256] {
     let values = values();
-    // Which bit of each letter is the highest of a byte.
+    // The bit of each letter that is the highest of a byte.
     let highest = [0b1_0000, 0b0_0010, 0, 0b0_1000, 0b0_0001, 0, 0b0_0100, 0];
     let mut places = [0; 256];
     let mut letter = 0;
@@ -85,7 +86,7 @@ fn case(byte: u8) -> u8 {
 pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
     let mut at = 0;
-    // As with base64: the last letter first.
+    // As in base64: the last letter first.
     while let Some(stretch) = text.get(at..at + SHORTEST) {
         let mut left = CAPITAL | SMALL;
         let mut is_end = |byte: &u8| {
@@ -108,9 +109,9 @@ pub(super) fn view(text: &[u8]) -> View {
     view
 }
 
-/// Where in a word groups can begin, a bit for each, so that enough of them in a row say plain text.
+/// The offsets in a word, as bits, at which enough groups in a row decode to plain text.
 fn phases(word: &[u8]) -> u8 {
-    // A bit for each place up to which the letters so far can be those of plain groups.
+    // One bit for each position up to which the letters so far fit plain groups.
     let (mut fits, mut phases) = (0_u32, 0);
     for (at, letter) in word.iter().enumerate() {
         fits = (fits << 1 | 1) & PLACES.get(usize::from(*letter)).copied().unwrap_or(0);
@@ -121,7 +122,7 @@ fn phases(word: &[u8]) -> u8 {
     phases
 }
 
-/// Adds what the letters say, which stand at `at`.
+/// Adds the decoded letters, which begin at `at`.
 fn decode(letters: &[u8], at: usize, view: &mut View) {
     let value = |letter: &u8| u64::from(VALUES.get(usize::from(*letter)).copied().unwrap_or(0));
     let bits = |letters: &[u8]| letters.iter().fold(0, |bits, letter| (bits << 5) | value(letter));
@@ -131,7 +132,7 @@ fn decode(letters: &[u8], at: usize, view: &mut View) {
         let [_, _, _, bytes @ ..] = bits(group).to_be_bytes();
         view.push(&bytes, at, GROUP);
     }
-    // The last bytes, of fewer letters.
+    // The last bytes, from fewer letters.
     let bytes = rest.len() * 5 / 8;
     let [_, _, _, last @ ..] = (bits(rest) << (5 * (GROUP - rest.len()))).to_be_bytes();
     view.push(last.get(..bytes).unwrap_or_default(), at + letters.len() - rest.len(), rest.len());

@@ -1,27 +1,28 @@
-//! Base64 of either alphabet that holds plain text, wherever it begins.
+//! Base64 of plain text in either alphabet, at any offset.
 //!
-//! Where the encoding begins cannot be seen when other letters stand before it, so each of the four possibilities is
-//! tried. What it would say is text only if every byte of it is below 128, which random letters are not for long.
+//! The offset of the encoding is unknown if other letters precede it, so all four are tried. The result is text only
+//! if every byte is below 128, which random letters do not satisfy for long.
 
 use std::ops::Range;
 
 use super::View;
 
-/// Groups of four letters that must in a row say plain text: twelve bytes, less than any credential has.
+/// How many groups of four letters in a row must decode to plain text: twelve bytes, fewer than any credential
+/// has.
 const GROUPS: usize = 4;
 
-/// As many letters.
+/// The same in letters.
 const SHORTEST: usize = 4 * GROUPS;
 
-/// Which places of a group a letter can have if the group says bytes below 128.
+/// The positions that a letter can have in a group of bytes below 128.
 const FIRST: u8 = 1;
 const SECOND: u8 = 2;
 const THIRD: u8 = 4;
 const FOURTH: u8 = 8;
 
-/// The places a letter can have, in the upper half; zero for what is not a letter of base64.
+/// The possible positions of each letter, in the upper half; zero for other bytes.
 static PLACES: [u8; 256] = places();
-/// What a letter stands for.
+/// The value of each letter.
 static VALUES: [u8; 256] = values();
 
 #[allow(clippy::indexing_slicing, reason = "computed by the compiler, which checks it")]
@@ -46,7 +47,7 @@ const fn places() -> [u8; 256] {
     while letter < 256 {
         let value = values[letter];
         if value != u8::MAX {
-            // The highest bit of the three bytes is in the first, second and third letter.
+            // The highest bits of the three bytes are in the first, second and third letter.
             let first = if value & 0b10_0000 == 0 { FIRST } else { 0 };
             let second = if value & 0b00_1000 == 0 { SECOND } else { 0 };
             let third = if value & 0b00_0010 == 0 { THIRD } else { 0 };
@@ -61,7 +62,7 @@ fn value(letter: u8) -> Option<u32> {
     VALUES.get(usize::from(letter)).copied().filter(|value| *value != u8::MAX).map(u32::from)
 }
 
-/// Whether the group says three bytes below 128.
+/// Whether the group decodes to three bytes below 128.
 #[inline]
 fn says_plain([a, b, c, d]: &[u8; 4]) -> bool {
     let place = |letter: &u8| PLACES.get(usize::from(*letter)).copied().unwrap_or(0);
@@ -72,7 +73,7 @@ fn says_plain([a, b, c, d]: &[u8; 4]) -> bool {
 pub(super) fn view(text: &[u8]) -> View {
     let mut view = View::default();
     let mut at = 0;
-    // Most texts have a sign between any two words: looking at the last letter first skips nearly all of it.
+    // Most texts have a sign between any two words: testing the last letter first skips nearly all of it.
     while let Some(stretch) = text.get(at..at + SHORTEST) {
         if let Some(sign) = stretch.iter().rposition(|byte| !is_letter(*byte)) {
             at += sign + 1;
@@ -83,11 +84,11 @@ pub(super) fn view(text: &[u8]) -> View {
         (0..4).for_each(|phase| search(text, at + phase..end, &mut view));
         at = end + 1;
     }
-    // One phase after the other is not the order of the text, and `back` does not need it to be.
+    // The phases are not in the order of the text, which `back` does not require.
     view
 }
 
-/// Adds what the groups of four in `letters` say, if the first of them begins where they begin.
+/// Adds the decoded groups of four in `letters`, if the first group begins with them.
 fn search(text: &[u8], letters: Range<usize>, view: &mut View) {
     let mut at = letters.start;
     let mut said = Vec::new();
@@ -95,7 +96,7 @@ fn search(text: &[u8], letters: Range<usize>, view: &mut View) {
     while at + SHORTEST <= letters.end {
         let Some(stretch) = text.get(at..).and_then(|rest| rest.first_chunk::<SHORTEST>()) else { return };
         let (groups, _) = stretch.as_chunks::<4>();
-        // The last group first: where it is not plain, the ones before it need no look.
+        // The last group first: if it is not plain, the ones before it can be skipped.
         match groups.iter().rposition(|group| !says_plain(group)) {
             Some(group) => at += 4 * (group + 1),
             None => at = take(text, at..letters.end, &mut done, &mut said, view),
@@ -107,8 +108,8 @@ fn is_letter(byte: u8) -> bool {
     PLACES.get(usize::from(byte)).is_some_and(|places| *places != 0)
 }
 
-/// Decodes all around the stretch with which `letters` begin, and returns where it ends. `done` is where the one before
-/// ended: a character or two of something else between them do not part them. `bytes` is for use meanwhile.
+/// Decodes the text around the stretch with which `letters` begin, and returns its end. `done` is the end of the
+/// previous one: one or two other characters between them do not separate them. `bytes` is a scratch buffer.
 fn take(
     text: &[u8],
     letters: Range<usize>,
@@ -125,7 +126,7 @@ fn take(
     if done.is_none_or(|done| before.is_none_or(|before| done < before)) {
         view.part(at);
     }
-    // The groups at both ends, where a byte of something else is beside the text.
+    // The groups at both ends, in which the text shares a group with other bytes.
     if let Some(before) = before.filter(|before| done.is_none_or(|done| done <= *before))
         && let Some(bytes) = decoded(text, before)
     {
@@ -139,7 +140,7 @@ fn take(
             *done = Some(end + 4);
         }
         None => {
-            // The last one or two bytes, in two or three letters.
+            // The last one or two bytes, from two or three letters.
             let letters = text.get(end..).unwrap_or_default().iter().map_while(|letter| value(*letter));
             let letters: Vec<u32> = letters.take(3).collect();
             let bits = letters.iter().fold(0, |bits, value| (bits << 6) | value);
@@ -157,18 +158,17 @@ fn decoded(text: &[u8], at: usize) -> Option<[u8; 3]> {
     text.get(at..)?.first_chunk::<4>().and_then(said)
 }
 
-/// What a group of letters says, if that is three bytes below 128. As [`says_plain`], for where most groups are: it has
-/// the bytes at once.
+/// Decodes a group of letters to three bytes below 128. Like [`says_plain`], but faster if most groups are plain.
 #[inline]
 fn said_plain(group: &[u8; 4]) -> Option<[u8; 3]> {
     let [a, b, c, d] = group.map(|letter| VALUES.get(usize::from(letter)).copied().unwrap_or(u8::MAX));
     let bits = (u32::from(a) << 18) | (u32::from(b) << 12) | (u32::from(c) << 6) | u32::from(d);
     let [_, first, second, third] = bits.to_be_bytes();
-    // No letter has a value with the highest bit; what is none has it.
+    // A letter's value never has the highest bit; the mark of other bytes does.
     ((a | b | c | d) & 0x80 == 0 && (first | second | third) & 0x80 == 0).then_some([first, second, third])
 }
 
-/// What a group of letters says.
+/// Decodes a group of letters.
 fn said([a, b, c, d]: &[u8; 4]) -> Option<[u8; 3]> {
     let bits = (value(*a)? << 18) | (value(*b)? << 12) | (value(*c)? << 6) | value(*d)?;
     let [_, first, second, third] = bits.to_be_bytes();

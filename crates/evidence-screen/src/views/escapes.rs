@@ -1,5 +1,5 @@
-//! Escapes of JSON strings, of URLs, of programming languages and of what this tool prints: `\u0067`, `\n`, `\/`, `\x67`,
-//! `\147`, `\U00000067`, `\u{67}`, `%67`, `%u0067`. Characters that nobody sees are taken away with them.
+//! Escapes of JSON strings, of URLs, of programming languages and of this tool's output: `\u0067`, `\n`, `\/`, `\x67`,
+//! `\147`, `\U00000067`, `\u{67}`, `%67`, `%u0067`. Also removes invisible characters.
 
 use std::iter;
 
@@ -24,10 +24,10 @@ pub(super) fn view(text: &[u8]) -> View {
     undo::view(text, escapes)
 }
 
-/// Where an escape can begin, and where a character that nobody sees: nearly every text has none of the second.
+/// The possible beginnings of escapes and of invisible characters, which are rare.
 struct Signs<'a> {
     text: &'a [u8],
-    /// The next character that may be invisible, if it was looked for from before `at`.
+    /// The next possibly invisible character, if the search began before `at`.
     next: Option<usize>,
     at: usize,
 }
@@ -39,7 +39,7 @@ impl Signs<'_> {
             self.next = memchr3(0xc2, 0xe2, 0xef, rest).map(|next| from + next);
             self.at = self.next.map_or(self.text.len(), |next| next + 1);
         }
-        // No further than to the other one.
+        // Not beyond the other one.
         let before = rest.get(..self.next.map_or(rest.len(), |next| next - from)).unwrap_or(rest);
         memchr2(b'\\', b'%', before).map(|sign| from + sign).or(self.next)
     }
@@ -76,9 +76,9 @@ fn read(rest: &[u8]) -> Option<(Plain, usize)> {
     }
 }
 
-/// The length of the characters that nobody sees with which `rest` begins, if a letter or a sign follows: soft hyphens,
-/// spaces, joiners and marks of no width, variation selectors. Between the parts of an emoji, or of a word in another
-/// script, they hide nothing.
+/// The length of the invisible characters at the beginning of `rest`, if a letter or a sign follows: soft hyphens,
+/// spaces, joiners and marks of zero width, variation selectors. Within an emoji or a word in another script, they hide
+/// nothing.
 fn invisible(rest: &[u8]) -> Option<usize> {
     let mut length = 0;
     loop {

@@ -1,8 +1,8 @@
-//! Lines that may be one word cut in two: put together, without what begins a line of a comment. A tab ends a line as
-//! well as a line break does, and lines without a word do not count.
+//! Joins lines that may be one word cut in two, without the comment signs at their beginnings. A tab ends a line like
+//! a line break does, and lines without a word are skipped.
 //!
-//! Whole chains of such lines first. Two lines of a longer chain are put together by themselves only where that can
-//! show something else: around a key word that the chain shows.
+//! The first view joins whole chains of such lines. Pairs from a longer chain are joined only if that can reveal
+//! more: around a key word that the chain shows.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use memchr::memchr3;
 
 use super::View;
 
-/// What begins a line of a comment or of a quotation.
+/// The signs that begin a line of a comment or of a quotation.
 const LEADERS: &[&[u8]] = &[b"#", b"//", b"*", b">", b"--", b";"];
 
-/// Every chain of lines of which any two that follow each other may be one word.
+/// Every chain of lines in which each may continue the word of the line before.
 pub(super) fn chains(text: &[u8]) -> View {
     let mut view = View { joined: true, ..View::default() };
     each_chain(text, |chain| {
@@ -24,8 +24,8 @@ pub(super) fn chains(text: &[u8]) -> View {
     view
 }
 
-/// Every two lines of the longer chains, at what was seen in the text: what follows a cut word must not make it longer
-/// than it is, where that can be helped. `seen` is in order.
+/// Every pair of neighbouring lines of the longer chains at the places in `seen`, which are in order: the line after a
+/// cut word should not lengthen it if that is avoidable.
 pub(super) fn pairs(text: &[u8], seen: &[Range<usize>]) -> View {
     let mut view = View { joined: true, ..View::default() };
     each_chain(text, |chain| {
@@ -41,7 +41,7 @@ pub(super) fn pairs(text: &[u8], seen: &[Range<usize>]) -> View {
     view
 }
 
-/// Whether anything in `start..end` was seen.
+/// Whether one of the places is in `start..end`.
 fn is_seen(start: usize, end: usize, seen: &[Range<usize>]) -> bool {
     let next = seen.partition_point(|range| range.end <= start);
     seen.get(next).is_some_and(|range| range.start < end)
@@ -71,7 +71,7 @@ fn each_chain<'a>(text: &'a [u8], mut take: impl FnMut(&[Line<'a>])) {
     }
 }
 
-/// Where the line ends with which the text begins.
+/// The end of the first line of the text.
 fn end(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(rest) = text.get(at..)
@@ -79,7 +79,7 @@ fn end(text: &[u8]) -> usize {
     {
         let end = at + sign;
         let tabs = rest.iter().skip(sign).take_while(|byte| **byte == b'\t').count();
-        // A tab that is not between two words is a space.
+        // Treat a tab that is not between two words as a space.
         let inside = |byte: Option<&u8>| byte.is_some_and(|byte| kind(*byte) != OUTSIDE);
         if tabs == 0 || (inside(text.get(..end).and_then(<[u8]>::last)) && inside(text.get(end + tabs))) {
             return end;
@@ -96,7 +96,7 @@ fn put(chain: &[Line], view: &mut View) {
     rest.iter().for_each(|line| line.push(line.content, view));
 }
 
-/// The least length of a word that is put together.
+/// The least length of a joined word.
 const SHORTEST: usize = 8;
 
 /// Whether the end of one line and the beginning of the next can be a credential together: a word with a digit or a
@@ -107,7 +107,7 @@ fn may_be_cut(before: &[u8], after: &[u8]) -> bool {
         return false;
     }
     let (mut length, mut kinds) = (0, 0);
-    // Outwards from the cut, and no further than needed.
+    // From the cut outwards, and no further than needed.
     let mut goes_on = |byte: &u8| {
         let kind = kind(*byte);
         length += usize::from(kind != OUTSIDE);
@@ -119,7 +119,7 @@ fn may_be_cut(before: &[u8], after: &[u8]) -> bool {
     length >= SHORTEST && kinds & RANDOM != 0
 }
 
-/// What a byte can be in a credential that is cut: nothing of it, a part, a part that looks random.
+/// The role of a byte in a cut credential: none, a part, a random-looking part.
 const OUTSIDE: u8 = 0;
 const INSIDE: u8 = 1;
 const RANDOM: u8 = 2;
@@ -148,9 +148,9 @@ fn kind(byte: u8) -> u8 {
 #[derive(Clone, Copy)]
 struct Line<'a> {
     at: usize,
-    /// Without spaces and a sign of continuation at its end.
+    /// Without spaces and a continuation sign at its end.
     trimmed: &'a [u8],
-    /// Without what begins it, too.
+    /// And without the signs at its beginning.
     content: &'a [u8],
 }
 
@@ -168,7 +168,7 @@ impl<'a> Line<'a> {
         Line { at, trimmed, content: content.trim_ascii_start() }
     }
 
-    /// Whether what is taken for the beginning of a comment can as well be letters of an encoded text.
+    /// Whether the sign at the beginning may also be a letter of encoded text.
     fn may_begin_in_a_word(self) -> bool {
         let line = self.trimmed.trim_ascii_start();
         let behind = line.strip_prefix(b"//").or_else(|| line.strip_prefix(b"--"));

@@ -1,8 +1,8 @@
-//! What a text hides from the patterns: escapes, characters that nobody sees, line breaks, quoted-printable, base64 and
-//! base32, taken away one layer at a time.
+//! Undoes one layer of what hides text from the patterns: escapes, invisible characters, line breaks, quoted-printable,
+//! base64 and base32.
 //!
-//! A [`View`] is the readable form of the parts of a text in which something is encoded, and the way back to where it
-//! stands. Making views never searches and never judges; a text that hides nothing has none.
+//! A [`View`] is the readable form of the encoded parts of a text, with their original places. Making views never
+//! searches and never judges; a text without encoded parts has none.
 
 mod base32;
 mod base64;
@@ -16,20 +16,20 @@ use std::ops::Range;
 /// Parts of a text in a readable form.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
-    /// The readable bytes, parts apart from each other.
+    /// The readable bytes, with separators between the parts.
     pub(super) bytes: Vec<u8>,
-    /// Whether the view holds lines that were put together, which makes words that nobody wrote.
+    /// Whether the view holds joined lines, which can create words that are not in the text.
     pub(super) joined: bool,
-    /// Whether the text says something else than the view, which is then read as a text of its own.
+    /// Whether the view is decoded, and so a text of its own.
     pub(super) encoded: bool,
-    /// Whether something was taken away between the lines that can have belonged to the words.
+    /// Whether something that may belong to the words was removed between the lines.
     ambiguous: bool,
-    /// Where each stretch of the bytes comes from, in order.
+    /// The origin of each stretch of the bytes, in order.
     pieces: Vec<Piece>,
 }
 
-/// A stretch of a view, and the stretch of the text that it stands for, of the same length or of another. There are two
-/// for each escape, so it is small: what is screened is bounded far below 4 GiB.
+/// A stretch of a view and the stretch of the text that it represents, which may have another length. There are two for
+/// each escape, so it is small: the screened text is bounded far below 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Piece {
     at: u32,
@@ -38,11 +38,11 @@ struct Piece {
     of: u32,
 }
 
-/// Stands between two parts: no pattern goes across it, and no line goes on behind it.
+/// The separator between two parts: no pattern crosses it, and no line continues after it.
 const BETWEEN: &[u8] = b"\"\n\"";
 
 impl View {
-    /// Every view of the text that shows something.
+    /// Every view of the text that is not empty.
     pub(super) fn of(text: &[u8]) -> impl Iterator<Item = View> {
         let readable: [fn(&[u8]) -> View; 3] = [escapes::view, quoted::view, lines::chains];
         let encoded: [fn(&[u8]) -> View; 2] = [base64::view, base32::view];
@@ -51,14 +51,14 @@ impl View {
         views.filter(|view| !view.bytes.is_empty())
     }
 
-    /// The view of every two lines of the `text` by themselves where this view, of whole chains, showed something: at
-    /// `seen`, stretches of the text in order.
+    /// The view of pairs of lines of the `text` at the places in `seen`, where this view of whole chains found
+    /// something. The places are in order.
     pub(super) fn pairs(&self, text: &[u8], seen: &[Range<usize>]) -> Option<View> {
         let wanted = self.joined && (self.ambiguous || !seen.is_empty());
         wanted.then(|| lines::pairs(text, seen)).filter(|view| !view.bytes.is_empty())
     }
 
-    /// Where in the text the bytes `start..end` of the view are written.
+    /// The place in the text of the bytes `start..end` of the view.
     pub(super) fn back(&self, start: usize, end: usize) -> (usize, usize) {
         let first = self.piece(start).map_or(0, |piece| {
             let inside = start.saturating_sub(wide(piece.at)) * wide(piece.of);
@@ -76,7 +76,7 @@ impl View {
         self.pieces.get(behind.checked_sub(1)?)
     }
 
-    /// Adds bytes that stand for `of` bytes of the text, beginning at `from`.
+    /// Adds bytes that represent `of` bytes of the text from `from` on.
     fn push(&mut self, bytes: &[u8], from: usize, of: usize) {
         if bytes.is_empty() {
             return;
@@ -84,7 +84,7 @@ impl View {
         let (at, length) = (narrow(self.bytes.len()), narrow(bytes.len()));
         let (from, of) = (narrow(from), narrow(of));
         self.bytes.extend_from_slice(bytes);
-        // What goes on where it stopped, at the same rate, is one stretch.
+        // Extend the last stretch if this one continues it at the same rate.
         if let Some(last) = self.pieces.last_mut()
             && u64::from(last.length) * u64::from(of) == u64::from(length) * u64::from(last.of)
             && last.from.checked_add(last.of) == Some(from)
@@ -96,7 +96,7 @@ impl View {
         }
     }
 
-    /// Ends a part: what comes next stands elsewhere in the text.
+    /// Ends a part: the next one comes from elsewhere in the text.
     fn part(&mut self, from: usize) {
         if !self.bytes.is_empty() {
             self.push(BETWEEN, from, 0);

@@ -1,4 +1,4 @@
-//! Quoted-printable, the encoding of mail: `=67`, and lines that end in `=` and go on in the next.
+//! Quoted-printable, the encoding of mail: `=67`, and lines that end in `=` and continue on the next.
 
 use std::iter;
 
@@ -22,7 +22,7 @@ pub(super) fn view(text: &[u8]) -> View {
     undo::view(text, escapes)
 }
 
-/// What stands behind an equals sign: the code of a character that a credential can have, or the end of a line.
+/// Reads the text after an equals sign: the code of a character that a credential can have, or the end of a line.
 fn read(rest: &[u8]) -> Option<(Plain, usize)> {
     if let Some(code) = number(rest, 2, 16) {
         let byte = u8::try_from(code).ok().filter(u8::is_ascii_graphic)?;

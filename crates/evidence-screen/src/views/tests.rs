@@ -8,14 +8,14 @@ fn views(text: &str) -> Vec<String> {
     View::of(text.as_bytes()).map(|view| String::from_utf8_lossy(&view.bytes).into_owned()).collect()
 }
 
-/// What the view of pairs shows where the view of whole chains showed something at `seen`.
+/// The view of pairs for these places in `seen`.
 fn pairs(text: &str, seen: &[Range<usize>]) -> Option<String> {
     let chains = View::of(text.as_bytes()).find(|view| view.joined)?;
     let pairs = chains.pairs(text.as_bytes(), seen)?;
     Some(String::from_utf8_lossy(&pairs.bytes).into_owned())
 }
 
-/// Whether a view shows `hidden`, and the place in the text from which it comes.
+/// Whether a view shows `hidden`, and its origin in the text.
 fn shown<'a>(text: &'a str, hidden: &str) -> Option<&'a str> {
     View::of(text.as_bytes()).find_map(|view| {
         let at = view.bytes.windows(hidden.len()).position(|window| window == hidden.as_bytes())?;
@@ -64,7 +64,7 @@ fn escapes_of_json_and_urls() {
     }
 }
 
-/// Surroundings that are far apart are parts of their own; words are never cut.
+/// Distant surroundings are separate parts; words are never cut.
 #[test]
 fn only_the_surroundings_of_escapes_are_copied() {
     let far = " far".repeat(2_000);
@@ -89,7 +89,7 @@ fn a_word_that_is_cut_into_lines() {
         assert!(shown(text, "one1two2").is_some(), "{text}: {:?}", views(text));
     }
     assert_eq!(shown("oneA\n# two2\n# three", "oneAtwo2three"), Some("oneA\n# two2\n# three"));
-    // What follows is not part of a word of two lines, and can be of one of three.
+    // The third line does not belong to a word of two lines, but may belong to one of three.
     let text = "one1\n# two2\n# three3\n# four4";
     assert_eq!(views(text), ["one1two2three3four4"]);
     assert_eq!(pairs(text, &[]), None);
@@ -99,9 +99,9 @@ fn a_word_that_is_cut_into_lines() {
         pairs(text, &[2..8, 20..21]).as_deref(),
         Some("one1two2\"\n\"# two2three3\"\n\"# three3four4")
     );
-    // What begins the second line can be a letter of base64: its pairs are looked at in any case.
+    // The beginning of the second line may be base64 letters, so its pairs are always examined.
     assert_eq!(pairs("one1234\n//two2\nthree", &[]).as_deref(), Some("//two2three"));
-    // Lines without a word do not count, and tabs end a line; names are no words that are cut.
+    // Lines without a word are skipped, and tabs end a line; names are not cut words.
     for text in [
         "one1.\n\n# two2",
         "one1.\n \n#\n\r\n# two2",
@@ -149,7 +149,7 @@ fn base64_wherever_it_begins() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Whatever the text, every byte of a view is from a place in it.
+    /// Whatever the text, every byte of a view has an origin in it.
     #[test]
     fn back_stays_inside(text in "(\\PC|[A-Za-z0-9+/%\\\\\n# \"]){0,400}") {
         for view in View::of(text.as_bytes()) {

@@ -1,13 +1,13 @@
-//! Single characters that are written in another way, put back.
+//! Replaces escaped characters by the characters themselves.
 //!
-//! Only the surroundings of escapes are copied: most of a text has none, and was searched already.
+//! Copies only the surroundings of escapes: most of a text has none, and has been searched already.
 
 use super::View;
 
-/// How far around an escape the text is copied; further where a word goes on.
+/// How much of the text around an escape to copy; more to complete a word.
 const AROUND: usize = 512;
 
-/// The view of what the escapes of a text stand for, which come in order.
+/// The view of the text with its escapes undone; they come in order.
 pub(super) fn view(text: &[u8], mut escapes: impl Iterator<Item = Escape>) -> View {
     let mut view = View::default();
     let Some(first) = escapes.next() else { return view };
@@ -48,7 +48,7 @@ fn on_to_gap(text: &[u8], at: usize, limit: usize) -> usize {
     at + behind.iter().position(|byte| is_gap(*byte)).unwrap_or(behind.len())
 }
 
-/// An escape and what it stands for.
+/// An escape and the character that it represents.
 #[derive(Clone, Copy)]
 pub(super) struct Escape {
     pub(super) at: usize,
@@ -56,7 +56,7 @@ pub(super) struct Escape {
     pub(super) plain: Plain,
 }
 
-/// What an escape stands for.
+/// The character of an escape.
 #[derive(Clone, Copy)]
 pub(super) struct Plain {
     buffer: [u8; 4],
@@ -70,7 +70,7 @@ impl Plain {
         Plain { buffer: [byte, 0, 0, 0], length: 1 }
     }
 
-    /// The character with this code. Half of a pair stands for none that a credential has.
+    /// The character with this code. Half of a surrogate pair represents none that a credential has.
     pub(super) fn code(code: u32) -> Plain {
         let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
         let mut buffer = [0; 4];
@@ -83,7 +83,7 @@ impl Plain {
     }
 }
 
-/// The number that the first `count` digits of this base say.
+/// The number with `count` digits of this base at the beginning.
 pub(super) fn number(digits: &[u8], count: usize, base: u32) -> Option<u32> {
     let digits = digits.get(..count)?;
     digits.iter().try_fold(0, |number, digit| Some(number * base + char::from(*digit).to_digit(base)?))

@@ -1,7 +1,7 @@
-//! What an unquoted word means: the core schema of YAML 1.2, nothing more.
+//! The meaning of an unquoted word: the core schema of YAML 1.2, nothing more.
 //!
-//! `yes`, `on` and `0o7` as a file mode are no surprises here: only `true` and `false` are booleans. This module never
-//! guesses what a key wanted.
+//! Only `true` and `false` are booleans, so `yes`, `on` and the file mode `0o7` hold no surprises. This module never
+//! guesses what a key expects.
 
 use serde_saphyr::granit_parser::{ScalarStyle, Tag};
 
@@ -28,7 +28,7 @@ pub(super) fn resolve(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Resu
     }
 }
 
-/// The complaint about a tag that means nothing here.
+/// The complaint about an unsupported tag.
 pub(super) fn unknown_tag(tag: &Tag) -> Complaint {
     Complaint::new(format!("the tag {} has no meaning here", quote(&tag.original())))
         .help("remove it, or put the value in quotes if it is text")

@@ -1,6 +1,6 @@
-//! Says in words what the YAML parser did not understand.
+//! Explains syntax errors of the YAML parser.
 //!
-//! The parser speaks of block mappings and simple keys; the reader has a colon in a value or a tab. This module
+//! The parser speaks of block mappings and simple keys; the user has a colon in a value or a tab. This module
 //! translates; it never decides.
 
 use std::ops::Range;
@@ -10,7 +10,7 @@ use serde_saphyr::granit_parser::{ErrorKind, ScanError};
 use super::super::problem::Complaint;
 use super::super::secret::quote;
 
-/// The byte of a bare `*` that the parser stopped at, if that is what it was.
+/// The byte of a bare `*`, if the parser stopped at one.
 pub(super) fn bare_star(text: &str, error: &ScanError) -> Option<usize> {
     if *error.kind() != ErrorKind::MissingAnchorOrAliasName {
         return None;
@@ -20,10 +20,10 @@ pub(super) fn bare_star(text: &str, error: &ScanError) -> Option<usize> {
     candidates.into_iter().flatten().find(|candidate| text.as_bytes().get(*candidate) == Some(&b'*'))
 }
 
-/// What is wrong, and where. `bracket` is the innermost bracket still open where the parser stopped.
+/// The complaint and its place. `bracket` is the innermost open bracket where the parser stopped.
 pub(super) fn explain(text: &str, error: &ScanError, bracket: Option<usize>) -> (Range<usize>, Complaint) {
     let at = error.marker().byte_offset().unwrap_or(0).min(text.len());
-    // A list that was never closed is noticed lines later; the bracket is what has to be looked at.
+    // A list that was never closed shows up lines later; point to its bracket.
     if let Some(bracket) = bracket
         && matches!(
             error.kind(),
@@ -49,7 +49,7 @@ pub(super) fn explain(text: &str, error: &ScanError, bracket: Option<usize>) -> 
     (at..at + width, complaint)
 }
 
-/// What is wrong, and the byte to look at, which may be before or after the one the parser stopped at.
+/// The complaint and the byte to point to, which may be before or after the one where the parser stopped.
 fn complaint(text: &str, at: usize, error: &ScanError) -> (usize, Complaint) {
     let line_start = text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |newline| newline + 1);
     if let Some(tab) = indenting_tab(text, line_start) {
@@ -60,7 +60,7 @@ fn complaint(text: &str, at: usize, error: &ScanError) -> (usize, Complaint) {
         ErrorKind::UnclosedQuotedScalar
         | ErrorKind::InvalidQuotedScalarIndent
         | ErrorKind::DocumentIndicatorInQuotedScalar => {
-            // Nothing after the opening quote closed it, so it is the last one before the place.
+            // Nothing closed the opening quote, so it is the last one before this place.
             let quotes = ['"', '\''];
             let opens_here = text.get(at..).is_some_and(|rest| rest.starts_with(quotes));
             let before = text.get(..at).and_then(|before| before.rfind(quotes));

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-/// A trail. It lives in its home region; a multi-region one has shadows in all others.
+/// A trail. It belongs to its home region; a multi-region one has shadows in all others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trail {
     pub(super) name: String,
     pub(super) home: String,
     pub(super) multi_region: bool,
-    /// The account it belongs to, if that is not this one.
+    /// The account it belongs to, if not this one.
     pub(super) management_account: Option<String>,
     pub(super) organization: bool,
     pub(super) logging: bool,
@@ -18,7 +18,7 @@ pub struct Trail {
     pub(super) kms_key: Option<String>,
     pub(super) log_group: Option<String>,
     delivered: Delivered,
-    /// Its own event selectors: the member of the answer and its value. Without, those that a new trail has.
+    /// Its own event selectors: the member of the answer and its value. `None` for the defaults of a new trail.
     pub(super) selectors: Option<(&'static str, Value)>,
     pub(super) delivery_error: Option<String>,
     pub(super) started: Option<f64>,
@@ -70,7 +70,7 @@ impl Trail {
         self
     }
 
-    /// A trail of the whole organization that belongs to another account and is only seen here.
+    /// A trail of the whole organization that belongs to another account and is only visible here.
     pub fn organization_of(mut self, management_account: impl Into<String>) -> Self {
         self.organization = true;
         self.management_account = Some(management_account.into());
@@ -110,7 +110,7 @@ impl Trail {
         self
     }
 
-    /// When it last delivered, in seconds since 1970; `None` for never. Unless this is said, that is today.
+    /// When it last delivered, in seconds since 1970; `None` for never. Today by default.
     pub fn latest_delivery(mut self, at: Option<f64>) -> Self {
         self.delivered = at.map_or(Delivered::Never, Delivered::At);
         self
@@ -154,7 +154,7 @@ impl Trail {
         }
     }
 
-    /// Whether the region shows it: at home, or as a shadow.
+    /// Whether the region shows it: in its home region, or as a shadow.
     pub(super) fn seen_in(&self, region: &str) -> bool {
         self.home == region || self.multi_region
     }

@@ -1,4 +1,4 @@
-//! CloudTrail: the trails that a region shows, what one of them does, and which events it selects.
+//! CloudTrail: the trails of a region, the status of one, and the events it selects.
 
 use super::audit::Trail;
 use super::refusal::Refusal;
@@ -7,7 +7,7 @@ use crate::clock::iso_date;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-/// `DescribeTrails`: those of the region, and the shadows of others unless they are not wanted.
+/// `DescribeTrails`: the trails of the region, and the shadows of others unless excluded.
 pub(super) fn describe_trails(cloud: &Cloud, region: &str, parameters: &Value) -> Result<String, Refusal> {
     let shadows = match parameters.get("includeShadowTrails") {
         None | Some(Value::Null) => true,
@@ -23,7 +23,7 @@ pub(super) fn describe_trails(cloud: &Cloud, region: &str, parameters: &Value) -
         check_name(name)?;
     }
     let wanted = |trail: &&Trail| {
-        // A bare name finds trails of this region only; a shadow must be named by its ARN.
+        // A bare name finds only trails of this region; a shadow must be named by its ARN.
         let named = names
             .iter()
             .any(|name| *name == trail.arn(&cloud.account) || (*name == trail.name && trail.home == region));
@@ -78,7 +78,7 @@ pub(super) fn event_selectors(cloud: &Cloud, region: &str, parameters: &Value) -
     Ok(json!({ "TrailARN": trail.arn(&cloud.account), member: selectors }).to_string())
 }
 
-/// What a trail records that nobody has changed.
+/// The event selectors of a new trail.
 fn default_selectors() -> Value {
     json!([{
         "DataResources": [],
@@ -88,7 +88,7 @@ fn default_selectors() -> Value {
     }])
 }
 
-/// The trail of this name or ARN, as far as the region shows it.
+/// The trail with this name or ARN, if the region shows it.
 fn named<'a>(cloud: &'a Cloud, region: &str, name: Option<&Value>) -> Result<&'a Trail, Refusal> {
     let name = match name {
         None | Some(Value::Null) => "",
@@ -113,7 +113,7 @@ fn status(trail: &Trail, now: Timestamp) -> Value {
     let mut put = |key: &str, value: Value| body.insert(key.to_owned(), value);
     let iso = |at: Option<f64>| at.map_or_else(String::new, |at| iso_date(at as i64));
     put("IsLogging", trail.logging.into());
-    // The members that are texts are always there, empty where there is nothing to tell; the numbers are not.
+    // The text members are always present, even if empty; the numeric ones are not.
     put("LatestDeliveryAttemptTime", iso(delivered).into());
     put("LatestNotificationAttemptTime", "".into());
     put("LatestNotificationAttemptSucceeded", "".into());

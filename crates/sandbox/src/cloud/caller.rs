@@ -1,4 +1,5 @@
-//! Who asks: from the claim of a signature to a caller, or to the refusal that the real provider would give.
+//! Authenticates: turns the claim of a signature into a caller, or into the refusal that the real provider would
+//! give.
 
 use super::Cloud;
 use super::principal::{Grants, Permit};
@@ -9,19 +10,19 @@ use super::wire::{Ask, Service};
 use crate::server::{Call, Identity};
 use jiff::{SignedDuration, Timestamp};
 
-/// Somebody whose signature held.
+/// An authenticated caller.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     /// The account it belongs to.
     pub(super) account: String,
     pub(super) arn: String,
     pub(super) user_id: String,
-    /// The role whose session this is, by its ARN.
+    /// The ARN of the role, if this is a role session.
     pub(super) role: Option<String>,
     pub(super) grants: Grants,
 }
 
-/// What is known of an access key. No `Debug`.
+/// The data of an access key. No `Debug`.
 pub(super) struct Key {
     secret: String,
     /// The session token and when it ends.
@@ -29,7 +30,7 @@ pub(super) struct Key {
     pub(super) caller: Caller,
 }
 
-/// Finds an access key among those of the state and those that were given out.
+/// Finds an access key in the state or among the issued sessions.
 pub(super) fn find(cloud: &Cloud, sessions: &Sessions, access_key: &str) -> Option<Key> {
     let principals =
         cloud.accounts().flat_map(|owner| owner.principals.iter().map(move |known| (owner, known)));
@@ -72,7 +73,7 @@ fn assumed(arn: &str) -> Option<(&str, &str)> {
     arn.split(":assumed-role/").nth(1)?.split_once('/')
 }
 
-/// Who asks, for the log: without a look at the signature.
+/// Who asks, for the log, without verifying the signature.
 pub(super) fn identify(cloud: &Cloud, sessions: &Sessions, call: &Call) -> Identity {
     match Claim::of(call) {
         Ok(None) => Identity::Anonymous,
@@ -87,8 +88,8 @@ pub(super) fn identify(cloud: &Cloud, sessions: &Sessions, call: &Call) -> Ident
     }
 }
 
-/// Checks key, scope, date, signature and session, in this order. In which order the real provider looks is not
-/// published; what a request with one thing wrong gets does not depend on it.
+/// Checks key, scope, date, signature and session, in this order. The real provider's order is not published, but
+/// a request with a single fault gets the same answer in any order.
 pub(super) fn authenticate(
     cloud: &Cloud,
     sessions: &Sessions,
@@ -119,7 +120,7 @@ fn scope(cloud: &Cloud, claim: &Claim<'_>, service: Service) -> Result<(), Refus
         let message = format!("Credential should be scoped to correct service: '{}'. ", service.name());
         return Err(Refusal::signature(service, message));
     }
-    // IAM is one service for all regions, and signs in one of them.
+    // IAM is one service for all regions, signed for `us-east-1`.
     if service == Service::Iam && claim.region != "us-east-1" {
         return Err(Refusal::signature(service, "Credential should be scoped to a valid region. "));
     }
@@ -163,7 +164,7 @@ fn date(call: &Call, claim: &Claim<'_>, service: Service) -> Result<Timestamp, R
 /// Whether the caller may do this.
 pub(super) fn authorize(cloud: &Cloud, caller: &Caller, ask: &Ask) -> Result<(), Refusal> {
     let action = ask.action();
-    // Nobody can be forbidden to ask who they are, and a role says itself whom it trusts.
+    // Anyone may ask who they are, and a role itself says whom it trusts.
     if matches!(action.as_str(), "sts:GetCallerIdentity" | "sts:AssumeRole") {
         return Ok(());
     }
@@ -172,7 +173,7 @@ pub(super) fn authorize(cloud: &Cloud, caller: &Caller, ask: &Ask) -> Result<(),
         Permit::NotAllowed => format!("because no identity-based policy allows the {action} action"),
         Permit::Denied => "with an explicit deny in a service control policy".to_owned(),
     };
-    // What CloudTrail names as the resource of a listing is not known for certain.
+    // The resource that CloudTrail names for a listing is not known for certain.
     let resource = match ask.service {
         Service::Logs => format!("arn:aws:logs:{}:{}:log-group::log-stream:", ask.region, cloud.account),
         Service::Trail => format!("arn:aws:cloudtrail:{}:{}:trail/*", ask.region, cloud.account),

@@ -1,4 +1,4 @@
-//! The services that answer XML: who one is, taking on a role, the password policy.
+//! The services that answer in XML: the caller's identity, assuming a role, the password policy.
 
 use super::Cloud;
 use super::caller::{Caller, session_arn};
@@ -9,7 +9,7 @@ use super::wire::{Ask, Service, Xml};
 use crate::clock::iso_date;
 use crate::server::Call;
 
-/// The longest session of a role that was taken on with another role's session.
+/// The longest session of a role assumed from another role's session.
 const CHAINED: u32 = 3600;
 
 /// `GetCallerIdentity`.
@@ -118,8 +118,8 @@ fn bounds(text: &str, at: &str, least: usize, most: usize) -> Result<(), Refusal
     Err(Refusal::constraint(Service::Sts, Some(text), at, &rule))
 }
 
-/// The role's own policy names the caller, or it trusts the caller's account and the caller's policy allows it. To a caller
-/// of another account both have to say so.
+/// Whether the role's policy names the caller, or the role trusts the caller's account and the caller's policy allows
+/// it. A caller of another account needs both.
 fn trusted(owner: &Cloud, role: &Role, caller: &Caller, external: Option<&str>, region: &str) -> bool {
     if role.external_id.is_some() && role.external_id.as_deref() != external {
         return false;

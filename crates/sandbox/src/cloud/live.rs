@@ -48,7 +48,7 @@ impl Live {
     }
 }
 
-/// What the caller's own account answers.
+/// Answers for the caller's own account.
 fn endpoint(cloud: &Cloud, caller: &Caller, call: &Call, ask: &Ask) -> Result<String, Refusal> {
     let (id, region) = (&uuid(&call.request_id), ask.region.as_str());
     match (ask.service, ask.operation.as_str()) {
@@ -75,7 +75,7 @@ fn known(ask: &Ask) -> bool {
     )
 }
 
-/// The parameters of a JSON service. Nothing at all is an object without members.
+/// The parameters of a JSON service. An empty body is an empty object.
 fn parameters(call: &Call) -> Result<Value, Refusal> {
     if call.body.is_empty() {
         return Ok(Value::Object(serde_json::Map::new()));

@@ -13,7 +13,7 @@ pub struct LogGroup {
 }
 
 impl LogGroup {
-    /// One that keeps everything for ever, with a little in it.
+    /// A log group that keeps everything forever, with a few bytes in it.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -26,13 +26,13 @@ impl LogGroup {
         }
     }
 
-    /// How many days it keeps its events. Without, for ever, and the answer has no such member.
+    /// How many days it keeps its events. Forever by default, and the answer then lacks the member.
     pub fn retention_days(mut self, days: u32) -> Self {
         self.retention_days = Some(days);
         self
     }
 
-    /// When it was made, in milliseconds since 1970.
+    /// When it was created, in milliseconds since 1970.
     pub fn created_ms(mut self, at: i64) -> Self {
         self.created_ms = at;
         self
@@ -44,26 +44,26 @@ impl LogGroup {
         self
     }
 
-    /// Of the class for what is seldom asked for.
+    /// Sets the class for infrequent access.
     pub fn infrequent_access(mut self) -> Self {
         self.class = "INFREQUENT_ACCESS";
         self
     }
 
-    /// Of the class for what only passes through: it keeps its events for two days, which nobody can change.
+    /// Sets the delivery class: it keeps its events for a fixed two days.
     pub fn delivery(mut self) -> Self {
         self.class = "DELIVERY";
         self.retention_days = Some(2);
         self
     }
 
-    /// Encrypted with this key.
+    /// Encrypts it with this key.
     pub fn kms_key(mut self, arn: impl Into<String>) -> Self {
         self.kms_key = Some(arn.into());
         self
     }
 
-    /// Protected from being deleted.
+    /// Whether it is protected from deletion.
     pub fn deletion_protected(mut self) -> Self {
         self.protected = true;
         self

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use std::ops::Bound;
 
-/// The most on a page, and what it is when nobody says.
+/// The most log groups on a page, and the default.
 const LIMIT: u64 = 50;
 
 /// `DescribeLogGroups`.
@@ -117,7 +117,7 @@ fn check_name(name: Option<&str>, at: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A token says where to go on, and is good for its region only.
+/// A page token: the place to continue, valid only for its region.
 fn seal(name: &str, region: &str) -> String {
     STANDARD.encode(format!("1 {region} {name}"))
 }

@@ -1,10 +1,10 @@
-//! The cloud provider: an account, and others if wanted, with principals, a password policy, audit trails and log groups, behind one port for
-//! all services and regions. The credential scope of each signature says which service and region are meant.
+//! The cloud provider: an account, and others if wanted, with principals, a password policy, audit trails and log
+//! groups. One port serves all services and regions; the credential scope of each signature says which are meant.
 //!
-//! The services are STS and IAM (form parameters in, XML out), CloudTrail and CloudWatch Logs (JSON 1.1). Signatures are
-//! recomputed with the provider's own signer. The state is plain data with a builder; serving it changes nothing in it:
-//! temporary credentials live beside it, and nothing here creates, changes or deletes a resource. Where a text of the
-//! real provider is not known for certain, a comment says so.
+//! The services are STS and IAM (form parameters in, XML out), CloudTrail and CloudWatch Logs (JSON 1.1). Signatures
+//! are recomputed with the provider's own signer. The state is plain data with a builder; serving it changes nothing in
+//! it: temporary credentials are stored beside it, and no request creates, changes or deletes a resource. Comments mark
+//! texts of the real provider that are not known for certain.
 
 mod audit;
 mod audit_endpoints;
@@ -78,8 +78,8 @@ pub struct Cloud {
 engine_options!(Cloud);
 
 impl Cloud {
-    /// An account with nothing in it: nobody may call, there is no password policy, no trail, no log group, and the
-    /// regions are those that need not be enabled.
+    /// An empty account: no principals, no password policy, no trail, no log group, and only the regions that are
+    /// enabled by default.
     pub fn new(account: impl Into<String>) -> Self {
         Self {
             account: account.into(),
@@ -101,20 +101,21 @@ impl Cloud {
         }
     }
 
-    /// Adds somebody who may call, or replaces the one with that access key.
+    /// Adds a principal, or replaces the one with that access key.
     pub fn principal(mut self, principal: Principal) -> Self {
         self.put_principal(principal);
         self
     }
 
-    /// Adds another account, or replaces it: its own principals, roles, policy, trails, log groups and regions. Who may
-    /// take on its roles calls as one of its own; throttles, faults and the clock are those of the first account.
+    /// Adds or replaces another account, with its own principals, roles, policy, trails, log groups and regions. A
+    /// caller that assumes one of its roles acts as one of its principals; throttles, faults and the clock are those of
+    /// the first account.
     pub fn member(mut self, account: Cloud) -> Self {
         self.put_member(account);
         self
     }
 
-    /// Adds a role, or replaces the one of that name.
+    /// Adds a role, or replaces the one with that name.
     pub fn role(mut self, role: Role) -> Self {
         self.roles.retain(|old| old.name != role.name);
         self.roles.push(role);
@@ -127,32 +128,32 @@ impl Cloud {
         self
     }
 
-    /// Adds a trail, or replaces the one of that name in that region.
+    /// Adds a trail, or replaces the one with that name in its region.
     pub fn trail(mut self, trail: Trail) -> Self {
         self.put_trail(trail);
         self
     }
 
-    /// Adds a log group to a region, or replaces the one of that name.
+    /// Adds a log group to a region, or replaces the one with that name.
     pub fn log_group(mut self, region: &str, group: LogGroup) -> Self {
         self.put_log_group(region, group);
         self
     }
 
-    /// Enables an opt-in region, such as `eu-south-1`. In one that is not enabled no credential is valid.
+    /// Enables an opt-in region, such as `eu-south-1`. No credential is valid in a disabled region.
     pub fn region(mut self, region: impl Into<String>) -> Self {
         self.regions.insert(region.into());
         self
     }
 
-    /// Refuses calls as coming too fast.
+    /// Throttles calls.
     pub fn throttle(mut self, throttle: Throttle) -> Self {
         self.throttles.push(throttle);
         self
     }
 
-    /// The most log groups on one page, whatever the caller asks for. The real provider's is 50; a page may be shorter
-    /// than was asked for.
+    /// The most log groups on one page, whatever the caller requests. The real provider's limit is 50, and its pages
+    /// may be shorter than requested.
     pub fn page_size(mut self, groups: u32) -> Self {
         self.page_size = groups.clamp(1, 50);
         self
@@ -161,7 +162,7 @@ impl Cloud {
     /// Serves it on a loopback port until the server is dropped.
     ///
     /// # Errors
-    /// When no port or thread can be had.
+    /// Fails if no port or thread is available.
     pub fn serve(self) -> io::Result<Server<Self>> {
         let clock = Clock::default();
         Server::start(self.settings.clone(), clock.clone(), move |_| {
@@ -176,7 +177,7 @@ impl Cloud {
         self.members.push(account);
     }
 
-    /// Changes another account. An unknown one stays unknown.
+    /// Changes another account. Does nothing if it does not exist.
     pub fn change_member(&mut self, account: &str, change: impl FnOnce(&mut Cloud)) {
         if let Some(member) = self.members.iter_mut().find(|member| member.account == account) {
             change(member);
@@ -188,23 +189,23 @@ impl Cloud {
         std::iter::once(self).chain(&self.members)
     }
 
-    /// The account of this number.
+    /// The account with this number.
     pub(super) fn named(&self, account: &str) -> Option<&Cloud> {
         self.accounts().find(|cloud| cloud.account == account)
     }
 
-    /// Adds or replaces somebody who may call.
+    /// Adds or replaces a principal.
     pub fn put_principal(&mut self, principal: Principal) {
         self.principals.retain(|old| old.access_key != principal.access_key);
         self.principals.push(principal);
     }
 
-    /// Takes an access key away.
+    /// Removes an access key.
     pub fn remove_principal(&mut self, access_key: &str) {
         self.principals.retain(|old| old.access_key != access_key);
     }
 
-    /// Replaces a principal by what the function makes of it. Unknown ones stay unknown.
+    /// Replaces a principal by the result of the function. Does nothing if it does not exist.
     pub fn change_principal(&mut self, access_key: &str, change: impl FnOnce(Principal) -> Principal) {
         if let Some(place) = self.principals.iter_mut().find(|known| known.access_key == access_key) {
             *place = change(place.clone());

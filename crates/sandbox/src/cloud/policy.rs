@@ -17,7 +17,7 @@ pub struct PasswordPolicy {
 }
 
 impl PasswordPolicy {
-    /// Of this length, with every kind of character demanded; passwords never expire.
+    /// A policy with this length and every kind of character required; passwords never expire.
     pub fn new(minimum_length: u32) -> Self {
         Self {
             minimum_length,
@@ -32,25 +32,25 @@ impl PasswordPolicy {
         }
     }
 
-    /// Whether a letter in upper case is demanded.
+    /// Whether an upper-case letter is required.
     pub fn uppercase(mut self, demanded: bool) -> Self {
         self.uppercase = demanded;
         self
     }
 
-    /// Whether a letter in lower case is demanded.
+    /// Whether a lower-case letter is required.
     pub fn lowercase(mut self, demanded: bool) -> Self {
         self.lowercase = demanded;
         self
     }
 
-    /// Whether a digit is demanded.
+    /// Whether a digit is required.
     pub fn numbers(mut self, demanded: bool) -> Self {
         self.numbers = demanded;
         self
     }
 
-    /// Whether a symbol is demanded.
+    /// Whether a symbol is required.
     pub fn symbols(mut self, demanded: bool) -> Self {
         self.symbols = demanded;
         self
@@ -62,25 +62,25 @@ impl PasswordPolicy {
         self
     }
 
-    /// After how many days a password ends.
+    /// After how many days a password expires.
     pub fn max_age_days(mut self, days: u32) -> Self {
         self.max_age = Some(days);
         self
     }
 
-    /// How many old passwords are not accepted again.
+    /// How many old passwords cannot be reused.
     pub fn reuse_prevention(mut self, passwords: u32) -> Self {
         self.reuse = Some(passwords);
         self
     }
 
-    /// Whether a user whose password has ended needs an administrator.
+    /// Whether a user with an expired password needs an administrator.
     pub fn hard_expiry(mut self, hard: bool) -> Self {
         self.hard_expiry = hard;
         self
     }
 
-    /// As the real provider writes it: what is not set is not there, the minimum length always is.
+    /// Writes it like the real provider: unset members are absent, the minimum length is always present.
     pub(super) fn write(&self, xml: &mut Xml) {
         let yes = |value: bool| if value { "true" } else { "false" };
         xml.open("PasswordPolicy");

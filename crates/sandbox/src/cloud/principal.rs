@@ -1,9 +1,9 @@
-//! Who may call: access keys with what they are allowed to do, and roles that can be taken on.
+//! Principals: access keys with their permissions, and roles that can be assumed.
 
 use crate::fault::wildcard;
 use std::fmt;
 
-/// An access key and whose it is.
+/// An access key and its owner.
 #[derive(Clone)]
 pub struct Principal {
     pub(super) access_key: String,
@@ -22,7 +22,7 @@ pub(super) struct RoleSession {
     pub(super) expires: i64,
 }
 
-/// What may be done.
+/// Permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Grants {
     /// Patterns of actions.
@@ -31,7 +31,7 @@ pub(super) struct Grants {
     denied: Vec<(String, String)>,
 }
 
-/// Whether an action may be done.
+/// Whether an action is allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Permit {
     Allowed,
@@ -53,7 +53,7 @@ impl Grants {
     }
 }
 
-/// Actions are compared without regard to case, as policies are.
+/// Compares actions without regard to case, like policies do.
 fn matches(pattern: &str, action: &str) -> bool {
     wildcard(&pattern.to_lowercase(), &action.to_lowercase())
 }
@@ -68,7 +68,7 @@ impl fmt::Debug for Principal {
 }
 
 impl Principal {
-    /// A user's long-lived access key, which allows nothing but asking who it is.
+    /// A user's long-lived access key, which allows only `GetCallerIdentity`.
     pub fn user(access_key: impl Into<String>, secret: impl Into<String>, arn: impl Into<String>) -> Self {
         Self {
             access_key: access_key.into(),
@@ -80,38 +80,38 @@ impl Principal {
         }
     }
 
-    /// What is allowed: actions such as `iam:GetAccountPasswordPolicy`, `logs:*` or `*`.
+    /// Allows actions such as `iam:GetAccountPasswordPolicy`, `logs:*` or `*`.
     pub fn allow<S: Into<String>>(mut self, actions: impl IntoIterator<Item = S>) -> Self {
         self.grants.allowed.extend(actions.into_iter().map(Into::into));
         self
     }
 
-    /// Takes back what was allowed; what is denied stays so.
+    /// Revokes everything that was allowed; denials remain.
     pub fn allow_nothing(mut self) -> Self {
         self.grants.allowed.clear();
         self
     }
 
-    /// What a policy of the organization forbids, in which regions (`*` for all), whatever is allowed.
+    /// Denies an action by a policy of the organization, in this region (`*` for all), whatever is allowed.
     pub fn deny(mut self, action: impl Into<String>, region: impl Into<String>) -> Self {
         self.grants.denied.push((action.into(), region.into()));
         self
     }
 
-    /// Makes it temporary credentials: a session token is needed, until this second since 1970.
+    /// Makes the credentials temporary: a session token is required, until this second since 1970.
     pub fn session(mut self, token: impl Into<String>, expires: i64) -> Self {
         self.session = Some(RoleSession { token: token.into(), expires });
         self
     }
 
-    /// The key is there but switched off: it is answered as if it were not there.
+    /// Whether the key is deactivated: it is then treated as unknown.
     pub fn inactive(mut self, inactive: bool) -> Self {
         self.inactive = inactive;
         self
     }
 }
 
-/// A role that can be taken on.
+/// A role that can be assumed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Role {
     pub(super) name: String,
@@ -122,7 +122,7 @@ pub struct Role {
 }
 
 impl Role {
-    /// A role of the account that trusts nobody and allows nothing; its sessions last up to an hour.
+    /// A role that trusts no one and allows nothing; its sessions last up to an hour.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -133,25 +133,25 @@ impl Role {
         }
     }
 
-    /// Who may take it on: an ARN, or `*`. The caller must be allowed `sts:AssumeRole` too.
+    /// Who may assume it: an ARN, or `*`. The caller also needs `sts:AssumeRole`.
     pub fn trust(mut self, arn: impl Into<String>) -> Self {
         self.trusted.push(arn.into());
         self
     }
 
-    /// The external identifier that must be named.
+    /// The required external id.
     pub fn external_id(mut self, id: impl Into<String>) -> Self {
         self.external_id = Some(id.into());
         self
     }
 
-    /// What its sessions are allowed.
+    /// Allows its sessions these actions.
     pub fn allow<S: Into<String>>(mut self, actions: impl IntoIterator<Item = S>) -> Self {
         self.grants.allowed.extend(actions.into_iter().map(Into::into));
         self
     }
 
-    /// What a policy of the organization forbids its sessions, in which regions (`*` for all).
+    /// Denies its sessions an action by a policy of the organization, in this region (`*` for all).
     pub fn deny(mut self, action: impl Into<String>, region: impl Into<String>) -> Self {
         self.grants.denied.push((action.into(), region.into()));
         self

@@ -3,18 +3,18 @@
 use super::wire::{Service, Xml};
 use serde_json::json;
 
-/// Why a call is not answered.
+/// Why a call is refused.
 #[derive(Clone, Debug)]
 pub(super) struct Refusal {
     pub(super) status: u16,
     pub(super) code: &'static str,
     pub(super) message: String,
-    /// Said by the service itself, and not by what stands before all services.
+    /// Whether the service itself refuses, and not the gateway of all services.
     own: bool,
 }
 
 impl Refusal {
-    /// One that the service itself pronounces.
+    /// A refusal by the service itself.
     pub(super) fn own(status: u16, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), own: true }
     }
@@ -42,7 +42,7 @@ impl Refusal {
         Self::front(service, (400, "IncompleteSignature"), "IncompleteSignatureException", message)
     }
 
-    /// An access key that is not known, a session token that is not its own, a region that is not enabled.
+    /// An unknown access key, a wrong session token, or a disabled region.
     pub(super) fn invalid_token(service: Service) -> Self {
         let message = "The security token included in the request is invalid.";
         Self::front(service, (403, "InvalidClientTokenId"), "UnrecognizedClientException", message)
@@ -85,7 +85,7 @@ impl Refusal {
         Self::front(service, (400, code), "UnknownOperationException", message)
     }
 
-    /// A parameter that breaks one of the rules of the interface.
+    /// A parameter that violates a rule of the interface.
     pub(super) fn constraint(service: Service, value: Option<&str>, at: &str, rule: &str) -> Self {
         let value = value.map_or_else(|| "null".to_owned(), |value| format!("'{value}'"));
         let message = format!(
@@ -97,10 +97,11 @@ impl Refusal {
         }
     }
 
-    /// A failure of the provider's, or whatever has this status.
+    /// A failure of the provider, or any other refusal with this status.
     pub(super) fn failure(service: Service, status: u16) -> Self {
         match status {
-            // The text of the 503 is that of the services with forms; of the others it is not known for certain.
+            // The text of the 503 comes from the services with forms; those of the others are not known for
+            // certain.
             503 => Self {
                 status,
                 ..Self::front(

@@ -1,4 +1,4 @@
-//! Temporary credentials that were given out, and how they are made. They live beside the state and end by themselves.
+//! Issued temporary credentials. They are stored beside the state and expire by themselves.
 
 use crate::lock::lock;
 use base64::Engine as _;
@@ -8,14 +8,14 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// All of them.
+/// All issued credentials.
 #[derive(Default)]
 pub(super) struct Sessions {
     issued: Mutex<HashMap<String, Issued>>,
     number: AtomicU64,
 }
 
-/// One of them. No `Debug`.
+/// One issued credential. No `Debug`.
 #[derive(Clone)]
 pub(super) struct Issued {
     pub(super) access_key: String,
@@ -60,7 +60,7 @@ fn digest(salt: u8, seed: &str) -> [u8; 32] {
     hasher.finalize().into()
 }
 
-/// An identifier in the provider's shape: a prefix and base 32 in upper case; always the same for the same seed.
+/// An identifier in the provider's form: a prefix and upper-case base 32, derived from the seed.
 pub(super) fn identifier(prefix: &str, length: usize, seed: &str) -> String {
     const ALPHABET: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     let letters = digest(101, seed).into_iter().chain(digest(102, seed));

@@ -1,4 +1,4 @@
-//! Signatures: what a request claims, and what its signature should have been, by the provider's own signer.
+//! Signatures: parses what a request claims, and recomputes it with the provider's own signer.
 
 use crate::server::Call;
 use aws_credential_types::Credentials;
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 /// How far a clock may be off, in seconds.
 pub(super) const SKEW: i64 = 300;
 
-/// The `Authorization` header, taken apart.
+/// The parsed `Authorization` header.
 pub(super) struct Claim<'a> {
     pub(super) access_key: &'a str,
     pub(super) date: &'a str,
@@ -21,10 +21,10 @@ pub(super) struct Claim<'a> {
 }
 
 impl<'a> Claim<'a> {
-    /// `None` without a signature; an error is what is wrong with its form.
+    /// `None` without a signature; an error describes a malformed one.
     pub(super) fn of(call: &'a Call) -> Result<Option<Self>, String> {
         let Some(header) = call.header("authorization") else { return Ok(None) };
-        // Another scheme is no signature at all.
+        // Another scheme does not count as a signature.
         let Some(rest) = header.strip_prefix("AWS4-HMAC-SHA256") else { return Ok(None) };
         let part = |name: &str| {
             let mut parts = rest.split(',').filter_map(|part| part.trim().split_once('='));
@@ -48,13 +48,13 @@ impl<'a> Claim<'a> {
         }
     }
 
-    /// Whether the signature is the one that this secret makes of this request.
+    /// Whether this secret gives this request its signature.
     pub(super) fn holds(&self, call: &Call, secret: &str, token: Option<&str>, at: Timestamp) -> bool {
         let made = self.recompute(call, secret, token, at);
         made.is_some_and(|(signed, signature)| signed == self.signed && signature == self.signature)
     }
 
-    /// The names of the headers that were signed, and the signature.
+    /// The names of the signed headers, and the signature.
     fn recompute(
         &self,
         call: &Call,
@@ -64,14 +64,14 @@ impl<'a> Claim<'a> {
     ) -> Option<(String, String)> {
         let headers: Vec<(&str, &str)> =
             self.signed.split(';').filter_map(|name| Some((name, call.header(name)?))).collect();
-        // Over HTTP/2 the host is not among the headers: the signer takes it from the address.
+        // HTTP/2 has no host header: the signer takes the host from the address.
         let address = format!("{}{}", call.origin, call.path_and_query);
         let request =
             SignableRequest::new(&call.method, address, headers.into_iter(), SignableBody::Bytes(&call.body))
                 .ok()?;
         let identity =
             Credentials::new(self.access_key, secret, token.map(str::to_owned), None, "sandbox").into();
-        // Every header that the client names counts, also those that its own signer would have left out.
+        // Every header that the client lists counts, even those that its own signer would omit.
         let mut settings = SigningSettings::default();
         settings.excluded_headers = None;
         let params: SigningParams<'_> = v4::SigningParams::builder()
@@ -90,7 +90,7 @@ impl<'a> Claim<'a> {
     }
 }
 
-/// What the real provider repeats of the header in its messages; here without the signature's text.
+/// The header as the real provider quotes it in messages, here without the signature.
 fn redacted(header: &str) -> String {
     header.split("Signature=").next().unwrap_or_default().trim_end().to_owned()
 }
@@ -101,7 +101,7 @@ pub(super) fn parse_date(text: &str) -> Option<Timestamp> {
     civil.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
 }
 
-/// The same, written.
+/// The inverse of `parse_date`.
 pub(super) fn write_date(at: Timestamp) -> String {
     at.strftime("%Y%m%dT%H%M%SZ").to_string()
 }

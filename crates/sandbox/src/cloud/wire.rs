@@ -1,4 +1,4 @@
-//! A request taken apart: which service, which operation, which parameters; and XML as the provider writes it.
+//! Parses requests into service, operation and parameters, and writes XML like the provider.
 
 use super::signature;
 use crate::server::{Action, Call};
@@ -16,7 +16,7 @@ pub(super) enum Service {
 impl Service {
     const ALL: [Self; 4] = [Self::Sts, Self::Iam, Self::Trail, Self::Logs];
 
-    /// As in actions and in the scope of signatures.
+    /// Its name in actions and in the scope of signatures.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Sts => "sts",
@@ -26,12 +26,12 @@ impl Service {
         }
     }
 
-    /// Whether it speaks JSON; the others take forms and answer XML.
+    /// Whether it uses JSON; the others take forms and answer in XML.
     pub(super) fn json(self) -> bool {
         matches!(self, Self::Trail | Self::Logs)
     }
 
-    /// The version of the interface, which is also in the name of its XML.
+    /// The version of the interface, which is also part of its XML namespace.
     pub(super) fn version(self) -> &'static str {
         match self {
             Self::Sts => "2011-06-15",
@@ -54,7 +54,7 @@ impl Service {
     }
 }
 
-/// What is asked for. Who asks is another matter.
+/// The requested operation, without its caller.
 #[derive(Clone, Debug)]
 pub(super) struct Ask {
     pub(super) service: Service,
@@ -72,7 +72,7 @@ impl Ask {
         if let Some(target) = call.header("x-amz-target") {
             let (prefix, operation) = target.rsplit_once('.').unwrap_or((target, ""));
             let service = Service::ALL.into_iter().find(|service| service.target() == Some(prefix));
-            // A target that nobody has is answered by whoever the signature is for.
+            // For an unknown target, the service in the signature answers.
             let operation = if service.is_some() { operation } else { "" };
             let service = service.or(scope).unwrap_or(Service::Logs);
             return Self { service, operation: operation.to_owned(), region, parameters: HashMap::new() };
@@ -95,7 +95,7 @@ impl Ask {
         self.parameters.get(name).map(String::as_str)
     }
 
-    /// As policies write it.
+    /// The action as policies write it.
     pub(super) fn action(&self) -> String {
         format!("{}:{}", self.service.name(), self.operation)
     }
@@ -105,7 +105,7 @@ impl Ask {
     }
 }
 
-/// XML with the provider's indentation.
+/// Writes XML with the provider's indentation.
 #[derive(Debug, Default)]
 pub(super) struct Xml {
     out: String,
@@ -125,7 +125,7 @@ impl Xml {
         self.depth += 1;
     }
 
-    /// The outermost element, with its name space.
+    /// The root element, with its namespace.
     pub(super) fn root(&mut self, name: &str, service: Service) {
         let version = service.version();
         let host = service.name();
@@ -145,7 +145,7 @@ impl Xml {
         self.out.push_str(&format!("<{name}>{value}</{name}>\n"));
     }
 
-    /// A good answer around what `fill` writes.
+    /// A successful answer around the output of `fill`.
     pub(super) fn answer(
         service: Service,
         operation: &str,

@@ -1,4 +1,4 @@
-//! Who asks, and what the organization, the repository and the token let them see.
+//! Determines the caller, and what the organization, the repository and the token let it see.
 
 use super::quota::ANONYMOUS;
 use super::reply::{Reply, docs};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) enum Who {
     Anonymous,
-    /// A credential that is not one of ours.
+    /// A credential that this host did not issue.
     Unknown,
     Token(Arc<Token>),
 }
@@ -36,7 +36,7 @@ impl Who {
         }
     }
 
-    /// The name limits are counted under: the user's, whichever of their tokens is used.
+    /// The name that limits count: the user's, for all of their tokens.
     pub(super) fn counted_as(&self) -> &str {
         self.token().map_or(ANONYMOUS, |token| &token.login)
     }
@@ -53,11 +53,12 @@ impl Who {
         self.token().map_or(Role::Outsider, |token| token.role)
     }
 
-    /// How much of an organization this caller sees: being an owner is the gate, not a scope beyond the accepted.
+    /// How much of an organization this caller sees: that depends on being an owner, not on a scope beyond the
+    /// accepted ones.
     pub(super) fn view(&self, organization: &Organization) -> Role {
         let Some(token) = self.token() else { return Role::Outsider };
         let accepted = match token.kind {
-            // Recorded: `public_repo` alone gives the public view, even of one's own organization.
+            // Recorded: `public_repo` alone gives the public view, even of the user's own organization.
             TokenKind::Classic | TokenKind::OAuth => {
                 ["read:org", "repo", "user"].iter().any(|scope| token.has_scope(scope))
             }
@@ -101,7 +102,7 @@ impl Who {
         }
     }
 
-    /// What the caller's user may do in a repository. The token's own rights are another matter.
+    /// What the caller's user may do in a repository, regardless of the token's permissions.
     pub(super) fn permission(
         &self,
         organization: Option<&Organization>,
@@ -139,7 +140,7 @@ impl Who {
         self.role() == Role::Owner
     }
 
-    /// Whether user and token may change the rulesets of a level: who may not, does not see who may bypass them.
+    /// Whether user and token may change the rulesets of a level; only then do they see who may bypass them.
     pub(super) fn changes_rulesets(
         &self,
         level: Level,
@@ -160,7 +161,7 @@ impl Who {
         }
     }
 
-    /// What a token without scopes answers to: a permission, or the refusal for lacking it.
+    /// Checks a permission of a token without scopes, and refuses if it is missing.
     pub(super) fn permitted(
         &self,
         repository: &Repository,
@@ -171,7 +172,7 @@ impl Who {
         if token.kind.has_scopes() {
             return Ok(());
         }
-        // Reading a public repository's metadata and contents takes no permission; its settings do.
+        // Reading a public repository's metadata and contents takes no permission, but its settings do.
         let open = !repository.is_private() && permission != "administration";
         if open || (covers(token, &repository.owner, &repository.name) && token.has_permission(permission)) {
             return Ok(());
@@ -194,7 +195,8 @@ fn covers(token: &Token, owner: &str, name: &str) -> bool {
         }
 }
 
-/// The secret in an `Authorization` header: `token T`, `Bearer T`, or basic with the token as password or user.
+/// The secret in an `Authorization` header: `token T`, `Bearer T`, or basic authentication with the token as
+/// password or user.
 fn secret(value: &str) -> Option<String> {
     let (scheme, rest) = value.split_once(' ')?;
     let rest = rest.trim();
@@ -210,7 +212,7 @@ fn secret(value: &str) -> Option<String> {
     Some(if password.is_empty() || password == "x-oauth-basic" { user } else { password }.to_owned())
 }
 
-/// The organization's own refusals, in the order in which the host applies them.
+/// The organization's own refusals, in the host's order.
 pub(super) fn policy(organization: &Organization, who: &Who, documentation: &str) -> Result<(), Reply> {
     let login = &organization.login;
     let refuse = |message: &str| Err(Reply::error(403, message, documentation));
@@ -245,7 +247,7 @@ pub(super) fn policy(organization: &Organization, who: &Who, documentation: &str
              https://docs.github.com/articles/restricting-access-to-your-organization-s-data/"
         ));
     }
-    // Fine-grained tokens are authorized when they are made.
+    // Fine-grained tokens are authorized on creation.
     if token.sso_authorized || token.kind == TokenKind::FineGrained {
         return Ok(());
     }
@@ -265,7 +267,7 @@ pub(super) fn policy(organization: &Organization, who: &Who, documentation: &str
     }
 }
 
-/// True where single sign-on thins out a listing.
+/// Whether single sign-on shortens a listing.
 pub(super) fn partial_results(organization: &Organization, who: &Who) -> bool {
     organization.sso == Some(Sso::PartialResults)
         && who.token().is_some_and(|token| !token.sso_authorized && token.kind != TokenKind::FineGrained)

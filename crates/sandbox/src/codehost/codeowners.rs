@@ -1,4 +1,4 @@
-//! `GET …/codeowners/errors`: what the host itself finds wrong with the CODEOWNERS file in effect.
+//! `GET …/codeowners/errors`: the host's own findings in the effective CODEOWNERS file.
 
 use super::Repository;
 use super::access::Who;
@@ -8,7 +8,7 @@ use crate::json;
 use crate::server::Call;
 use percent_encoding::percent_decode_str;
 
-/// In the host's order: the first that exists is the file in effect.
+/// In the host's order: the first existing file is effective.
 const PLACES: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"];
 
 struct Finding<'a> {
@@ -19,7 +19,7 @@ struct Finding<'a> {
     suggestion: Option<String>,
 }
 
-/// The answer; without a file 404.
+/// The answer; 404 without a file.
 pub(super) fn errors(repository: &Repository, who: &Who, call: &Call) -> Result<Reply, Reply> {
     who.permitted(repository, "contents", docs::CODEOWNERS)?;
     let reference = call.parameter("ref").filter(|value| !value.is_empty());

@@ -14,11 +14,11 @@ use bytes::Bytes;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use std::collections::BTreeMap;
 
-/// Above this a file's content is not in its JSON.
+/// The JSON of a larger file omits its content.
 const INLINE_LIMIT: usize = 1 << 20;
-/// Above this the endpoint has nothing at all.
+/// The endpoint does not serve larger files at all.
 const SIZE_LIMIT: usize = 100 << 20;
-/// A directory's list stops here, without a word.
+/// A directory's list is silently cut here.
 const DIRECTORY_LIMIT: usize = 1_000;
 
 const PATH: &AsciiSet =
@@ -57,7 +57,7 @@ pub(super) fn contents(
     match tree.get(path) {
         Some(Node::Blob(content)) => at.file(path, content, sha1::blob_id(content), media),
         Some(Node::Symlink(target)) => match tree.get(resolve(path, target).as_str()) {
-            // A link to a file of the repository shows as that file, under the link's name and id.
+            // A link to a file of the repository appears as that file, with the link's name and id.
             Some(Node::Blob(content)) => at.file(path, content, sha1::blob_id(target.as_bytes()), media),
             _ => Ok(Reply::json(json::object(|o| {
                 at.entry(o, path, "symlink", &sha1::blob_id(target.as_bytes()), target.len());
@@ -90,7 +90,7 @@ pub(super) fn blob(repository: &Repository, branch: &str, path: &str) -> Option<
     }
 }
 
-/// Every entry of a branch by path; directories that were put there explicitly hold a `.gitkeep`.
+/// Every entry of a branch by path; explicitly added directories hold a `.gitkeep`.
 fn tree<'a>(repository: &'a Repository, branch: &str) -> BTreeMap<String, &'a Node> {
     static KEEP: Node = Node::Blob(Bytes::new());
     let everywhere = repository.files.iter();
@@ -106,14 +106,14 @@ fn tree<'a>(repository: &'a Repository, branch: &str) -> BTreeMap<String, &'a No
             other => tree.insert(path.clone(), other),
         };
     }
-    // No repository with commits is without any file.
+    // A repository with commits has at least one file.
     if tree.is_empty() {
         tree.insert("README.md".to_owned(), &KEEP);
     }
     tree
 }
 
-/// Where a link leads, seen from its own place. Outside the repository leads nowhere.
+/// The target of a link, relative to its own place. `None` outside the repository.
 fn resolve(link: &str, target: &str) -> String {
     let mut parts: Vec<&str> = link.split('/').collect();
     parts.pop();
@@ -277,7 +277,7 @@ impl FilePath<'_> {
         format!("{}/repos/{}/git/blobs/{sha}", self.world.url, self.full())
     }
 
-    /// A private repository's has a live credential in it.
+    /// The URL for a private repository contains a live credential.
     fn download_url(&self, path: &str) -> String {
         let path_encoded = utf8_percent_encode(path, PATH);
         let url = format!("https://raw.codehost.example/{}/{}/{path_encoded}", self.full(), self.reference);

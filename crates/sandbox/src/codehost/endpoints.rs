@@ -1,4 +1,4 @@
-//! The endpoints: from a route and a caller to what the state has to say. Reads only; a write is refused.
+//! The endpoints: combine a route, a caller and the state into an answer. Read-only: a write is refused.
 
 use super::access::{Who, partial_results, policy};
 use super::paging::Page;
@@ -14,7 +14,7 @@ use bytes::Bytes;
 use hyper::header::{self, HeaderName};
 use std::sync::Arc;
 
-/// A write is never done. What the host says depends on what it would have had to check first.
+/// Refuses a write. The answer depends on what the host would check first.
 pub(super) fn write(world: &World, who: &Who, route: &Route) -> Reply {
     let archived = |repository: &Repository| repository.archived;
     match (who.token(), route) {
@@ -215,7 +215,8 @@ fn part_of(
 fn blocked(repository: &Repository, part: &Part) -> Result<(), Reply> {
     let reason = match &repository.blocked {
         Some(reason) => reason.as_str(),
-        // What a disabled repository answers is not known for certain; it is listed, and its contents are refused.
+        // The answer for a disabled repository is not known for certain; here it is listed, and its contents are
+        // refused.
         None if repository.disabled && *part != Part::Itself => "unavailable",
         None => return Ok(()),
     };

@@ -1,4 +1,4 @@
-//! What lies in a repository's tree, as far as the contents endpoint shows it.
+//! Entries of a repository's tree, as the contents endpoint shows them.
 
 use bytes::Bytes;
 
@@ -25,17 +25,17 @@ impl File {
         Self(Node::Blob(Bytes::from(content.into())))
     }
 
-    /// A directory: where a file was expected. It holds a `.gitkeep`, as git keeps no empty ones.
+    /// A directory in place of a file. It holds a `.gitkeep`, since git keeps no empty ones.
     pub fn directory() -> Self {
         Self(Node::Directory)
     }
 
-    /// A symbolic link. To a file of the repository: shown as that file; otherwise as a link.
+    /// A symbolic link. A link to a file of the repository appears as that file, any other as a link.
     pub fn symlink(target: impl Into<String>) -> Self {
         Self(Node::Symlink(target.into()))
     }
 
-    /// Another repository at this place.
+    /// A submodule: another repository at this path.
     pub fn submodule(git_url: impl Into<String>) -> Self {
         Self(Node::Submodule(git_url.into()))
     }

@@ -1,4 +1,4 @@
-//! Any number of repositories that exist only while they are asked for.
+//! Generated repositories in any number, created only on request.
 
 use super::{File, Protection, Repository};
 
@@ -13,7 +13,7 @@ pub(crate) struct Fleet {
 }
 
 impl Fleet {
-    /// So many repositories of this owner.
+    /// This many repositories of this owner.
     pub(crate) fn new(owner: &str, count: u32) -> Fleet {
         Fleet { owner: owner.to_owned(), count }
     }
@@ -56,7 +56,7 @@ impl Fleet {
             .private(self.is_private(number))
             .language("Rust")
             .description(format!("Service number {number} of the fleet"));
-        // Most are protected well; some are not, so that a run has something to say.
+        // Most are well protected; some are not, so that a run has findings.
         let protection = Protection::new()
             .reviews(if number % 10 == 7 { 1 } else { 2 })
             .dismiss_stale_reviews()

@@ -1,15 +1,15 @@
-//! The limits as they are set; what is left of them is counted elsewhere.
+//! The configured limits; `quota` counts the requests.
 
 /// The limits of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Requests per user and hour; `None` for no such limit.
+    /// Requests per user and hour; `None` for no limit.
     pub primary: Option<Primary>,
     /// The secondary limits, applied when [`Self::enforce`] is set.
     pub secondary: Secondary,
-    /// Whether the `X-RateLimit-*` headers are sent; a self-hosted server without limits sends none.
+    /// Whether to send the `X-RateLimit-*` headers; a self-hosted server without limits sends none.
     pub rate_headers: bool,
-    /// Whether the secondary limits are enforced. The primary one always is, where there is one.
+    /// Whether the secondary limits are enforced. The primary one, if any, always is.
     pub enforce: bool,
 }
 
@@ -18,7 +18,7 @@ pub struct Limits {
 pub struct Primary {
     /// Per hour.
     pub limit: u64,
-    /// What is left at the start.
+    /// The remaining requests at the start.
     pub remaining: u64,
     /// When the window ends.
     pub reset: Reset,
@@ -40,7 +40,7 @@ pub struct Secondary {
     pub concurrent: u64,
     /// Requests per minute to one endpoint.
     pub per_minute: u64,
-    /// Seconds in `Retry-After`; without, the header is absent and the refusals last a minute.
+    /// Seconds in `Retry-After`; `None` for no header, and refusals for a minute.
     pub retry_after: Option<u64>,
     /// Whether such a refusal has the `X-RateLimit-*` headers.
     pub headers: bool,
@@ -67,7 +67,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Everything that is documented, enforced.
+    /// All documented limits, enforced.
     pub fn documented() -> Self {
         Self { enforce: true, ..Self::default() }
     }
@@ -84,7 +84,7 @@ impl Limits {
 }
 
 impl Primary {
-    /// A limit and what is left of it; the window ends in an hour.
+    /// A limit and its remaining requests; the window ends in an hour.
     pub fn new(limit: u64, remaining: u64) -> Self {
         Self { limit, remaining, reset: Reset::In(3600) }
     }

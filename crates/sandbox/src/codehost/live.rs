@@ -1,4 +1,4 @@
-//! The state while it is served: the gate, the endpoints, and the headers every answer has.
+//! The state while it is served: the gate, the endpoints, and the common headers.
 
 use super::CodeHost;
 use super::Token;
@@ -18,10 +18,10 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// How many bytes of compressed listing pages are kept.
+/// How many bytes of compressed listing pages to cache.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// The backend. No `Debug`: tokens are keys in here.
+/// The backend. No `Debug`: its keys are tokens.
 pub(crate) struct Live {
     world: RwLock<Arc<World>>,
     quota: Quota,
@@ -113,7 +113,7 @@ impl Live {
         }
         let reply = match call.method.as_str() {
             "GET" | "HEAD" if *route == Route::RateLimit && limits.primary.is_some() => {
-                // Never counted, so what it says is what the next answer's headers will say.
+                // Not counted, so it reports the same numbers as the next answer's headers.
                 let standing = self.quota.charge(who.counted_as(), limits, call, false);
                 Reply::json(standing.body(version(call).is_ok_and(|version| version == VERSIONS[1])))
             }
@@ -176,7 +176,7 @@ impl Live {
             put("x-ratelimit-resource", "core");
         }
         put("x-github-request-id", &call.request_id);
-        // What the answer says itself stays.
+        // Headers that the answer already has take precedence.
         for (name, value) in std::mem::take(&mut answer.headers) {
             if let Some(name) = name {
                 headers.insert(name, value);
@@ -185,7 +185,7 @@ impl Live {
         answer.headers = headers;
     }
 
-    /// The reply with its tag and the headers of every answer; counts the request.
+    /// Adds the tag and the common headers, and counts the request.
     fn finish(
         &self,
         world: &World,
@@ -219,7 +219,7 @@ impl Live {
                 answer.body = Bytes::new();
                 answer.gzip = None;
                 answer.headers.remove(header::CONTENT_TYPE);
-                // Only with a valid credential is a 304 free.
+                // A 304 is free only with a valid credential.
                 counted = counted && who.token().is_none();
             }
             answer.set(header::ETAG, &etag);
@@ -234,7 +234,7 @@ impl Live {
         answer
     }
 
-    /// A large page compressed, and its tag: from the kept ones, or made and kept.
+    /// A large page in compressed form with its tag, cached.
     fn keep(&self, answer: &mut Answer, secret: &str, accept: &str, call: &Call) -> (Bytes, String) {
         let key =
             format!("{secret} {accept} {} {} {}", version(call).unwrap_or_default(), call.path, call.query);
@@ -287,7 +287,7 @@ impl Backend for Live {
     }
 }
 
-/// Refused before anything knows who asks: no limit headers, and not JSON.
+/// Refused before authentication: no limit headers, and not JSON.
 fn without_user_agent(call: &Call) -> Answer {
     let mut answer = Answer::new(
         403,

@@ -1,7 +1,7 @@
-//! The code host: organizations, repositories, tokens and limits, answering as the real service answers.
+//! The code host: organizations, repositories, tokens and limits, with the answers of the real service.
 //!
-//! The state is plain data with a builder; serving it changes nothing in it except the limits' counters.
-//! Where a text or a rule of the real host is not known for certain, a comment says so.
+//! The state is plain data with a builder; serving it changes nothing in it except the limits' counters. Comments
+//! mark texts and rules of the real host that are not known for certain.
 
 mod access;
 mod codeowners;
@@ -51,7 +51,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The most entries on a page that the real host gives.
+/// The largest page of the real host.
 pub(crate) const MAXIMUM_PAGE_SIZE: u64 = 100;
 
 /// A running code host.
@@ -88,7 +88,7 @@ impl Default for CodeHost {
 }
 
 impl CodeHost {
-    /// A host with nothing on it: documented limits of a user (5,000 an hour), no latency, no faults.
+    /// An empty host: documented limits of a user (5,000 an hour), no latency, no faults.
     pub fn new() -> Self {
         Self {
             organizations: Vec::new(),
@@ -113,13 +113,13 @@ impl CodeHost {
         }
     }
 
-    /// Adds an organization, or replaces the one of that name.
+    /// Adds an organization, or replaces the one with that name.
     pub fn organization(mut self, organization: Organization) -> Self {
         self.put_organization(organization);
         self
     }
 
-    /// Adds a repository, or replaces the one of that name.
+    /// Adds a repository, or replaces the one with that name.
     pub fn repository(mut self, repository: Repository) -> Self {
         self.put_repository(repository);
         self
@@ -149,25 +149,25 @@ impl CodeHost {
         self
     }
 
-    /// Adds a fault. The first that matches a request and is not used up wins.
+    /// Adds a fault. The first one that matches a request and is not used up applies.
     pub fn fault(mut self, fault: Fault) -> Self {
         self.faults.push(fault);
         self
     }
 
-    /// The host's clock is off by this much.
+    /// Sets the host's clock off by this much.
     pub fn clock_offset_seconds(mut self, seconds: i64) -> Self {
         self.clock_offset_seconds = seconds;
         self
     }
 
-    /// The host goes by this clock: windows and lock-outs pass when a test says so, and nobody sleeps.
+    /// Uses this clock: windows and lock-outs pass when a test says so, without sleeping.
     pub fn clock(mut self, read: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         self.hands.read_by(read);
         self
     }
 
-    /// The latency passes by this clock too: `wait` is over when so much time has passed on it.
+    /// Also uses the test's clock for the latency: `wait` completes when that much time has passed on it.
     pub fn waits<Waiting>(mut self, wait: impl Fn(Duration) -> Waiting + Send + Sync + 'static) -> Self
     where
         Waiting: Future<Output = ()> + Send + 'static,
@@ -176,26 +176,26 @@ impl CodeHost {
         self
     }
 
-    /// Listings have at most this many entries on a page, however many are asked for: 100 unless set.
+    /// The largest page of a listing, however many entries are requested: 100 unless set.
     pub fn page_size(mut self, entries: u64) -> Self {
         self.page_size = entries.clamp(1, MAXIMUM_PAGE_SIZE);
         self
     }
 
-    /// The API lives below this path, as on a self-hosted server: `/api/v3`.
+    /// Serves the API below this path, like a self-hosted server: `/api/v3`.
     pub fn base_path(mut self, path: &str) -> Self {
         self.base_path = path.trim_end_matches('/').to_owned();
         self
     }
 
-    /// What the host calls itself in its bodies, as one behind a proxy does; links between pages are as they are asked
-    /// for. Two runs against it then see the same bytes, whatever their ports.
+    /// The host's own URL in its bodies, as behind a proxy; links between pages keep the requested address. Two runs
+    /// then see the same bytes, whatever their ports.
     pub fn public_url(mut self, url: &str) -> Self {
         self.public_url = Some(url.trim_end_matches('/').to_owned());
         self
     }
 
-    /// Whether bodies are compressed for clients that accept it. The real host does; a measurement may not want it.
+    /// Whether to compress bodies for clients that accept it. The real host does; a measurement may not want it.
     pub fn compression(mut self, compression: bool) -> Self {
         self.compression = compression;
         self
@@ -213,20 +213,22 @@ impl CodeHost {
         self
     }
 
-    /// After this many bad credentials every credential is refused, good ones too. The real number is not published.
+    /// The number of bad credentials after which the host refuses all credentials, even good ones. The real number
+    /// is not published.
     pub fn login_attempts(mut self, attempts: u64) -> Self {
         self.login_attempts = Some(attempts);
         self
     }
 
-    /// How long [`FaultKind::Refuse`] lasts: 50 ms unless set. Long ones multiply, since each refuses everybody.
+    /// How long [`FaultKind::Refuse`] lasts: 50 ms unless set. Long times multiply, since each refuses all
+    /// clients.
     pub fn refused_for(mut self, pause: Duration) -> Self {
         self.refused_for = pause;
         self
     }
 
-    /// A self-hosted server of some years ago: errors without a status, repositories without a visibility, no rules
-    /// endpoint, no versions.
+    /// An older self-hosted server: errors without a status, repositories without a visibility, no rules endpoint,
+    /// no API versions.
     pub fn old_server(mut self, old: bool) -> Self {
         self.old_server = old;
         self
@@ -235,7 +237,7 @@ impl CodeHost {
     /// Serves it on a loopback port until the server is dropped.
     ///
     /// # Errors
-    /// When no port or thread can be had.
+    /// Fails if no port or thread is available.
     pub fn serve(self) -> io::Result<Server> {
         let clock = Clock::new(self.hands.clone());
         clock.set_offset(self.clock_offset_seconds);
@@ -285,7 +287,7 @@ impl CodeHost {
         self.repositories.retain(|repository| !repository.is(owner, name));
     }
 
-    /// Replaces a repository by what the function makes of it. Unknown ones stay unknown.
+    /// Replaces a repository by the result of the function. Does nothing if it does not exist.
     pub fn change_repository(
         &mut self,
         owner: &str,
@@ -297,7 +299,7 @@ impl CodeHost {
         }
     }
 
-    /// Replaces an organization by what the function makes of it.
+    /// Replaces an organization by the result of the function.
     pub fn change_organization(&mut self, login: &str, change: impl FnOnce(Organization) -> Organization) {
         if let Some(place) =
             self.organizations.iter_mut().find(|known| known.login.eq_ignore_ascii_case(login))
@@ -306,12 +308,12 @@ impl CodeHost {
         }
     }
 
-    /// Replaces every token by what the function makes of it.
+    /// Replaces every token by the result of the function.
     pub fn change_tokens(&mut self, change: impl Fn(Token) -> Token) {
         self.tokens = self.tokens.drain(..).map(change).collect();
     }
 
-    /// Sets the limits; the counters start anew.
+    /// Sets the limits and restarts the counters.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }

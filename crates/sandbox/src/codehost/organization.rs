@@ -1,4 +1,4 @@
-//! An organization: its settings, and the policies by which it turns tokens away.
+//! An organization: its settings, and its policies against tokens.
 
 use super::{Fleet, Repository, Ruleset};
 
@@ -24,14 +24,15 @@ pub struct Organization {
     pub(crate) fleet: Option<Fleet>,
 }
 
-/// How single sign-on shows to a token that was not authorized for it.
+/// The effect of single sign-on on a token that is not authorized for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sso {
     /// 403 with `X-GitHub-SSO: required; url=…`.
     Required,
-    /// 404, as if nothing were there.
+    /// 404, as if the organization did not exist.
     Hidden,
-    /// The organization answers; its listing is 200, holds public repositories only, and says `partial-results`.
+    /// The organization answers; its listing is 200, contains only public repositories, and has
+    /// `partial-results`.
     PartialResults,
 }
 
@@ -60,7 +61,7 @@ impl Organization {
         }
     }
 
-    /// Its number; without, the host gives it one.
+    /// Its id; assigned by the host if not set.
     pub fn id(mut self, id: u64) -> Self {
         self.id = Some(id);
         self
@@ -102,25 +103,25 @@ impl Organization {
         self
     }
 
-    /// `free`, `team` or `enterprise`. On `free` private repositories have neither protection nor rulesets.
+    /// `free`, `team` or `enterprise`. On `free`, private repositories have neither protection nor rulesets.
     pub fn plan(mut self, plan: impl Into<String>) -> Self {
         self.plan = plan.into();
         self
     }
 
-    /// A ruleset of the organization, for the repositories it names.
+    /// A ruleset of the organization, for the repositories that it names.
     pub fn ruleset(mut self, ruleset: Ruleset) -> Self {
         self.rulesets.push(ruleset);
         self
     }
 
-    /// Single sign-on, for tokens that are not [`super::Token::sso_authorized`].
+    /// Single sign-on, for tokens without [`super::Token::sso_authorized`].
     pub fn sso(mut self, sso: Sso) -> Self {
         self.sso = Some(sso);
         self
     }
 
-    /// An IP allow list that does not have this client on it.
+    /// Whether an IP allow list excludes this client.
     pub fn ip_allow_list(mut self, enabled: bool) -> Self {
         self.ip_allow_list = enabled;
         self
@@ -132,7 +133,7 @@ impl Organization {
         self
     }
 
-    /// Fine-grained tokens that live longer than this are forbidden, and every one here does.
+    /// Forbids fine-grained tokens with a longer lifetime, which every token here has.
     pub fn fine_grained_lifetime_days(mut self, days: u32) -> Self {
         self.fine_grained_lifetime_days = Some(days);
         self
@@ -144,13 +145,13 @@ impl Organization {
         self
     }
 
-    /// Any other refusal of everything: status and message.
+    /// Refuses everything with this status and message.
     pub fn refusal(mut self, status: u16, message: impl Into<String>) -> Self {
         self.refusal = Some((status, message.into()));
         self
     }
 
-    /// Ends all refusals and policies.
+    /// Removes all refusals and policies.
     pub fn without_policies(mut self) -> Self {
         self.sso = None;
         self.ip_allow_list = false;
@@ -166,7 +167,7 @@ impl Organization {
     }
 }
 
-/// Whether a repository is private on a plan that has protection and rulesets for public repositories only.
+/// Whether a repository is private on a plan with protection and rulesets for public repositories only.
 pub(super) fn lacks_plan(organization: Option<&Organization>, repository: &Repository) -> bool {
     let free = organization.is_some_and(|organization| organization.plan == "free");
     repository.is_private() && (repository.plan_limited || free)

@@ -1,4 +1,4 @@
-//! Accounts as JSON: organizations with what their role lets a caller see, the caller itself, the entry page.
+//! Accounts as JSON: organizations as the caller's role sees them, the caller itself, the entry page.
 
 use super::access::Who;
 use super::reply::{Reply, docs};
@@ -7,7 +7,7 @@ use super::{Organization, Role};
 use crate::json::{self, Object};
 use base64::Engine as _;
 
-/// Where pages (not the API) live. A reserved name: nothing here may lead to a real account.
+/// The base of web pages. A reserved name, so that nothing here leads to a real account.
 pub(super) const WEB: &str = "https://codehost.example";
 
 /// An id in the form of the newer node ids.
@@ -16,7 +16,7 @@ pub(super) fn node_id(prefix: &str, id: u64) -> String {
     format!("{prefix}_kgDO{packed}")
 }
 
-/// An account as it stands inside other objects.
+/// An account inside other objects.
 pub(super) fn simple_account(o: &mut Object<'_>, url: &str, login: &str, id: u64, organization: bool) {
     let number = id.to_string();
     o.str("login", login);
@@ -45,13 +45,13 @@ pub(super) fn simple_account(o: &mut Object<'_>, url: &str, login: &str, id: u64
     o.bool("site_admin", false);
 }
 
-/// The id of an account that is only a login here.
+/// The id of an account that has only a login here.
 pub(super) fn account_id(login: &str) -> u64 {
     login.bytes().fold(583_000, |sum, byte| (sum * 31 + u64::from(byte)) % 90_000_000)
 }
 
-/// `GET /orgs/{org}`. Owners see everything; members see `null` where it matters most; everybody else gets 200 too,
-/// with those members missing.
+/// `GET /orgs/{org}`. Owners see everything; members see `null` for the most important settings; everyone else gets
+/// 200 too, without those members.
 pub(super) fn organization(world: &World, organization: &Organization, who: &Who) -> Vec<u8> {
     let view = who.view(organization);
     let (url, login, id) = (world.url.as_str(), organization.login.as_str(), organization.number());
@@ -118,7 +118,7 @@ fn inside(o: &mut Object<'_>, organization: &Organization, private: u64, owner: 
         o.bool("members_can_create_repositories", organization.members_can_create_repositories);
         o.null("two_factor_requirement_enabled");
     }
-    // Servers of before 2022 send none of these, even to owners.
+    // Servers from before 2022 send none of these, not even to owners.
     if let Some(public) = organization.members_can_create_public_repositories {
         let create = organization.members_can_create_repositories;
         let kind = match (create, public) {

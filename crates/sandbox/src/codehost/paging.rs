@@ -1,8 +1,8 @@
-//! Pages: which part of a listing, and the `Link` header to the others.
+//! Pages of a listing, and the `Link` header to the others.
 
 use crate::server::Call;
 
-/// The page asked for.
+/// The requested page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Page {
     number: u64,
@@ -14,11 +14,11 @@ impl Page {
         let read = |name| {
             call.parameter(name).and_then(|value| value.parse::<u64>().ok()).filter(|value| *value > 0)
         };
-        // More than the host gives is what it gives, and nonsense is the default: the host does not refuse either.
+        // Like the host, cap sizes that are too large and replace invalid values by the default, without refusing.
         Self { number: read("page").unwrap_or(1), size: read("per_page").unwrap_or(30).min(most) }
     }
 
-    /// The part of a listing of this length that is on the page.
+    /// The range of this page in a listing of this length.
     pub(super) fn range(self, length: usize, shift: i64) -> std::ops::Range<usize> {
         let start = (self.number - 1).saturating_mul(self.size).saturating_add_signed(shift);
         let start = usize::try_from(start).unwrap_or(usize::MAX).min(length);
@@ -26,7 +26,7 @@ impl Page {
         start..end
     }
 
-    /// The `Link` header, in the host's order; none when everything fits on one page.
+    /// The `Link` header, in the host's order; `None` if everything fits on one page.
     pub(super) fn link(self, base: &str, query: &str, length: usize) -> Option<String> {
         let last = (length as u64).div_ceil(self.size).max(1);
         let mut links = Vec::new();
@@ -47,7 +47,7 @@ impl Page {
     }
 }
 
-/// The query with another page; everything else stays as and where it was sent.
+/// The query with another page; everything else stays unchanged and in place.
 fn with_page(query: &str, page: u64) -> String {
     let mut found = false;
     let mut pairs: Vec<String> = query

@@ -1,4 +1,4 @@
-//! What a user may do in a repository, and the endpoints that can be refused one by one.
+//! Permissions of a user in a repository, and the endpoints that can be refused individually.
 
 /// What a user may do in a repository, from least to most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,7 +9,7 @@ pub enum Permission {
     Triage,
     /// Write.
     Push,
-    /// Manage without the settings that matter.
+    /// Manage, except for sensitive settings.
     Maintain,
     /// Everything.
     Admin,

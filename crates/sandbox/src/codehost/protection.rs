@@ -1,6 +1,6 @@
 //! A classic branch protection rule.
 
-/// A rule. Sections that are `None` are absent from the answer, as on the host: not null.
+/// A rule. Sections that are `None` are absent from the answer, not null, like on the host.
 #[derive(Clone, Debug, Default)]
 pub struct Protection {
     /// `required_pull_request_reviews`.
@@ -27,7 +27,7 @@ pub struct Protection {
     pub lock: bool,
     /// `allow_fork_syncing.enabled`.
     pub fork_syncing: bool,
-    /// Sent instead of all this: a body of the wrong shape, numbers out of range.
+    /// A body to send instead: the wrong shape, numbers out of range.
     pub body: Option<serde_json::Value>,
 }
 
@@ -48,7 +48,7 @@ pub struct Reviews {
     pub bypass_allowances: Option<Actors>,
 }
 
-/// `required_status_checks`. Present with empty lists is possible, and requires nothing.
+/// `required_status_checks`. With empty lists it requires nothing.
 #[derive(Clone, Debug, Default)]
 pub struct StatusChecks {
     /// `strict`.
@@ -69,18 +69,18 @@ pub struct Actors {
 }
 
 impl Protection {
-    /// A rule that demands nothing.
+    /// A rule that requires nothing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Demands this many approving reviews.
+    /// Requires this many approving reviews.
     pub fn reviews(mut self, count: u32) -> Self {
         self.reviews.get_or_insert_default().count = Some(count);
         self
     }
 
-    /// Demands a review by code owners.
+    /// Requires a review by code owners.
     pub fn code_owner_reviews(mut self) -> Self {
         self.reviews.get_or_insert_default().code_owners = true;
         self
@@ -104,13 +104,13 @@ impl Protection {
         self
     }
 
-    /// Demands these checks; none at all is a section with empty lists.
+    /// Requires these checks; without any, a section with empty lists.
     pub fn status_checks<S: Into<String>>(mut self, contexts: impl IntoIterator<Item = S>) -> Self {
         self.status_checks.get_or_insert_default().contexts = contexts.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Demands that a branch be up to date before the checks count.
+    /// Requires that a branch be up to date before the checks count.
     pub fn strict(mut self) -> Self {
         self.status_checks.get_or_insert_default().strict = true;
         self
@@ -136,7 +136,7 @@ impl Protection {
 }
 
 impl Actors {
-    /// Nobody.
+    /// No one.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,4 +1,4 @@
-//! Branches: classic protection with all the ways in which it is refused, and the branch itself.
+//! Branches: classic protection with all its refusals, and the branch itself.
 
 use super::access::Who;
 use super::organization::lacks_plan;
@@ -23,7 +23,7 @@ pub(super) fn protection(
         return refuse(401, "Requires authentication");
     }
     who.permitted(repository, "administration", docs::PROTECTION)?;
-    // Hidden from everybody who is not an administrator: the same 404 as for what is not there.
+    // Only administrators see it: others get the same 404 as for a missing rule.
     if !who.administers(organization, repository) {
         return refuse(404, "Not Found");
     }
@@ -91,7 +91,7 @@ fn status_checks(o: &mut Object<'_>, checks: &StatusChecks, base: &str) {
         for context in &checks.contexts {
             a.object(|o| {
                 o.str("context", context);
-                // Names with a slash come from the host's own runner here, others from anywhere.
+                // Here, names with a slash come from the host's own runner, others from anywhere.
                 if context.starts_with("ci/") {
                     o.num("app_id", 15_368);
                 } else {
@@ -125,7 +125,7 @@ fn reviews(o: &mut Object<'_>, world: &World, demanded: &Reviews, base: &str, re
     }
 }
 
-/// People, teams and apps in full, as the host sends them: logins, avatars and all.
+/// People, teams and apps in full, like on the host: logins, avatars and more.
 fn actors(o: &mut Object<'_>, world: &World, actors: &Actors, owner: &str) {
     let url = world.url.as_str();
     o.array("users", |a| {
@@ -182,7 +182,7 @@ fn actors(o: &mut Object<'_>, world: &World, actors: &Actors, owner: &str) {
     });
 }
 
-/// `GET …/branches/{branch}`: with the whole commit, names and addresses included.
+/// `GET …/branches/{branch}`: with the whole commit, including names and addresses.
 pub(super) fn branch(
     world: &World,
     organization: Option<&Organization>,
@@ -206,7 +206,7 @@ pub(super) fn branch(
             o.text("self", &[&base, "/branches/", branch]);
             o.text("html", &[WEB, "/", &full, "/tree/", branch]);
         });
-        // True for a ruleset too, while the part below knows classic rules only.
+        // Also true with a ruleset, while the section below covers only classic rules.
         o.bool("protected", rule.is_some() || ruled);
         o.object("protection", |o| {
             o.bool("enabled", rule.is_some());

@@ -1,4 +1,4 @@
-//! Counting: what is left of each user's hour, and who is locked out for a minute.
+//! Counters: each user's remaining requests of the hour, and lock-outs for a minute.
 
 use super::limits::{Limits, Reset};
 use crate::clock::prose_date;
@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
-/// The user a fault's limit message names.
+/// The user in a fault's limit message.
 pub(crate) const USER_IN_LIMIT_MESSAGES: u64 = 583_231;
 
 const HOUR: i64 = 3600;
@@ -35,7 +35,7 @@ struct User {
     recent: HashMap<&'static str, VecDeque<Timestamp>>,
 }
 
-/// What the headers say.
+/// The numbers for the headers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
     pub(super) limit: u64,
@@ -77,7 +77,7 @@ impl Standing {
     }
 }
 
-/// Whether a request is let in.
+/// Whether a request is admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuotaDecision {
     Admitted,
@@ -121,7 +121,7 @@ impl Quota {
                 return QuotaDecision::Secondary;
             }
         }
-        // The rate endpoint answers even when nothing is left.
+        // The rate endpoint answers even if nothing is left.
         if limits.primary.is_some() && user.remaining == 0 && endpoint != "rate_limit" {
             return QuotaDecision::Primary;
         }
@@ -175,8 +175,8 @@ fn window<'a>(
     user
 }
 
-/// The body of a refusal when the primary limit is spent. Without a user it is the address that is limited, which
-/// tells a client that its token was not sent.
+/// The body of a refusal when the primary limit is used up. Without a user the limit is on the address, which
+/// shows a client that its token was not sent.
 pub(crate) fn primary_limit_body(call: &Call, user: Option<u64>) -> String {
     let (id, at) = (&call.request_id, prose_date(call.now));
     let message = match user {
@@ -197,7 +197,7 @@ pub(crate) fn primary_limit_body(call: &Call, user: Option<u64>) -> String {
     .to_string()
 }
 
-/// The body of a refusal by a secondary limit, or by what it was called before.
+/// The body of a refusal by a secondary limit, or by its older name.
 pub(crate) fn secondary_limit_body(call: &Call, status: u16, old: bool) -> String {
     if old {
         return serde_json::json!({

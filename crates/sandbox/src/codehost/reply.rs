@@ -1,4 +1,4 @@
-//! What an endpoint answers, before the headers that every answer has.
+//! The answer of an endpoint, without the common headers.
 
 use bytes::Bytes;
 use hyper::header::{self, HeaderName};
@@ -10,17 +10,17 @@ pub(super) struct Reply {
     pub(super) body: Bytes,
     pub(super) content_type: &'static str,
     pub(super) headers: Vec<(HeaderName, String)>,
-    /// The tag, where it is not made from the body: a file's is its blob id.
+    /// The tag, if it does not derive from the body: a file's is its blob id.
     pub(super) tag: Option<String>,
-    /// Large, and likely to be asked for again.
+    /// Whether it is large and likely to be requested again.
     pub(super) worth_keeping: bool,
-    /// What follows `github.v3; ` in the media type header.
+    /// The media type header after `github.v3; `.
     pub(super) media: &'static str,
-    /// Whether the limits' headers go with it, where the host sends any.
+    /// Whether to add the limits' headers, if the host sends any.
     pub(super) rate_headers: bool,
 }
 
-/// The refusal of what the plan does not include.
+/// The message for a feature that the plan does not include.
 pub(super) const UPGRADE: &str =
     "Upgrade to GitHub Pro or make this repository public to enable this feature.";
 
@@ -50,7 +50,7 @@ impl Reply {
         Self { status, ..Self::json(body) }
     }
 
-    /// An error as it was before errors told their status.
+    /// Converts an error to the older form without a status.
     pub(super) fn without_status(&mut self) {
         let tail = format!(",\"status\":\"{}\"}}", self.status);
         if let Some(kept) = self.body.strip_suffix(tail.as_bytes()) {
@@ -82,7 +82,7 @@ pub(crate) fn moved_body(target: &str) -> Vec<u8> {
     })
 }
 
-/// Where each endpoint is documented; errors carry these.
+/// The documentation URLs of the endpoints, which errors contain.
 pub(super) mod docs {
     pub(in crate::codehost) const REST: &str = "https://docs.github.com/rest";
     pub(in crate::codehost) const ORGANIZATION: &str =

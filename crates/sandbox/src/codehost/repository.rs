@@ -1,4 +1,4 @@
-//! A repository and everything about it that changes an answer.
+//! A repository with everything that affects an answer.
 
 use super::{Endpoint, File, Permission, Protection, Ruleset};
 use serde_json::Value;
@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Who can see a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
-    /// Everybody.
+    /// Everyone.
     Public,
     /// Those with access.
     Private,
-    /// Everybody in the enterprise; `private` is true all the same.
+    /// Everyone in the enterprise; `private` is true nevertheless.
     Internal,
 }
 
@@ -81,7 +81,7 @@ impl Repository {
         }
     }
 
-    /// Its number; without, the host gives it one.
+    /// Its id; assigned by the host if not set.
     pub fn id(mut self, id: u64) -> Self {
         self.id = Some(id);
         self
@@ -129,7 +129,7 @@ impl Repository {
         self
     }
 
-    /// A classic rule for a branch, which then exists.
+    /// A classic rule for a branch, which is created if necessary.
     pub fn protection(mut self, branch: impl Into<String>, protection: Protection) -> Self {
         let branch = branch.into();
         self.branches.insert(branch.clone());
@@ -149,7 +149,7 @@ impl Repository {
         self
     }
 
-    /// A rule of a ruleset that is not there otherwise, as the rules endpoint shows it: any shape at all.
+    /// A rule of a ruleset that does not exist otherwise, as the rules endpoint shows it, in any shape.
     pub fn rule(mut self, branch: impl Into<String>, rule: Value) -> Self {
         self.rules.entry(branch.into()).or_default().push(rule);
         self
@@ -176,7 +176,7 @@ impl Repository {
         self
     }
 
-    /// The repository now has this name (`name` or `owner/name`); the one it was made with redirects here.
+    /// Renames the repository (`name` or `owner/name`); the original name redirects here.
     pub fn renamed_to(mut self, name: &str) -> Self {
         self.previous.push((self.owner.clone(), self.name.clone()));
         match name.split_once('/') {
@@ -189,13 +189,13 @@ impl Repository {
         self
     }
 
-    /// Access is blocked: `dmca` answers 451, any other reason 403.
+    /// Blocks access: `dmca` answers 451, any other reason 403.
     pub fn blocked(mut self, reason: impl Into<String>) -> Self {
         self.blocked = Some(reason.into());
         self
     }
 
-    /// Switched off by the host: listed, but its contents are refused.
+    /// Disabled by the host: listed, but its contents are refused.
     pub fn disabled(mut self) -> Self {
         self.disabled = true;
         self
@@ -207,13 +207,13 @@ impl Repository {
         self
     }
 
-    /// Still listed, but every call about it answers 404 'Not Found': deleted a moment ago.
+    /// Recently deleted: still listed, but every call about it answers 404 'Not Found'.
     pub fn vanished(mut self) -> Self {
         self.vanished = true;
         self
     }
 
-    /// Classic protection is switched off for the repository.
+    /// Disables classic protection for the repository.
     pub fn protection_disabled(mut self) -> Self {
         self.protection_disabled = true;
         self
@@ -226,30 +226,31 @@ impl Repository {
         self
     }
 
-    /// Whether the token's user administers this one or only reads it, whatever the token says.
+    /// Whether the token's user administers this repository or only reads it, whatever the token says.
     pub fn admin(self, admin: bool) -> Self {
         self.permission(if admin { Permission::Admin } else { Permission::Pull })
     }
 
-    /// What the token's user may do in this one, whatever the token says.
+    /// What the token's user may do in this repository, whatever the token says.
     pub fn permission(mut self, permission: Permission) -> Self {
         self.permission = Some(permission);
         self
     }
 
-    /// This endpoint is refused with this status and message, whoever asks.
+    /// Refuses this endpoint to all callers, with this status and message.
     pub fn refusal(mut self, endpoint: Endpoint, status: u16, message: impl Into<String>) -> Self {
         self.refusals.insert(endpoint, (status, message.into()));
         self
     }
 
-    /// An owner that CODEOWNERS may name and the host does not know: `@acme/gone`.
+    /// An owner in CODEOWNERS that the host does not know: `@acme/gone`.
     pub fn unknown_owner(mut self, owner: impl Into<String>) -> Self {
         self.unknown_owners.push(owner.into());
         self
     }
 
-    /// The size shown, in kilobytes. The host recalculates it now and then: 0 is no proof of being empty.
+    /// The displayed size in kilobytes. The host recalculates it only now and then: 0 does not prove that it is
+    /// empty.
     pub fn size(mut self, kilobytes: u64) -> Self {
         self.size = kilobytes;
         self

@@ -1,4 +1,4 @@
-//! Repositories as JSON, at the size and in the order of the host: about 5 kB each, most of it URLs.
+//! Repositories as JSON, in the size and order of the host: about 5 kB each, most of it URLs.
 
 use super::access::Who;
 use super::organization_body::{WEB, account_id, node_id, simple_account};
@@ -8,7 +8,7 @@ use crate::clock::iso_date;
 use crate::json::{Object, escaped};
 use crate::sha1;
 
-/// As it stands in a listing. `new` is the API version that dropped a few members.
+/// A repository in a listing. `new` is the API version that dropped a few members.
 pub(super) fn listed(
     o: &mut Object<'_>,
     world: &World,
@@ -19,7 +19,7 @@ pub(super) fn listed(
 ) {
     common(o, world, organization, repository, new);
     permissions(o, organization, repository, who);
-    // The schema allows it in listings. It is a secret: whoever stores what came back stores that.
+    // The schema allows this token in listings. It is a secret: a client that stores answers would store it too.
     if repository.is_private() {
         o.str("temp_clone_token", &clone_token(repository));
     }
@@ -108,7 +108,7 @@ fn common(
     o.text("clone_url", &[WEB, "/", owner, "/", name, ".git"]);
     o.text("svn_url", &[WEB, "/", owner, "/", name]);
     o.null("homepage");
-    // Recalculated hourly on the host, so a fresh repository has 0 too: no proof of being empty.
+    // The host recalculates it hourly, so a new repository has 0 too: that does not prove that it is empty.
     o.id("size", if repository.empty { 0 } else { repository.size });
     o.num("stargazers_count", 0);
     o.num("watchers_count", 0);
@@ -145,7 +145,7 @@ fn common(
     o.str("default_branch", &repository.default_branch);
 }
 
-/// The user's role here, not the token's rights: a token without any permission shows the same.
+/// The user's role here, not the token's permissions: a token without any permission shows the same.
 fn permissions(o: &mut Object<'_>, organization: Option<&Organization>, repository: &Repository, who: &Who) {
     if who.token().is_none() {
         return;
@@ -178,7 +178,7 @@ fn security(o: &mut Object<'_>) {
     });
 }
 
-/// Looks like one, and is stable.
+/// A stable text in the form of a token.
 fn clone_token(repository: &Repository) -> String {
     let id = sha1::name_id(&format!("{}/{} clone", repository.owner, repository.name)).to_uppercase();
     format!("A{}", id.get(..28).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! From a path to an endpoint. Paths are split first and decoded after, so `%2F` stays inside a branch's name.
+//! Maps a path to an endpoint. Paths are split before decoding, so `%2F` stays inside a branch's name.
 
 use percent_encoding::percent_decode_str;
 
@@ -28,7 +28,7 @@ pub(super) enum RepositoryPath {
     Id(String),
 }
 
-/// What about the repository.
+/// The part of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Itself,
@@ -38,7 +38,7 @@ pub(super) enum Part {
     Ruleset(String),
     CodeownersErrors,
     Contents(String),
-    /// Contents asked for with a slash at the end, which redirects.
+    /// Contents with a trailing slash, which redirects.
     ContentsSlash,
     Nothing,
 }
@@ -76,7 +76,7 @@ impl Route {
         }
     }
 
-    /// The endpoint's name: secondary limits count per endpoint.
+    /// The endpoint's name, since secondary limits count per endpoint.
     pub(super) fn endpoint(&self) -> &'static str {
         match self {
             Self::Root => "root",
@@ -98,7 +98,7 @@ impl Route {
         }
     }
 
-    /// `X-Accepted-OAuth-Scopes`: any one of them suffices. Empty where the host does not tell.
+    /// `X-Accepted-OAuth-Scopes`: any one of them suffices. Empty if the host does not report it.
     pub(super) fn accepted_scopes(&self) -> &'static str {
         match self {
             Self::Organization(_) => "admin:org, read:org, repo, user, write:org",
@@ -116,7 +116,7 @@ impl Route {
             Self::OrganizationRepositories(_) => "metadata=read",
             Self::Repository(_, part) => match part {
                 Part::Protection(_) => "administration=read",
-                // What the branch and the errors ask for is not known for certain.
+                // The permissions for the branch and the errors are not known for certain.
                 Part::Contents(_) | Part::ContentsSlash | Part::Branch(_) | Part::CodeownersErrors => {
                     "contents=read"
                 }

@@ -1,9 +1,9 @@
-//! A ruleset: where it applies, what it demands, and who may bypass it.
+//! A ruleset: where it applies, what it requires, and who may bypass it.
 
 use super::{Permission, fnmatch};
 use serde_json::{Value, json};
 
-/// A ruleset. The level at which it is configured is where it is put: [`super::Repository::ruleset`],
+/// A ruleset. Its level depends on the builder that adds it: [`super::Repository::ruleset`],
 /// [`super::Organization::ruleset`] or [`super::CodeHost::enterprise_ruleset`].
 #[derive(Clone, Debug)]
 pub struct Ruleset {
@@ -27,7 +27,7 @@ pub(crate) struct Patterns {
     pub(crate) exclude: Vec<String>,
 }
 
-/// What a ruleset is about.
+/// The target of a ruleset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Branches.
@@ -36,14 +36,14 @@ pub enum Target {
     Tag,
     /// Pushes: never among the rules of a branch.
     Push,
-    /// The repository itself. Recorded: such rules are among those of every branch, and protect none.
+    /// The repository itself. Recorded: such rules are listed for every branch, but protect none.
     Repository,
 }
 
-/// Whether a ruleset holds.
+/// Whether a ruleset is enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enforcement {
-    /// It holds.
+    /// It is enforced.
     Active,
     /// A dry run: it enforces nothing.
     Evaluate,
@@ -51,7 +51,7 @@ pub enum Enforcement {
     Disabled,
 }
 
-/// Where a ruleset is configured.
+/// The level of a ruleset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     Repository,
@@ -82,7 +82,7 @@ pub struct Bypass {
 pub enum BypassMode {
     /// Always.
     Always,
-    /// By merging a pull request that the rules would stop.
+    /// By merging a pull request despite the rules.
     PullRequest,
     /// The rules do not run for this actor at all.
     Exempt,
@@ -107,44 +107,44 @@ impl Ruleset {
         }
     }
 
-    /// What it is about.
+    /// Its target.
     pub fn target(mut self, target: Target) -> Self {
         self.target = target;
         self
     }
 
-    /// Whether it holds.
+    /// Whether it is enforced.
     pub fn enforcement(mut self, enforcement: Enforcement) -> Self {
         self.enforcement = enforcement;
         self
     }
 
     /// The branches, instead of the default one: `~DEFAULT_BRANCH`, `~ALL`, or patterns such as `refs/heads/release/*`.
-    /// None at all matches nothing.
+    /// An empty list matches nothing.
     pub fn branches<S: Into<String>>(mut self, include: impl IntoIterator<Item = S>) -> Self {
         self.branches.include = include.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Not these branches, whatever is included.
+    /// Excludes these branches, whatever is included.
     pub fn except_branches<S: Into<String>>(mut self, exclude: impl IntoIterator<Item = S>) -> Self {
         self.branches.exclude = exclude.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The repositories, instead of all: names or patterns. Only for the organization's and the enterprise's.
+    /// The repositories, instead of all: names or patterns. Only for rulesets of an organization or enterprise.
     pub fn repositories<S: Into<String>>(mut self, include: impl IntoIterator<Item = S>) -> Self {
         self.repositories.include = include.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Not these repositories, whatever is included.
+    /// Excludes these repositories, whatever is included.
     pub fn except_repositories<S: Into<String>>(mut self, exclude: impl IntoIterator<Item = S>) -> Self {
         self.repositories.exclude = exclude.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Demands a pull request with this many approvals; 0 is possible.
+    /// Requires a pull request with this many approvals; 0 is possible.
     pub fn reviews(self, count: u32) -> Self {
         self.rule_with(
             "pull_request",
@@ -160,7 +160,7 @@ impl Ruleset {
         )
     }
 
-    /// Demands these checks, from any source.
+    /// Requires these checks, from any source.
     pub fn status_checks<S: Into<String>>(self, contexts: impl IntoIterator<Item = S>) -> Self {
         let checks: Vec<Value> =
             contexts.into_iter().map(|context| json!({"context": context.into()})).collect();
@@ -174,7 +174,7 @@ impl Ruleset {
         )
     }
 
-    /// Demands that these workflows pass.
+    /// Requires these workflows to pass.
     pub fn workflows<S: Into<String>>(self, paths: impl IntoIterator<Item = S>) -> Self {
         let files: Vec<Value> = paths
             .into_iter()
@@ -195,31 +195,32 @@ impl Ruleset {
         self
     }
 
-    /// Somebody who may bypass it.
+    /// Adds an actor that may bypass it.
     pub fn bypass(mut self, actor: Bypass) -> Self {
         self.bypass.push(actor);
         self
     }
 
-    /// Whether `bypass_actors` is shown, whatever the caller may do. Otherwise it takes the right to change the ruleset.
+    /// Whether to show `bypass_actors` to all callers. By default only those who may change the ruleset see it.
     pub fn bypass_shown(mut self, shown: bool) -> Self {
         self.bypass_shown = Some(shown);
         self
     }
 
-    /// `current_user_can_bypass`, instead of what the actors and the caller's role say; `None` leaves it out.
+    /// `current_user_can_bypass`, instead of the value derived from the actors and the caller's role; `None`
+    /// omits it.
     pub fn current_user_can_bypass(mut self, word: Option<&str>) -> Self {
         self.user_bypass = Some(word.map(str::to_owned));
         self
     }
 
-    /// Its rules hold, but asking for it is 404, as some tokens have seen for the organization's.
+    /// Its rules apply, but requesting it answers 404, as some tokens have seen for the organization's rulesets.
     pub fn not_shown(mut self) -> Self {
         self.shown = false;
         self
     }
 
-    /// Whether the rules are among those that the host gives for a branch.
+    /// Whether its rules are listed for this branch.
     pub(crate) fn holds_for(&self, branch: &str, default_branch: &str) -> bool {
         self.enforcement == Enforcement::Active
             && match self.target {
@@ -285,12 +286,12 @@ impl Bypass {
         Self::actor("RepositoryRole", id)
     }
 
-    /// The organization's owners, always. The host ignores the number.
+    /// The organization's owners, always. The host ignores the id.
     pub fn organization_admin() -> Self {
         Self::actor("OrganizationAdmin", 1)
     }
 
-    /// When; `None` leaves it out, which means always.
+    /// Sets the mode; `None` omits it, which means always.
     pub fn mode(mut self, mode: impl Into<Option<BypassMode>>) -> Self {
         self.mode = mode.into();
         self

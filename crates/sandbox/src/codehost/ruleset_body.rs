@@ -1,4 +1,4 @@
-//! Rulesets as answers: the rules that hold for a branch, and one ruleset.
+//! Rulesets as answers: the rules for a branch, and a single ruleset.
 
 use super::access::Who;
 use super::organization::lacks_plan;
@@ -17,13 +17,13 @@ struct Placed<'a> {
     ruleset: &'a Ruleset,
 }
 
-/// Every ruleset that is configured for a repository, whether or not it is enforced.
+/// Every ruleset for a repository, enforced or not.
 fn placed<'a>(
     world: &'a World,
     organization: Option<&'a Organization>,
     repository: &'a Repository,
 ) -> impl Iterator<Item = Placed<'a>> {
-    // In which order the host gives them is not known; from the top is as good as any.
+    // The host's order is not known; this one goes from the top level down.
     let enterprise = world.host.enterprise_rulesets.iter().map(|(slug, ruleset)| Placed {
         level: Level::Enterprise,
         source: slug.clone(),
@@ -46,7 +46,7 @@ fn placed<'a>(
     }))
 }
 
-/// Whether a ruleset protects a branch, however little it demands.
+/// Whether a ruleset protects a branch, whatever it requires.
 pub(super) fn protects(
     world: &World,
     organization: Option<&Organization>,
@@ -113,7 +113,8 @@ pub(super) fn rules(
     })
 }
 
-/// `GET …/rulesets/{id}`: those of the organization and the enterprise too, unless the caller leaves them out.
+/// `GET …/rulesets/{id}`: including those of the organization and the enterprise, unless the caller excludes
+/// them.
 pub(super) fn ruleset(
     world: &World,
     organization: Option<&Organization>,
@@ -129,7 +130,8 @@ pub(super) fn ruleset(
         placed.ruleset.id.to_string() == id
             && placed.ruleset.shown
             && (parents || placed.level == Level::Repository)
-            // "Anyone with read access to a repository can view the active rulesets"; of others nothing is said.
+            // "Anyone with read access to a repository can view the active rulesets"; the documentation does not
+            // mention others.
             && (admin || placed.ruleset.enforcement == Enforcement::Active)
     });
     let Some(placed) = found else { return Err(Reply::not_found(docs::RULESET)) };
@@ -174,7 +176,7 @@ fn fill(
     o.str("node_id", &node_id("RRS", ruleset.id));
     o.str("created_at", "2026-07-07T19:47:51.339+02:00");
     o.str("updated_at", "2026-07-15T01:42:31.570+02:00");
-    // Hidden is absent: an empty list would say that nobody may bypass.
+    // Absent if hidden: an empty list would mean that no one may bypass.
     if bypass_shown {
         o.array("bypass_actors", |a| {
             for actor in &ruleset.bypass {
@@ -212,7 +214,7 @@ fn patterns(o: &mut Object<'_>, patterns: &Patterns) {
     o.array("include", |a| patterns.include.iter().for_each(|name| a.str(name)));
 }
 
-/// What `current_user_can_bypass` says. A role holds for higher ones too; teams, apps and keys are not this user.
+/// The value of `current_user_can_bypass`. A role includes higher ones; teams, apps and keys are not this user.
 fn user_bypass(
     ruleset: &Ruleset,
     who: &Who,
@@ -228,7 +230,7 @@ fn user_bypass(
         ("User", Some(id)) => who.token().is_some_and(|token| token.user_id() == id),
         _ => false,
     };
-    // Which word wins for somebody with several ways is not known; the widest does here.
+    // Which mode applies to a user with several is not known; here the widest does.
     let modes = ruleset.bypass.iter().filter(is_user).map(|actor| actor.mode.unwrap_or(BypassMode::Always));
     modes
         .map(|mode| match mode {

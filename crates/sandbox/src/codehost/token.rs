@@ -1,4 +1,4 @@
-//! Tokens: what they are, whose they are, and what that user may do. Their text never shows.
+//! Tokens: their kinds, their users, and those users' permissions. Their text is never shown.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ pub enum TokenKind {
     Classic,
     /// A personal token with permissions, bound to one resource owner (`github_pat_`).
     FineGrained,
-    /// An OAuth app's token (`gho_`): scopes too.
+    /// An OAuth app's token (`gho_`), also with scopes.
     OAuth,
     /// An app's or a workflow's token (`ghs_`): permissions, and no user.
     App,
@@ -30,23 +30,23 @@ impl TokenKind {
     }
 }
 
-/// What the token's user is in the organizations.
+/// The role of the token's user in the organizations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// An owner: sees and administers everything.
     Owner,
     /// A member.
     Member,
-    /// Neither.
+    /// Neither owner nor member.
     Outsider,
 }
 
-/// The repositories a fine-grained or app token was made for.
+/// The repositories of a fine-grained or app token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
     /// All of the resource owner.
     All,
-    /// These, by name. Others that are private are not there, with no word about it.
+    /// These, by name. Other private repositories are silently missing.
     Selected(Vec<String>),
 }
 
@@ -121,43 +121,43 @@ impl Token {
         Self::new(TokenKind::App, secret)
     }
 
-    /// The scopes granted; the header shows them normalised.
+    /// The granted scopes; the header shows them normalized.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The permissions granted, as `administration:read`.
+    /// The granted permissions, such as `administration:read`.
     pub fn permissions<S: Into<String>>(mut self, permissions: impl IntoIterator<Item = S>) -> Self {
         self.permissions = permissions.into_iter().map(Into::into).collect();
         self
     }
 
-    /// The account a fine-grained token is bound to.
+    /// The resource owner of a fine-grained token.
     pub fn resource_owner(mut self, login: impl Into<String>) -> Self {
         self.resource_owner = Some(login.into());
         self
     }
 
-    /// The repositories it was made for.
+    /// The selected repositories.
     pub fn repositories(mut self, selection: Selection) -> Self {
         self.selection = selection;
         self
     }
 
-    /// Whose it is.
+    /// Its user.
     pub fn login(mut self, login: impl Into<String>) -> Self {
         self.login = login.into();
         self
     }
 
-    /// What that user is.
+    /// The role of its user.
     pub fn role(mut self, role: Role) -> Self {
         self.role = role;
         self
     }
 
-    /// Whether private repositories are visible, whatever kind, scopes and role say.
+    /// Whether private repositories are visible, whatever the kind, scopes and role.
     pub fn sees_private(mut self, sees: bool) -> Self {
         self.sees_private = Some(sees);
         self
@@ -175,19 +175,19 @@ impl Token {
         self
     }
 
-    /// Authorized for single sign-on.
+    /// Whether it is authorized for single sign-on.
     pub fn sso_authorized(mut self, authorized: bool) -> Self {
         self.sso_authorized = authorized;
         self
     }
 
-    /// No longer valid: 401 'Bad credentials'.
+    /// Whether it is revoked: 401 'Bad credentials'.
     pub fn revoked(mut self, revoked: bool) -> Self {
         self.revoked = revoked;
         self
     }
 
-    /// Its user's account is suspended.
+    /// Whether its user's account is suspended.
     pub fn suspended(mut self, suspended: bool) -> Self {
         self.suspended = suspended;
         self
@@ -216,7 +216,7 @@ impl Token {
         self.permissions.iter().any(|granted| granted.split_once([':', '=']) == Some((name, "write")))
     }
 
-    /// The scopes as the header shows them: alphabetical, and without those another one includes.
+    /// The scopes as the header shows them: alphabetical, and without those that another scope includes.
     pub(crate) fn scopes_header(&self) -> String {
         let mut shown: Vec<&str> = self
             .scopes
@@ -230,7 +230,7 @@ impl Token {
     }
 }
 
-/// Whether a scope includes another, by however many steps.
+/// Whether a scope includes another, directly or indirectly.
 fn includes(parent: &str, child: &str) -> bool {
     const CHAINS: &[(&str, &[&str])] = &[
         ("repo", &["repo:status", "repo_deployment", "public_repo", "repo:invite", "security_events"]),

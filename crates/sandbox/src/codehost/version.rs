@@ -4,10 +4,10 @@ use super::reply::{Reply, docs};
 use crate::json;
 use crate::server::Call;
 
-/// The newest version that the host has, and the one it assumes.
+/// The API versions of the host: the default and the newest.
 pub(super) const VERSIONS: [&str; 2] = ["2022-11-28", "2026-03-10"];
 
-/// The API version asked for, if the host has it.
+/// The requested API version, if the host has it.
 pub(super) fn version(call: &Call) -> Result<&'static str, Reply> {
     let Some(wanted) = call.header("x-github-api-version") else { return Ok(VERSIONS[0]) };
     VERSIONS.into_iter().find(|known| *known == wanted).ok_or_else(|| {

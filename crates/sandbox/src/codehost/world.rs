@@ -1,17 +1,16 @@
-//! The state with its indexes: finding an organization, a repository, a token; listing in order.
+//! The state with indexes for organizations, repositories, tokens and listings.
 
 use super::{CodeHost, Fleet, Organization, Repository, Token};
 use crate::lock::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-/// One version of the state, ready to be asked. No `Debug`: tokens are keys in here.
+/// One version of the state, with its indexes. No `Debug`: its keys are tokens.
 pub(super) struct World {
     pub(super) host: CodeHost,
-    /// The base of the API: origin and base path.
-    /// What the host calls itself in its bodies.
+    /// The base URL of the API in bodies: origin and base path.
     pub(super) url: String,
-    /// Where it is: what its links and redirects lead to.
+    /// The actual base URL, for links and redirects.
     pub(super) own_url: String,
     organizations: HashMap<String, usize>,
     made: Vec<Arc<Repository>>,
@@ -22,19 +21,19 @@ pub(super) struct World {
     listings: Mutex<HashMap<String, Arc<Vec<Slot>>>>,
 }
 
-/// Where a repository of a listing comes from.
+/// The origin of a repository in a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
-    /// The state, at this place.
+    /// The state, at this index.
     Made(usize),
     /// The organization's fleet, with this number.
     Fleet(u32),
 }
 
-/// How a path leads to a repository.
+/// The result of looking up a repository by its path.
 pub(super) enum RepositoryLookup {
     Here(Arc<Repository>),
-    /// It has another name now; this is its number.
+    /// It was renamed; this is its id.
     Moved(u64),
     Nothing,
 }
@@ -108,7 +107,7 @@ impl World {
         fleets.filter_map(|fleet| fleet.by_id(id)).next().map(Arc::new)
     }
 
-    /// The repositories of an organization that pass the filter, in order; remembered under the key.
+    /// The repositories of an organization that pass the filter, in order; cached under the key.
     pub(super) fn listing(
         &self,
         organization: &Organization,
@@ -165,21 +164,21 @@ impl World {
     }
 }
 
-/// What a listing's filter looks at.
+/// The data that a listing's filter uses.
 pub(super) struct Listed {
     pub(super) slot: Slot,
     pub(super) private: bool,
     pub(super) fork: bool,
 }
 
-/// The order of a listing. Creation, update and push are one order here: that of the numbers.
+/// The order of a listing. Creation, update and push have the same order here: that of the ids.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     pub(super) by_name: bool,
     pub(super) descending: bool,
 }
 
-/// Owners and names are compared without regard to case.
+/// Compares owners and names without regard to case.
 fn key(owner: &str, name: &str) -> String {
     format!("{}/{}", owner.to_lowercase(), name.to_lowercase())
 }

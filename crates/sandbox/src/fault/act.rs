@@ -1,4 +1,4 @@
-//! Turning a fault into an answer, or into bytes that are not one.
+//! Turns a fault into an answer, or into bytes that are not a valid one.
 
 use super::{BadLink, Body, FaultKind, bodies, edits};
 use crate::clock::http_date;
@@ -8,19 +8,19 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
 use std::fmt::Write as _;
 
-/// What the engine does with a request.
+/// The engine's reaction to a request.
 pub(crate) enum Outcome {
     /// Send this.
     Answer(Answer),
-    /// Put these bytes on the wire and end the connection; the status, if the client gets to see one.
+    /// Write these bytes and end the connection; `status` is the status that the client sees, if any.
     Wire { status: Option<u16>, plan: Plan },
-    /// Reset, and accept nobody for a while.
+    /// Reset, and refuse all connections for a while.
     Refuse,
-    /// Nothing, until the client gives up.
+    /// No answer, until the client gives up.
     Silence,
 }
 
-/// Meets the request with the fault.
+/// Applies the fault to the request.
 pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outcome {
     let html = "text/html; charset=utf-8";
     let json = "application/json; charset=utf-8";
@@ -111,7 +111,7 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
             Outcome::Answer(answer)
         }
         FaultKind::LoginPage => {
-            // Not the host's page but that of something in front of it: none of the host's headers.
+            // Not the host's page but a proxy's, without any of the host's headers.
             let mut answer = Answer::new(200, bodies::LOGIN);
             answer.set_static(header::CONTENT_TYPE, html);
             Outcome::Answer(answer)
@@ -155,7 +155,7 @@ pub(crate) fn act(kind: &FaultKind, call: &Call, backend: &dyn Backend) -> Outco
     }
 }
 
-/// The true answer with another body.
+/// The true answer with a changed body.
 fn edited(call: &Call, backend: &dyn Backend, edit: impl Fn(&[u8]) -> Vec<u8>) -> Outcome {
     let mut answer = backend.answer(call);
     answer.body = Bytes::from(edit(&answer.body));
@@ -283,7 +283,7 @@ fn stream(
     )
 }
 
-/// The head of an answer as bytes. Only for answers that are then broken; a sound one goes the usual way.
+/// The head of an answer as bytes. Only for broken answers; a valid one takes the usual path.
 fn head(answer: &Answer, framing: Framing) -> Vec<u8> {
     let status = hyper::StatusCode::from_u16(answer.status).unwrap_or_default();
     let mut text =

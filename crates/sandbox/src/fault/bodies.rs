@@ -1,4 +1,4 @@
-//! Bodies that hurt: large pages, deep JSON, bombs.
+//! Harmful bodies: large pages, deep JSON, bombs.
 
 use bytes::Bytes;
 use flate2::{Compress, Compression, Crc, FlushCompress};
@@ -34,7 +34,7 @@ pub(crate) fn failure(status: u16) -> (&'static str, String) {
     ("application/json; charset=utf-8", serde_json::json!({ "message": message }).to_string())
 }
 
-/// What a wrong base URL or an expired session at a proxy leads to.
+/// The page behind a wrong base URL, or of a proxy whose session has expired.
 pub(super) const LOGIN: &str = "<!DOCTYPE html>\n<html lang=\"en\">\n<head><title>Sign in</title></head>\n<body>\n\
     <form action=\"/session\" method=\"post\"><input name=\"login\"><input name=\"password\" type=\"password\">\
     <input type=\"submit\" value=\"Sign in\"></form>\n</body>\n</html>\n";

@@ -1,11 +1,11 @@
-//! True bodies with something wrong in them: bytes, numbers, names. It never makes a body up.
+//! Edits true bodies: bytes, numbers, names. It never invents a body.
 
 use serde_json::Value;
 
-/// The fields by which hosts name things.
+/// The fields that hold the names of things.
 const NAMES: [&str; 6] = ["name", "full_name", "login", "path", "primaryEmail", "logGroupName"];
 
-/// Bytes that no UTF-8 text has, inside the first string value, or the first element that has text.
+/// Inserts bytes that are not valid UTF-8 into the first string value, or into the first element with text.
 pub(super) fn spoil(body: &[u8]) -> Vec<u8> {
     let json = body.windows(3).position(|window| window == b"\":\"").map(|at| at + 3);
     let xml = || body.windows(2).position(|window| window == b"</");
@@ -14,7 +14,7 @@ pub(super) fn spoil(body: &[u8]) -> Vec<u8> {
     [before, &[0xff, 0xfe, 0xc0, 0x80], after].concat()
 }
 
-/// Every number is this one: those outside the strings of JSON, and elements of XML that hold nothing else.
+/// Replaces every number: those outside JSON strings, and XML elements with only a number.
 pub(super) fn numbers(body: &[u8], number: &str) -> Vec<u8> {
     if body.trim_ascii_start().starts_with(b"<") {
         return xml_numbers(body, number);
@@ -50,7 +50,7 @@ fn xml_numbers(body: &[u8], number: &str) -> Vec<u8> {
     pieces.collect::<Vec<_>>().join(">").into_bytes()
 }
 
-/// The first thing that the body speaks of has this name. A body that names nothing stays as it is.
+/// Replaces the first name in the body. A body without names stays unchanged.
 pub(super) fn names(body: &[u8], name: &str) -> Vec<u8> {
     let Ok(mut value) = serde_json::from_slice::<Value>(body) else { return xml_names(body, name) };
     rename(&mut value, name);

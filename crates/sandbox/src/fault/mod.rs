@@ -1,4 +1,4 @@
-//! What can go wrong, as state: which requests meet a fault, how often, and which one.
+//! Faults as state: which requests meet a fault, how often, and which one.
 //!
 //! A fault never changes the state behind the port. When it is used up the true answer comes back, so a run that
 //! outlasts its faults must end exactly like a run without them.
@@ -18,15 +18,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One kind of trouble.
+/// One kind of fault.
 #[derive(Clone, Debug)]
 pub enum FaultKind {
-    /// A status with a body of the host's: `500`, `502`, `503`, `504` and whatever else.
+    /// A status with an error body: `500`, `502`, `503`, `504` or any other.
     Status(u16, Body),
     /// The connection is reset before the first byte.
     Reset,
-    /// The connection is reset, and for [`crate::codehost::CodeHost::refused_for`] new ones are refused, whoever
-    /// they are for: a host that restarts. Connections that are open stay open.
+    /// The connection is reset, and all new ones are refused for [`crate::codehost::CodeHost::refused_for`]: a
+    /// host that restarts. Open connections stay open.
     Refuse,
     /// The true answer, cut after this many bytes of its body; the announced length stays true.
     Truncate(usize),
@@ -41,27 +41,27 @@ pub enum FaultKind {
     },
     /// No answer, ever.
     Hang,
-    /// The connection is reset when so many bytes of the request's body have arrived.
+    /// The connection is reset when this many bytes of the request's body have arrived.
     CutUpload(usize),
-    /// The host's own failure of this status, given before the request's body was read.
+    /// The host's own failure with this status, before the request's body is read.
     RefuseUpload(u16),
-    /// A secondary limit of the code host; what the other hosts refuse with is their state.
+    /// A secondary limit of the code host; the state of the other hosts covers their refusals.
     SecondaryLimit {
-        /// Seconds in `Retry-After`; without, the header is absent.
+        /// Seconds in `Retry-After`; `None` for no header.
         retry_after: Option<u64>,
-        /// Whether the `X-RateLimit-*` headers are there.
+        /// Whether to send the `X-RateLimit-*` headers.
         headers: bool,
         /// 403 or 429.
         status: u16,
     },
     /// The older text for the same, as self-hosted servers still send it.
     AbuseDetection {
-        /// Seconds in `Retry-After`; without, the header is absent.
+        /// Seconds in `Retry-After`; `None` for no header.
         retry_after: Option<u64>,
     },
-    /// The primary limit of the code host, spent.
+    /// The primary limit of the code host, used up.
     PrimaryLimit {
-        /// Seconds from the host's now until the reset; negative is a reset in the past.
+        /// Seconds from the host's current time until the reset; negative for the past.
         reset_in: i64,
     },
     /// The true answer with other numbers in its limit headers: a remaining that goes up, a reset in the past.
@@ -70,26 +70,26 @@ pub enum FaultKind {
         limit: u64,
         /// `X-RateLimit-Remaining`.
         remaining: u64,
-        /// Seconds from the host's now.
+        /// Seconds from the host's current time.
         reset_in: i64,
     },
-    /// The true answer with headers set, or removed where there is no value.
+    /// The true answer with these headers set, or removed if the value is `None`.
     Headers(Vec<(String, Option<String>)>),
     /// 301 to this URL, absolute or a path at this host.
     Redirect(String),
-    /// 200 with an HTML page to sign in.
+    /// 200 with an HTML sign-in page.
     LoginPage,
     /// The true answer with bytes that are not UTF-8 inside its first string.
     InvalidUtf8,
-    /// The true answer with this in place of every number: `1e999`, `-1`.
+    /// The true answer with every number replaced by this: `1e999`, `-1`.
     Numbers(String),
-    /// The true answer, in which the first thing that has a name has this one: `..`, a line break.
+    /// The true answer with the first name replaced by this: `..`, a line break.
     Names(String),
-    /// The true answer by a clock that is off by so many seconds, the reset of a limit too.
+    /// The true answer by a clock that is off by this many seconds, including the reset of a limit.
     Clock(i64),
     /// 200 with arrays nested this deep.
     DeepJson(usize),
-    /// 200 with an honest body of this many bytes.
+    /// 200 with a valid body of this many bytes.
     HugeBody(u64),
     /// 200 with a small gzip body that unpacks to this many bytes.
     GzipBomb(u64),
@@ -99,7 +99,7 @@ pub enum FaultKind {
     BadLink(BadLink),
     /// A listing page shifted by this many repositories: `-1` repeats the one before, `1` skips one.
     ShiftPage(i64),
-    /// Whatever is wanted: status, headers over the usual ones, body.
+    /// Any answer: status, additional headers, body.
     Json(u16, Vec<(String, String)>, Value),
 }
 
@@ -110,25 +110,25 @@ pub enum BadLink {
     ToItself,
     /// The next page is at this origin.
     OtherHost(String),
-    /// There is always a next page, and it always has something on it.
+    /// There is always a next page with content.
     Endless,
 }
 
-/// The body of a failure.
+/// The body of an error answer.
 #[derive(Clone, Debug)]
 pub enum Body {
     /// The host's large page, with images inline.
     Html,
-    /// The host's own form for this status: JSON, or XML where the cloud's service speaks it.
+    /// The host's own form for this status: JSON, or XML for the cloud's XML services.
     Json,
-    /// Nothing.
+    /// Empty.
     Empty,
-    /// This, as plain text.
+    /// This plain text.
     Text(String),
 }
 
 impl FaultKind {
-    /// The name under which it is counted.
+    /// The name in the counts.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Status(_, Body::Html) => "status-html",
@@ -169,7 +169,7 @@ impl FaultKind {
     }
 }
 
-/// Which requests meet which trouble.
+/// Which requests meet which fault.
 #[derive(Clone, Debug)]
 pub struct Fault {
     id: u64,
@@ -183,11 +183,12 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// For requests to this path, as it is sent (undecoded, without the API's base path). `*` stands for anything,
-    /// `/` included; a pattern with a `?` is compared with the query too. Without [`Self::kind`]: a 502.
+    /// For requests to this path as sent (undecoded, without the API's base path). `*` matches anything, including
+    /// `/`; a pattern with a `?` is compared with the query too. The kind is a 502 unless [`Self::kind`] sets
+    /// another.
     ///
-    /// The cloud has one path for everything: there the pattern is an action, with or without a region, such as
-    /// `iam:GetAccountPasswordPolicy`, `logs:*` or `logs:DescribeLogGroups@eu-west-1`.
+    /// The cloud has one path for everything, so there the pattern is an action, with or without a region, such
+    /// as `iam:GetAccountPasswordPolicy`, `logs:*` or `logs:DescribeLogGroups@eu-west-1`.
     pub fn on(pattern: impl Into<String>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self {
@@ -207,50 +208,50 @@ impl Fault {
         Self::on("*")
     }
 
-    /// What happens.
+    /// Sets the kind.
     pub fn kind(mut self, kind: FaultKind) -> Self {
         self.kinds.push(kind);
         self
     }
 
-    /// One of these happens; which one follows from the seed of [`Self::chance`], the path and the attempt.
+    /// Sets several kinds; the seed of [`Self::chance`], the path and the attempt choose one.
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = FaultKind>) -> Self {
         self.kinds.extend(kinds);
         self
     }
 
-    /// How often in all. Without, for ever.
+    /// How often in total. Unlimited by default.
     pub fn times(mut self, times: u64) -> Self {
         self.times = Some(times);
         self
     }
 
-    /// How often on each path (query included): faults that heal within a client's retries.
+    /// How often on each path (query included), for faults that heal within a client's retries.
     pub fn times_per_path(mut self, times: u64) -> Self {
         self.times_per_path = Some(times);
         self
     }
 
-    /// The first matching requests are spared: trouble in the middle of a run.
+    /// Spares the first matching requests, for faults in the middle of a run.
     pub fn after(mut self, requests: u64) -> Self {
         self.skip = requests;
         self
     }
 
     /// Only this share of the requests (0 to 1), chosen by the seed, the path and the attempt: the same run meets
-    /// the same faults in whatever order its requests arrive.
+    /// the same faults, whatever the order of its requests.
     pub fn chance(mut self, share: f64, seed: u64) -> Self {
         self.chance = Some((share, seed));
         self
     }
 
-    /// A path that [`Self::chance`] has chosen once is struck whenever it is asked for, by the same kind.
+    /// Once [`Self::chance`] has chosen a path, every request to it meets the same kind.
     pub fn lasting(mut self) -> Self {
         self.lasts = true;
         self
     }
 
-    /// Whether it strikes before the request's body is read. The kinds of one fault are all of one sort.
+    /// Whether it applies before the request's body is read. All kinds of one fault do, or none.
     fn is_early(&self) -> bool {
         matches!(self.kinds.first(), Some(FaultKind::CutUpload(_) | FaultKind::RefuseUpload(_)))
     }
@@ -275,7 +276,7 @@ impl Fault {
     }
 }
 
-/// What makes a request the same one again: its path and query, or its action, region and body.
+/// The identity of a request across attempts: its path and query, or its action, region and body.
 fn call_key(call: &Call) -> String {
     let Some(action) = &call.action else { return call.path_and_query.clone() };
     let mut hasher = DefaultHasher::new();
@@ -297,7 +298,7 @@ pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// The faults of a running host and what became of them.
+/// The faults of a running host with their counts.
 #[derive(Debug)]
 pub(crate) struct FaultBook {
     active: Mutex<Vec<Active>>,
@@ -325,7 +326,7 @@ impl FaultBook {
         book
     }
 
-    /// Faults that were there already keep their counts.
+    /// Replaces the faults; known ones keep their counts.
     pub(crate) fn replace(&self, faults: Vec<Fault>) {
         let mut active = lock(&self.active);
         let mut before: HashMap<u64, Active> =
@@ -342,12 +343,12 @@ impl FaultBook {
         lock(&self.counts).clone()
     }
 
-    /// The first fault that wants this request, its body read.
+    /// The first fault for this request, after its body was read.
     pub(crate) fn pick(&self, call: &Call) -> Option<FaultKind> {
         self.pick_of(call, false)
     }
 
-    /// The first fault that wants this request before its body is read.
+    /// The first fault for this request before its body is read.
     pub(crate) fn pick_early(&self, call: &Call) -> Option<FaultKind> {
         self.pick_of(call, true)
     }

@@ -1,4 +1,4 @@
-//! The id that a bundle gives itself: what a platform calls it.
+//! The id in a bundle, which the platform uses for it.
 
 use bytes::Bytes;
 use flate2::read::GzDecoder;
@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 const BLOCK: u64 = 512;
 
-/// How much of an archive is read in search of the manifest, which is its third file.
+/// How much of an archive to search for the manifest, its third file.
 const SEARCHED: u64 = 64 << 20;
 
 /// The `bundle_id` of the manifest; `None` if the bytes are not an archive with one.

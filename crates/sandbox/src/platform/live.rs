@@ -22,10 +22,10 @@ pub(super) struct Live {
     bundles: Mutex<Vec<StoredBundle>>,
 }
 
-/// How the types of problems begin.
+/// The prefix of problem types.
 const TYPES: &str = "urn:evidence-platform:problem:";
 
-/// A refusal: the status, and what happened in words.
+/// A refusal: its status and detail.
 struct Refusal(u16, String);
 
 impl Refusal {
@@ -34,7 +34,7 @@ impl Refusal {
     }
 }
 
-/// What is asked for.
+/// The requested route.
 enum Route<'a> {
     WhoAmI,
     Bundles,
@@ -151,7 +151,7 @@ fn verdict(verification: &Verification) -> Value {
     }
 }
 
-/// A problem document. The kind of problem follows from status and words, as far as this platform has any.
+/// A problem document. Its kind follows from the status and the detail.
 fn problem(call: &Call, status: u16, detail: &str) -> String {
     let (code, title) = match status {
         400 if detail.starts_with("the SHA-256") => {

@@ -1,8 +1,8 @@
-//! An evidence platform, as far as a client that uploads gets to see one: `whoami`, `bundles`, `verify`.
+//! An evidence platform with the endpoints that an uploading client uses: `whoami`, `bundles`, `verify`.
 //!
-//! Keys, organizations, the largest bundle, what verification finds: all of it state. Bundles that arrive are kept beside
-//! it, by organization and digest, and [`Server::state`] shows them. Of a bundle, this
-//! platform reads nothing but the id. What its verification says is what it was told to say.
+//! Keys, organizations, the size limit and verification results are all state. Received bundles are stored beside it,
+//! by organization and digest, and [`Server::state`] shows them. The platform reads only the id of a bundle. Its
+//! verification result is configured.
 
 mod bundle;
 mod live;
@@ -37,17 +37,17 @@ pub struct Organization {
     pub(crate) id: String,
     pub(crate) slug: String,
     pub(crate) name: String,
-    /// The signing keys it trusts; `None` if the platform does not say.
+    /// The signing keys it trusts; `None` if the platform does not report them.
     pub(crate) trusted_keys: Option<Vec<String>>,
 }
 
 impl Organization {
-    /// An organization of this id, with a short name and a name.
+    /// An organization with this id, short name and name.
     pub fn new(id: impl Into<String>, slug: impl Into<String>, name: impl Into<String>) -> Self {
         Self { id: id.into(), slug: slug.into(), name: name.into(), trusted_keys: None }
     }
 
-    /// Says that it trusts these signing keys.
+    /// Reports that it trusts these signing keys.
     pub fn trusts<K: Into<String>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.trusted_keys = Some(keys.into_iter().map(Into::into).collect());
         self
@@ -57,9 +57,9 @@ impl Organization {
 /// What a key may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Upload, and have verified.
+    /// Upload and verify.
     Upload,
-    /// Look.
+    /// Read.
     Read,
     /// Everything.
     Admin,
@@ -85,18 +85,18 @@ pub struct Key {
 }
 
 impl Key {
-    /// A key to the organization of this id, for uploading.
+    /// An upload key for the organization with this id.
     pub fn new(secret: impl Into<String>, organization: impl Into<String>) -> Self {
         Self { secret: secret.into(), organization: organization.into(), role: Role::Upload, revoked: false }
     }
 
-    /// What it may do.
+    /// Its role.
     pub fn role(mut self, role: Role) -> Self {
         self.role = role;
         self
     }
 
-    /// Whether it was taken back.
+    /// Whether it is revoked.
     pub fn revoked(mut self, revoked: bool) -> Self {
         self.revoked = revoked;
         self
@@ -112,7 +112,7 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// What verification finds.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verification {
     /// A trusted key signed it.
@@ -120,16 +120,16 @@ pub enum Verification {
         /// The key, if the platform names it.
         key_id: Option<String>,
     },
-    /// It was not.
+    /// It is not verified.
     Refused {
-        /// Why: a code.
+        /// The code of the reason.
         reason: String,
-        /// Why, in words.
+        /// A description of the reason.
         detail: Option<String>,
     },
 }
 
-/// A bundle that was taken.
+/// A stored bundle.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredBundle {
     /// Its id.
@@ -160,7 +160,7 @@ impl Default for Platform {
 }
 
 impl Platform {
-    /// A platform that nobody has a key to, that takes bundles of up to 64 MiB, and verifies whatever it gets.
+    /// A platform without keys that accepts bundles of up to 64 MiB and reports every one as verified.
     pub fn new() -> Self {
         Self {
             organizations: Vec::new(),
@@ -178,7 +178,7 @@ impl Platform {
         }
     }
 
-    /// Adds an organization, or replaces the one of that id.
+    /// Adds an organization, or replaces the one with that id.
     pub fn organization(mut self, organization: Organization) -> Self {
         self.organizations.retain(|old| old.id != organization.id);
         self.organizations.push(organization);
@@ -191,25 +191,25 @@ impl Platform {
         self
     }
 
-    /// What verification finds from now on.
+    /// Sets the verification result.
     pub fn verification(mut self, verification: Verification) -> Self {
         self.verification = verification;
         self
     }
 
-    /// The largest bundle that is taken, in bytes.
+    /// The largest accepted bundle, in bytes.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.settings.max_body = bytes;
         self
     }
 
-    /// The platform keeps other bytes than it gets, and tells the digest of those.
+    /// Whether the platform stores other bytes than it receives, and reports their digest.
     pub fn corrupting(mut self, corrupting: bool) -> Self {
         self.corrupting = corrupting;
         self
     }
 
-    /// The API lives below this path.
+    /// Serves the API below this path.
     pub fn base_path(mut self, path: &str) -> Self {
         self.settings.base_path = path.trim_end_matches('/').to_owned();
         self
@@ -221,12 +221,12 @@ impl Platform {
         self.keys.push(key);
     }
 
-    /// What verification finds.
+    /// Sets the verification result.
     pub fn set_verification(&mut self, verification: Verification) {
         self.verification = verification;
     }
 
-    /// The bundles that were taken, in order of arrival.
+    /// The stored bundles, in order of arrival.
     pub fn bundles(&self) -> &[StoredBundle] {
         &self.bundles
     }
@@ -234,7 +234,7 @@ impl Platform {
     /// Serves it on a loopback port until the server is dropped.
     ///
     /// # Errors
-    /// When no port or thread can be had.
+    /// Fails if no port or thread is available.
     pub fn serve(self) -> io::Result<Server<Self>> {
         let clock = Clock::default();
         Server::start(self.settings.clone(), clock.clone(), move |_| {

@@ -1,4 +1,4 @@
-//! `sandbox serve`: a scenario behind a port, and what to type to look at it.
+//! `sandbox serve`: serves a scenario, and shows how to use it.
 
 use clap::{Args as ClapArgs, ValueEnum};
 use sandbox::codehost::{CodeHost, Limits};
@@ -108,7 +108,7 @@ fn host(args: &Args) -> CodeHost {
         Scenario::Large => large_organization(args.repositories),
     };
     let host = if args.enforce_limits { host.limits(Limits::documented()) } else { host };
-    // Nobody reads the log of a program.
+    // No one reads the log here.
     host.log_limit(0).port(args.port).latency(args.latency())
 }
 
@@ -155,7 +155,7 @@ fn workspace(args: &Args, counting: Option<Counting<'_>>) -> io::Result<()> {
     wait(server, counting)
 }
 
-/// Where the counts go, and the signals after which they do.
+/// The file for the counts, and the signals that trigger writing it.
 struct Counting<'a> {
     path: &'a Path,
     runtime: Runtime,
@@ -164,7 +164,7 @@ struct Counting<'a> {
 }
 
 impl<'a> Counting<'a> {
-    /// From here on the signals do nothing by themselves.
+    /// From here on the signals have no default effect.
     fn to(path: &'a Path) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (interrupts, terminations) = {
@@ -175,7 +175,7 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// Until the process is told to stop: by the signal's own effect, or, where counts are wanted, by writing them first.
+/// Waits until a signal stops the process; writes the counts first if requested.
 fn wait<Host>(server: Server<Host>, counting: Option<Counting<'_>>) -> io::Result<()> {
     let Some(Counting { path, runtime, mut interrupts, mut terminations }) = counting else {
         server.join();

@@ -1,10 +1,10 @@
-//! The cloud account that most tests look at, and one with many log groups.
+//! The cloud account of most tests, and one with many log groups.
 
 use crate::cloud::{Cloud, LogGroup, PasswordPolicy, Principal, Role, Trail};
 
 /// The account.
 pub const DEMO_CLOUD_ACCOUNT: &str = "123456789012";
-/// The access key of the user who may read everything that is asked for.
+/// The access key of the user with all required permissions.
 pub const DEMO_CLOUD_ACCESS_KEY_ID: &str = "AKIASANDBOXDEMOREAD2";
 /// Its secret.
 pub const DEMO_CLOUD_SECRET_ACCESS_KEY: &str = "SandboxDemoReader/NotARealSecretAccessK1";
@@ -20,10 +20,10 @@ pub const DEMO_CLOUD_EXPIRED_SECRET_ACCESS_KEY: &str = "SandboxDemoExpired/NotAR
 pub const DEMO_CLOUD_EXPIRED_SESSION_TOKEN: &str = "IQoJb3JpZ2luX2VjESandboxDemoExpiredSessionThisIsNotARealSessionToken/ButItLooksLikeOne0000000000000000000001==";
 /// A role that the reader may take on.
 pub const DEMO_CLOUD_ROLE_ARN: &str = "arn:aws:iam::123456789012:role/evidence-readonly";
-/// The external identifier that the role wants to hear.
+/// The external id that the role requires.
 pub const DEMO_CLOUD_EXTERNAL_ID: &str = "acme-evidence-2026";
 
-/// What collecting takes.
+/// The permissions for collecting.
 const READING: [&str; 5] = [
     "iam:GetAccountPasswordPolicy",
     "cloudtrail:DescribeTrails",
@@ -49,8 +49,8 @@ fn account() -> Cloud {
         )
 }
 
-/// The account 123456789012 of acme: a password policy that is good enough, a trail that is logging everywhere and a
-/// forgotten one that is not, and log groups in two regions of which one keeps too little.
+/// The account 123456789012 of acme: a sufficient password policy, a trail that logs everywhere and a forgotten one
+/// that does not, and log groups in two regions, one of which has too short a retention.
 pub fn demo_account() -> Cloud {
     let group = |name: &str, days: u32| LogGroup::new(name).retention_days(days);
     let limited = "arn:aws:iam::123456789012:user/limited-reader";

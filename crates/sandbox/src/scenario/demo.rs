@@ -1,22 +1,22 @@
-//! The organization that the demo and most tests look at: fourteen repositories, each with a story.
+//! The organization of the demo and most tests: fourteen repositories, each with a different situation.
 
 use crate::codehost::{
     Actors, Body, CodeHost, Fault, FaultKind, File, Organization, Protection, Repository, Role, Token,
 };
 
 /// An owner's classic token with `read:org`. The scenario lets it see private repositories, which on the real host
-/// takes a scope that writes too: the demo is about the results, not about that.
+/// requires a scope with write access: the demo is about the results, not about scopes.
 pub const DEMO_TOKEN: &str = "ghp_SandboxDemoOwnerTokenNotARealSecret1";
 /// A member's classic token: the two-factor setting is `null`, classic protection 'Not Found'.
 pub const DEMO_MEMBER_TOKEN: &str = "ghp_SandboxDemoMembrTokenNotARealSecret2";
-/// A token with scopes that write.
+/// A token with scopes that grant write access.
 pub const DEMO_WRITE_TOKEN: &str = "ghp_SandboxDemoWriteTokenNotARealSecret3";
-/// A token that ends soon: its expiry is in the answers.
+/// A token that expires soon: the answers contain its expiry.
 pub const DEMO_EXPIRING_TOKEN: &str = "ghp_SandboxDemoExpirTokenNotARealSecret4";
-/// An owner's fine-grained token, bound to the organization, with the three permissions that reading takes.
+/// An owner's fine-grained token, bound to the organization, with the three permissions needed for reading.
 pub const DEMO_FINE_GRAINED_TOKEN: &str =
     "github_pat_SandboxDemoFineGrained_ThisIsNotARealSecretButItIsAsLongAsARealOneWouldBe012345678";
-/// What someone left in a comment of `infra`'s CODEOWNERS. It must not reach any bundle.
+/// A secret in a comment of `infra`'s CODEOWNERS. It must not reach any bundle.
 pub const DEMO_SECRET: &str = "ghp_9fK2mQx7Lp4Rt8Vw3Zs6Yb1Nc5Hd0Jg7Tu2E";
 
 pub(super) fn fine_grained() -> Token {
@@ -26,7 +26,7 @@ pub(super) fn fine_grained() -> Token {
         .expires("2027-03-31 22:00:00 UTC")
 }
 
-/// Everything that a good rule has.
+/// A rule with all good settings.
 fn strong() -> Protection {
     Protection::new()
         .reviews(2)
@@ -37,7 +37,7 @@ fn strong() -> Protection {
         .enforce_admins(true)
 }
 
-/// A file of more than a megabyte: one line for each of very many directories.
+/// A file of more than a megabyte: one line for each of many directories.
 fn large_code_owners() -> String {
     let mut text = String::from("* @acme/legacy\n");
     for number in 0..32_000 {
@@ -81,7 +81,8 @@ pub fn demo_organization() -> CodeHost {
                 .protection("main", strong())
                 .file("CODEOWNERS", owners("# Everything\n*  @acme/web\n/checkout/  @acme/payments\n")),
         )
-        // Right too: owners in the second place, people named in the rule, and a check that only looks like a secret.
+        // Also right: owners in the second location, people named in the rule, and a check that only looks like a
+        // secret.
         .repository(
             repository("payments")
                 .private(true)
@@ -98,7 +99,7 @@ pub fn demo_organization() -> CodeHost {
                     owners("*  @acme/payments\n*.md  @acme/writers docs@acme.example\n"),
                 ),
         )
-        // One review where two are better; its first answers are the host's bad minute.
+        // One review where two are better; its first answers are temporary failures.
         .repository(
             repository("mobile-app")
                 .language("Kotlin")
@@ -110,13 +111,13 @@ pub fn demo_organization() -> CodeHost {
                 .times(2)
                 .kind(FaultKind::Status(502, Body::Html)),
         )
-        // No checks at all, and nobody owns it.
+        // No checks at all, and no owners.
         .repository(
             repository("docs-site")
                 .language("MDX")
                 .protection("main", Protection::new().reviews(1).enforce_admins(true)),
         )
-        // A section for checks with none in it, and a default rule that is a comment.
+        // An empty section for checks, and a default rule inside a comment.
         .repository(
             repository("data-pipeline")
                 .private(true)
@@ -124,7 +125,7 @@ pub fn demo_organization() -> CodeHost {
                 .protection("main", strong().status_checks(Vec::<String>::new()))
                 .file("CODEOWNERS", owners("# *  @acme/data\n/etl/  @acme/data\n")),
         )
-        // Administrators may do as they like, and the default rule names nobody.
+        // Administrators are exempt, and the default rule names no one.
         .repository(
             repository("internal-tools")
                 .private(true)
@@ -132,9 +133,9 @@ pub fn demo_organization() -> CodeHost {
                 .protection("main", strong().enforce_admins(false))
                 .file("CODEOWNERS", owners("*\n")),
         )
-        // Unprotected, and a directory where the file should be.
+        // Unprotected, and a directory in place of the file.
         .repository(repository("prototype").language("Ruby").file("CODEOWNERS", File::directory()))
-        // Its branch has another name, and its owners fill more than a megabyte.
+        // Its branch has another name, and its owners take more than a megabyte.
         .repository(
             repository("legacy-billing")
                 .private(true)

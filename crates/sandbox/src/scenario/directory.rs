@@ -1,12 +1,12 @@
-//! The workspace directory that most tests look at, and one with many people.
+//! The workspace directory of most tests, and one with many people.
 
 use crate::workspace::{Activity, AdminRole, Assignment, Person, SCOPES, ServiceAccount, Workspace};
 
 /// The customer.
 pub const DEMO_WORKSPACE_CUSTOMER: &str = "C0acme42";
-/// The super administrator for whom the service account acts.
+/// The super administrator that the service account impersonates.
 pub const DEMO_WORKSPACE_ADMIN: &str = "olivia.owner@acme.example";
-/// Somebody who administers nothing.
+/// A person without administrator roles.
 pub const DEMO_WORKSPACE_MEMBER: &str = "max.member@acme.example";
 /// The service account.
 pub const DEMO_WORKSPACE_SERVICE_ACCOUNT: &str = "evidence@acme-audit.iam.gserviceaccount.com";
@@ -18,14 +18,14 @@ fn directory() -> Workspace {
         .person(person("Max", "Member").unit("/Sales"))
 }
 
-/// Somebody of the primary domain.
+/// A person of the primary domain.
 fn person(given: &str, family: &str) -> Person {
     let address = format!("{}.{}@acme.example", given.to_lowercase(), family.to_lowercase());
     Person::new(address, given, family)
 }
 
 /// The customer `C0acme42`: two dozen people in two domains, three of them super administrators. One active person is
-/// enrolled in two-step verification without having to be, and one suspended person still has an administrator role.
+/// enrolled in two-step verification voluntarily, and one suspended person still has an administrator role.
 pub fn demo_workspace() -> Workspace {
     let others = [
         ("Ada", "Anvil", "/Engineering"),
@@ -49,9 +49,9 @@ pub fn demo_workspace() -> Workspace {
         })
         .person(person("Piet", "Platform").super_admin(true).unit("/IT"))
         .person(person("Quinn", "Quick").super_admin(true).unit("/IT").last_login_days_ago(Some(3)))
-        // Has set up a second step, and could take it away again.
+        // Has set up a second step, but is not required to keep it.
         .person(person("Nora", "Newcomer").enforced(false).unit("/Sales").created_days_ago(9))
-        // Helps with passwords; so does somebody who is suspended since last month and still has the role.
+        // A help desk administrator; another one has been suspended since last month and still has the role.
         .person(person("Rita", "Rocket").admin_role("_HELP_DESK_ADMIN_ROLE").unit("/Support"))
         .person(
             person("Sid", "Spring")
@@ -82,7 +82,7 @@ pub fn demo_workspace() -> Workspace {
     lifecycle(directory)
 }
 
-/// What happened to accounts in the last months, and one thing that is too long ago to be kept.
+/// Account events of the last months, and one that is past the log's retention.
 fn lifecycle(directory: Workspace) -> Workspace {
     let (olivia, piet) = (DEMO_WORKSPACE_ADMIN, "piet.platform@acme.example");
     [
@@ -110,8 +110,8 @@ fn lifecycle(directory: Workspace) -> Workspace {
     )
 }
 
-/// The same customer with this many people (two at least): two super administrators, everybody enforced except every
-/// fiftieth, every twentieth suspended, and one entry in the log for each of the newest thousand.
+/// The same customer with this many people (two at least): two super administrators, verification enforced for all
+/// except every fiftieth, every twentieth suspended, and one log entry for each of the newest thousand.
 pub fn large_workspace(users: u32) -> Workspace {
     let directory = directory().person(person("Piet", "Platform").super_admin(true));
     (3..users.max(3)).fold(directory, |mut directory, number| {
@@ -122,7 +122,7 @@ pub fn large_workspace(users: u32) -> Workspace {
             .suspended(number.is_multiple_of(20))
             .created_days_ago(days + 200)
             .last_login_days_ago(Some(days));
-        // Not by `put_person`, which looks for the address first.
+        // Not `put_person`, which would search for the address first.
         directory.people.push(person);
         match number {
             3..1003 => directory.activity(Activity::new(days, DEMO_WORKSPACE_ADMIN, "CREATE_USER", &address)),

@@ -1,4 +1,4 @@
-//! An organization that is simply large.
+//! A large organization.
 
 use crate::codehost::{CodeHost, Fleet, Limits, Organization, Token};
 

@@ -1,4 +1,4 @@
-//! Ready-made hosts: of each kind one with every interesting situation, and one that is simply large.
+//! Ready-made hosts: for each kind one with every interesting situation, and a large one.
 
 mod account;
 mod demo;

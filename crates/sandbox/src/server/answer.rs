@@ -1,4 +1,4 @@
-//! A request taken apart, and an answer before it goes on the wire.
+//! Parsed requests, and answers before they are sent.
 
 use crate::clock::Clock;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A request as the backends see it. No `Debug`: headers and body hold credentials.
+/// A request for the backends. No `Debug`: headers and body hold credentials.
 pub(crate) struct Call {
     pub(crate) method: String,
     /// As sent.
@@ -24,12 +24,12 @@ pub(crate) struct Call {
     pub(crate) in_flight: u64,
     /// The engine's own scheme, address and port.
     pub(crate) origin: String,
-    /// What was sent with it: at most as much as the host takes, else nothing and `body_too_large`.
+    /// The body: up to the host's limit, else empty with `body_too_large` set.
     pub(crate) body: Bytes,
     pub(crate) body_too_large: bool,
-    /// What is asked for and where, on a host whose calls all have the same path; set by the engine.
+    /// The action and its region, on a host whose calls all have the same path; set by the engine.
     pub(crate) action: Option<Action>,
-    /// Added to the offset of a listing page: repositories created or deleted while a client turns pages.
+    /// Added to the offset of a listing page, to simulate repositories created or deleted while a client pages.
     pub(crate) shift: i64,
 }
 
@@ -79,7 +79,7 @@ impl Call {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The same request for another page: what a host does that never comes to an end.
+    /// The same request for another page, for a listing without end.
     pub(crate) fn with_query(&self, query: String) -> Self {
         Self {
             method: self.method.clone(),
@@ -122,8 +122,8 @@ impl Call {
     }
 }
 
-/// The largest body a request may have, unless the host says so; the real hosts' bounds are beyond what a reading client
-/// sends.
+/// The largest body of a request, unless the host sets another limit; the real hosts' limits are beyond what a reading
+/// client sends.
 pub(crate) const MAX_BODY: usize = 1 << 20;
 
 /// A call of a host that names its calls outside the path, such as `iam:GetAccountPasswordPolicy`.
@@ -133,7 +133,7 @@ pub(crate) struct Action {
     pub(crate) region: String,
 }
 
-/// The body of a request. `Ok(None)` is one that is too large; an error is a client that left in the middle.
+/// The body of a request. `Ok(None)` if it is too large; an error if the client disconnects.
 pub(super) async fn read_body(
     body: hyper::body::Incoming,
     limit: usize,
@@ -145,7 +145,7 @@ pub(super) async fn read_body(
     }
 }
 
-/// Reads at least so many bytes of the body, or to its end, and forgets them.
+/// Reads at least this many bytes of the body, or all of it, and discards them.
 pub(super) async fn read_some(mut body: hyper::body::Incoming, bytes: usize) {
     let mut read = 0;
     while read < bytes {
@@ -180,7 +180,7 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// The body compressed already, where that was worth keeping.
+    /// The compressed body, if it is cached.
     pub(crate) gzip: Option<Bytes>,
 }
 
@@ -190,7 +190,7 @@ impl Answer {
     }
 
     pub(crate) fn set(&mut self, name: HeaderName, value: &str) {
-        // A value the wire cannot carry is left out: hostile names end up in some of these.
+        // Drop values that a header cannot hold: hostile names end up in some of these.
         if let Ok(value) = HeaderValue::from_str(value) {
             self.headers.insert(name, value);
         }
@@ -200,7 +200,7 @@ impl Answer {
         self.headers.insert(name, HeaderValue::from_static(value));
     }
 
-    /// Compresses a large body for good.
+    /// Compresses a large body permanently.
     pub(crate) fn keep_compressed(&mut self) {
         self.gzip = Some(gzip(&self.body));
     }
@@ -241,7 +241,7 @@ impl Answer {
     }
 }
 
-/// The tag of a body: it changes with the token and the representation asked for, as the host's does.
+/// The tag of a body. Like the host's, it changes with the token and the representation.
 pub(crate) fn identity_etag(body: &[u8], token: &str, accept: &str) -> String {
     let mut tag = String::with_capacity(68);
     tag.push_str("W/\"");
@@ -251,7 +251,7 @@ pub(crate) fn identity_etag(body: &[u8], token: &str, accept: &str) -> String {
         if salt == 0 {
             body.hash(&mut hasher);
         } else {
-            // One pass over the body is enough to tell bodies apart; the rest is only there for the length.
+            // One hash distinguishes bodies; the rest only adds length.
             tag.hash(&mut hasher);
         }
         token.hash(&mut hasher);
@@ -263,7 +263,7 @@ pub(crate) fn identity_etag(body: &[u8], token: &str, accept: &str) -> String {
 }
 
 thread_local! {
-    // A compressor is 250 kB of state: one for all answers instead of one for each.
+    // A compressor has 250 kB of state, so share one between all answers.
     static DEFLATE: RefCell<Compress> = RefCell::new(Compress::new(Compression::fast(), false));
 }
 

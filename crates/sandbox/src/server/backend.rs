@@ -1,4 +1,4 @@
-//! What the engine asks of a host: its answers, its settings, its state.
+//! The engine's interface to a host: its answers, its settings, its state.
 
 use super::answer::{Action, Answer, Call};
 use super::log::Identity;
@@ -6,23 +6,23 @@ use crate::fault::Fault;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What stands behind the port.
+/// The host behind the port.
 pub(crate) trait Backend: Send + Sync {
     /// Who asks, for the log.
     fn identify(&self, call: &Call) -> Identity;
     /// The true answer.
     fn answer(&self, call: &Call) -> Answer;
-    /// The host's usual headers on an answer that a fault made up; counts the request.
+    /// Adds the host's usual headers to an answer from a fault, and counts the request.
     fn dress(&self, call: &Call, answer: &mut Answer);
-    /// Whether a client that only reads would not have sent this.
+    /// Whether a read-only client would not send this.
     fn is_violation(&self, call: &Call) -> bool {
         !matches!(call.method.as_str(), "GET" | "HEAD")
     }
-    /// What is asked for, where the path does not say it.
+    /// The action, if the path does not name it.
     fn action(&self, _call: &Call) -> Option<Action> {
         None
     }
-    /// The host's own body for a failure of this status, and its content type: for a fault.
+    /// The host's own body for a failure with this status, and its content type, for a fault.
     fn failure(&self, _call: &Call, status: u16) -> (&'static str, String) {
         crate::fault::failure(status)
     }
@@ -34,16 +34,16 @@ pub(crate) trait Backend: Send + Sync {
 
 /// A state that can be changed while it is served.
 pub(crate) trait State<Host>: Send + Sync {
-    /// Changes it; says what the engine has to know of it.
+    /// Changes it, and returns the settings for the engine.
     fn change(&self, change: Box<dyn FnOnce(&mut Host) + '_>) -> Settings;
     /// A copy.
     fn current(&self) -> Host;
 }
 
-/// What a host hands to the engine: itself twice, or once if its state cannot be changed.
+/// A host's implementations for the engine: the backend, and the state unless it cannot change.
 pub(crate) type Backing<Host> = (Arc<dyn Backend>, Option<Arc<dyn State<Host>>>);
 
-/// What the engine itself needs to know; the rest is the backend's.
+/// The settings of the engine itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) faults: Vec<Fault>,

@@ -1,5 +1,5 @@
-//! Connections: accepting them, handing them to the HTTP implementation, and taking them back from it when an
-//! answer must be broken on the wire in ways no correct implementation would write.
+//! Connections: accepts them, passes them to the HTTP implementation, and takes them back to break an answer in
+//! ways that no correct implementation would.
 
 use super::Engine;
 use bytes::Bytes;
@@ -19,7 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 
 const BACKLOG: u32 = 1024;
 
-/// Bytes to put on the wire instead of an answer, and how the connection ends.
+/// Bytes to write instead of an answer, and how to end the connection.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
@@ -32,12 +32,12 @@ impl Plan {
     }
 }
 
-/// One stretch of bytes.
+/// One sequence of bytes.
 #[derive(Debug)]
 pub(crate) enum Step {
     /// At once.
     Send(Bytes),
-    /// The same bytes again and again: a body too large to hold.
+    /// The same bytes repeatedly, for a body too large for memory.
     Repeat { chunk: Bytes, times: u64 },
     /// At a rate.
     Trickle { bytes: Bytes, per_second: u64 },
@@ -52,7 +52,7 @@ pub(crate) enum End {
     Reset,
 }
 
-/// Accepts until told to stop; refuses for a while when told to.
+/// Accepts until asked to stop; refuses temporarily when asked to.
 pub(super) async fn accept(
     listener: std::net::TcpListener,
     engine: Arc<Engine>,
@@ -78,16 +78,16 @@ pub(super) async fn accept(
                     engine.tally.connected();
                     tokio::spawn(drive(stream, engine.clone()));
                 }
-                // Out of file descriptors, or a peer that left already: neither is a reason to stop, and
-                // without the pause the first would spin.
+                // Out of file descriptors, or the peer has already left. Neither is a reason to stop, and the
+                // first would spin without a pause.
                 Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
             },
         }
     }
 }
 
-/// A bound socket that does not listen answers every SYN with RST, which a client sees as "connection refused",
-/// and it keeps the port ours meanwhile.
+/// A bound socket that does not listen answers every SYN with RST, which a client sees as "connection refused".
+/// Meanwhile it reserves the port.
 async fn refuse_for(address: SocketAddr, pause: Duration) -> io::Result<TcpListener> {
     let until = tokio::time::Instant::now() + pause;
     loop {
@@ -165,7 +165,7 @@ async fn write_all(stream: &TcpStream, mut bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// A stream that the HTTP implementation reads and writes, and that is still ours when it must be torn away.
+/// A stream that the HTTP implementation uses, and that can still be reset from outside.
 struct Shared(Arc<TcpStream>);
 
 impl AsyncRead for Shared {
@@ -218,7 +218,7 @@ impl AsyncWrite for Shared {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The stream is shared, so it is closed by the last owner's drop, a moment later.
+        // The stream is shared, so it closes when its last owner drops it, a moment later.
         Poll::Ready(Ok(()))
     }
 }

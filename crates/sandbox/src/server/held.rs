@@ -1,12 +1,12 @@
-//! A host's state while it is served: every request sees one version of it, a change makes the next one.
+//! A host's state while it is served: every request sees one version, and a change creates the next one.
 
 use super::Settings;
 use crate::clock::Clock;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-/// What a host must say of itself to be held.
+/// The requirements for a host to be held.
 pub(crate) trait Hosted: Clone {
-    /// What the engine has to know.
+    /// The settings for the engine.
     fn settings(&self) -> &Settings;
     /// How far its clock is off.
     fn clock_offset_seconds(&self) -> i64;
@@ -26,12 +26,12 @@ impl<Host: Hosted> Held<Host> {
         Self { state: RwLock::new(Arc::new(host)), changing: Mutex::default(), clock }
     }
 
-    /// The version that is in force.
+    /// The current version.
     pub(crate) fn now(&self) -> Arc<Host> {
         self.state.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes the next version.
+    /// Creates the next version.
     pub(crate) fn change(&self, change: Box<dyn FnOnce(&mut Host) + '_>) -> Settings {
         let _one = crate::lock::lock(&self.changing);
         let before = self.now();

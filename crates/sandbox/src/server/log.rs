@@ -1,4 +1,4 @@
-//! What the host saw. Tokens are named by the user they belong to; their text is never kept.
+//! The request log of the host. It names tokens by their users and never stores their text.
 
 use super::Call;
 use crate::lock::lock;
@@ -38,13 +38,13 @@ pub struct Request {
     pub at: Instant,
     /// Who sent it.
     pub identity: Identity,
-    /// The status answered; `None` while it waits, and when a fault left it without one.
+    /// The status of the answer; `None` while it is pending, and if a fault left it without one.
     pub status: Option<u16>,
-    /// The fault it met.
+    /// The fault that was applied.
     pub fault: Option<&'static str>,
-    /// True for what a read-only client does not send. To the code host that is everything but GET and HEAD, to the
-    /// cloud every action that is not `Get…`, `Describe…` or `AssumeRole`, to the workspace everything but GET, HEAD and
-    /// `POST /token`.
+    /// Whether a read-only client would not send this. For the code host that is everything except GET and HEAD, for
+    /// the cloud every action except `Get…`, `Describe…` and `AssumeRole`, for the workspace everything except GET,
+    /// HEAD and `POST /token`.
     pub violation: bool,
     headers: Box<str>,
 }
@@ -66,7 +66,7 @@ impl Request {
     }
 }
 
-/// The log: bounded, because a trial against 50,000 repositories makes 200,000 requests.
+/// The log, bounded because a trial against 50,000 repositories makes 200,000 requests.
 #[derive(Debug)]
 pub(super) struct Log {
     limit: usize,
@@ -75,7 +75,7 @@ pub(super) struct Log {
 
 #[derive(Debug, Default)]
 struct Entries {
-    /// The number of the first entry held.
+    /// The number of the first entry in the log.
     first: u64,
     requests: VecDeque<Request>,
 }
@@ -85,7 +85,7 @@ impl Log {
         Self { limit, entries: Mutex::default() }
     }
 
-    /// Records an arrival and says which entry it is.
+    /// Records an arrival and returns the number of its entry.
     pub(super) fn arrive(
         &self,
         call: &Call,
@@ -140,7 +140,7 @@ impl Log {
     }
 }
 
-/// One allocation for all headers: keeping the parsed ones would keep the connection's read buffer alive.
+/// One allocation for all headers, since the parsed ones would keep the connection's read buffer alive.
 fn flatten(call: &Call) -> String {
     let mut text = String::with_capacity(256);
     for (name, value) in &call.headers {

@@ -1,7 +1,7 @@
-//! One loopback port with a backend behind it, on a thread of its own so that synchronous tests can use it.
+//! One loopback port with a backend behind it, on its own thread so that synchronous tests can use it.
 //!
-//! The engine takes each request, asks the fault book, then the backend, and records what happened.
-//! It never decides what an answer says: that is the backend's state.
+//! The engine passes each request to the faults, then to the backend, and records the result. It never decides
+//! the content of an answer: that is the backend's state.
 
 mod answer;
 mod backend;
@@ -74,7 +74,7 @@ impl<Host> Server<Host> {
         let accepting = engine.clone();
         let (started, starting) = std::sync::mpsc::channel();
         let thread = std::thread::Builder::new().name("sandbox".to_owned()).spawn(move || {
-            // Made here and not by the caller, who may be inside a runtime of its own.
+            // Created here because the caller may be inside another runtime.
             let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => runtime,
                 Err(error) => return drop(started.send(Err(error))),
@@ -89,7 +89,7 @@ impl<Host> Server<Host> {
         Ok(Self { engine, state, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The base of the API: what a client is configured with.
+    /// The base of the API, for a client's configuration.
     pub fn url(&self) -> String {
         format!("{}{}", self.engine.origin, self.engine.settings().base_path)
     }
@@ -114,7 +114,7 @@ impl<Host> Server<Host> {
         self.engine.tally.requests()
     }
 
-    /// What was counted since the start or [`Self::clear_log`].
+    /// The counts since the start or [`Self::clear_log`].
     pub fn summary(&self) -> Summary {
         self.engine.tally.summary()
     }
@@ -124,14 +124,14 @@ impl<Host> Server<Host> {
         self.requests().into_iter().filter(|request| request.violation).collect()
     }
 
-    /// Forgets the requests and the peak seen so far; limits and faults keep their counts.
+    /// Clears the requests and the peak; limits and faults keep their counts.
     pub fn clear_log(&self) {
         self.engine.log.clear();
         self.engine.tally.clear();
     }
 
-    /// The most requests that were in flight at one moment. Without latency the host answers at once, so this
-    /// says something about the client only when [`CodeHost::latency`](crate::codehost::CodeHost::latency) is set.
+    /// The most requests in flight at any moment. Without latency the host answers at once, so this says something
+    /// about the client only if [`CodeHost::latency`](crate::codehost::CodeHost::latency) is set.
     pub fn highest_concurrency(&self) -> u64 {
         self.engine.tally.summary().highest_concurrency
     }
@@ -141,9 +141,9 @@ impl<Host> Server<Host> {
         self.engine.faults.counts()
     }
 
-    /// Changes the state while serving. A replay has none to change: there this does nothing.
+    /// Changes the state while serving. Does nothing for a replay, which has no state.
     ///
-    /// Faults that stay keep their counts; limits restart only if they were changed.
+    /// Existing faults keep their counts; limits restart only if they changed.
     pub fn update(&self, change: impl FnOnce(&mut Host)) {
         if let Some(state) = &self.state {
             let settings = state.change(Box::new(change));
@@ -154,17 +154,17 @@ impl<Host> Server<Host> {
         }
     }
 
-    /// A copy of the state as it is now. A replay has none.
+    /// A copy of the current state. `None` for a replay.
     pub fn state(&self) -> Option<Host> {
         self.state.as_ref().map(|state| state.current())
     }
 
-    /// Moves the host's clock forward: a limit's window passes without anybody sleeping.
+    /// Moves the host's clock forward, so that a limit's window passes without sleeping.
     pub fn advance(&self, by: Duration) {
         self.engine.clock.shift(i64::try_from(by.as_secs()).unwrap_or(i64::MAX));
     }
 
-    /// Waits until the process is told to stop; for the program that is tried by hand.
+    /// Waits until the process is stopped, for the program.
     pub fn join(mut self) {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -225,14 +225,15 @@ impl Engine {
         };
         let early = self.faults.pick_early(&call);
         match &early {
-            // A client that leaves in the middle of its request takes the connection, and this, with it.
+            // A client that disconnects in the middle of its request ends the connection, and this future with
+            // it.
             None => match answer::read_body(body, max_body).await {
                 Ok(Some(body)) => call.body = body,
                 Ok(None) => call.body_too_large = true,
                 Err(_) => {}
             },
             Some(crate::fault::FaultKind::CutUpload(bytes)) => answer::read_some(body, *bytes).await,
-            // Nobody looks at it, but it is taken: a host that closed now would take its answer back with it.
+            // Read and discard it: if the host closed the connection now, the answer would be lost.
             Some(_) => drop(tokio::spawn(answer::read_some(body, usize::MAX))),
         }
         call.action = self.backend.action(&call);
@@ -254,7 +255,7 @@ impl Engine {
                 if let Some(status) = status {
                     self.log.answered(ticket, status);
                 }
-                // These are bytes of HTTP/1.1. Over HTTP/2, where all requests share a connection, it breaks.
+                // The bytes are HTTP/1.1. On an HTTP/2 connection, which requests share, reset instead.
                 let _ = wire.send(if call.http2 { Plan::reset() } else { plan });
                 std::future::pending().await
             }

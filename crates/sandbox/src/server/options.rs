@@ -1,22 +1,22 @@
-//! What every host can be told about how it is served, written once.
+//! Builder methods for serving that all hosts share.
 
 /// The builder's methods that concern the engine, for a host with the fields `settings` and `clock_offset_seconds`.
 macro_rules! engine_options {
     ($host:ty) => {
         impl $host {
-            /// Every answer takes this long.
+            /// Delays every answer by this long.
             pub fn latency(mut self, latency: std::time::Duration) -> Self {
                 self.settings.latency = latency;
                 self
             }
 
-            /// Adds a fault. The first that matches a request and is not used up wins.
+            /// Adds a fault. The first one that matches a request and is not used up applies.
             pub fn fault(mut self, fault: crate::Fault) -> Self {
                 self.settings.faults.push(fault);
                 self
             }
 
-            /// The host's clock is off by this much.
+            /// Sets the host's clock off by this much.
             pub fn clock_offset_seconds(mut self, seconds: i64) -> Self {
                 self.clock_offset_seconds = seconds;
                 self

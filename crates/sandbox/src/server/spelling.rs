@@ -1,8 +1,9 @@
-//! Header names spelled as the host spells them over HTTP/1.1 (`ETag`, `X-GitHub-Request-Id`, `x-github-api-version-selected`).
+//! Header names in the host's own spelling over HTTP/1.1 (`ETag`, `X-GitHub-Request-Id`,
+//! `x-github-api-version-selected`).
 //!
-//! The HTTP implementation writes names in lower case, and spells them otherwise only for headers that it has
-//! itself read in that spelling. So it is made to read them once, at the start, and what it learned goes with
-//! every answer. Clients must not depend on the case; a capture that looks like the host's is easier to compare.
+//! The HTTP implementation writes names in lower case, unless it has itself read a header in another spelling. So it
+//! reads them all once at the start, and every answer carries the result. Clients must not depend on the case, but a
+//! capture that looks like the host's is easier to compare.
 
 use bytes::Bytes;
 use http_body_util::Full;
@@ -13,7 +14,7 @@ use std::convert::Infallible;
 use std::sync::Mutex;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Mixed on purpose: this is how they are on the wire.
+/// Mixed case on purpose, as on the wire.
 const NAMES: &[&str] = &[
     "Date",
     "Content-Type",
@@ -52,7 +53,7 @@ const NAMES: &[&str] = &[
     "X-GitHub-Request-Id",
 ];
 
-/// The spelling, in the form that goes into a response's extensions. Empty (lower case) if it cannot be learned.
+/// The spelling, in the form of a response's extensions. Empty (lower case) if it cannot be learned.
 pub(super) fn learn(runtime: &tokio::runtime::Runtime) -> Extensions {
     let learned = Mutex::new(Extensions::new());
     runtime.block_on(async {

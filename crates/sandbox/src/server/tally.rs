@@ -1,22 +1,22 @@
-//! What a host counts: requests, connections, the most requests at once, and when the first and the last of them were.
+//! Counters of a host: requests, connections, the most requests at once, and the times of the first and the last.
 //!
-//! It knows nothing of what was asked; that is the log's.
+//! They do not depend on what was requested; that is in the log.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The counts of a host at one moment.
+/// A snapshot of a host's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// How many requests arrived.
     pub requests: u64,
     /// How many connections were opened.
     pub connections: u64,
-    /// The most requests that were in flight at one moment. See [`Server::highest_concurrency`](super::Server).
+    /// The most requests in flight at any moment. See [`Server::highest_concurrency`](super::Server).
     pub highest_concurrency: u64,
     /// When the first request arrived, by the system's clock.
     pub first_request: Option<SystemTime>,
-    /// When a request last came to its end, answered or given up, by the system's clock.
+    /// When the last request ended, answered or aborted, by the system's clock.
     pub last_answer: Option<SystemTime>,
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Tally {
     last: AtomicU64,
 }
 
-/// A request that counts as in flight for as long as this lives.
+/// A request that counts as in flight until this is dropped.
 pub(super) struct Counted<'a> {
     tally: &'a Tally,
-    /// How many requests came before it.
+    /// The number of earlier requests.
     pub(super) number: u64,
-    /// How many are in flight with it.
+    /// The number of requests in flight, including this one.
     pub(super) in_flight: u64,
 }
 
@@ -64,7 +64,7 @@ impl Tally {
         self.served.load(Ordering::Relaxed)
     }
 
-    /// Forgets what was counted; what is in flight stays in flight.
+    /// Resets the counters; requests in flight stay in flight.
     pub(super) fn clear(&self) {
         for counter in [&self.served, &self.connections, &self.first, &self.last] {
             counter.store(0, Ordering::Relaxed);

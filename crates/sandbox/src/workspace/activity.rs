@@ -5,7 +5,7 @@ use super::shape::{etag, number_of_21_digits, qualifier};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-/// One entry: one act, which may be several events.
+/// One entry: one action, which may consist of several events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activity {
     pub(super) seconds_ago: i64,
@@ -22,10 +22,10 @@ pub(super) struct Event {
 }
 
 impl Activity {
-    /// Something that happened so many days before the server's start, by this person: the event (`CREATE_USER`,
-    /// `SUSPEND_USER`, `DELETE_USER`, …) and whose account it was done to.
+    /// An event (`CREATE_USER`, `SUSPEND_USER`, `DELETE_USER`, …) this many days before the server's start, with
+    /// the person who caused it and the affected account.
     pub fn new(days_ago: u32, actor: impl Into<String>, event: &str, subject: &str) -> Self {
-        // Not all of it at the same time of day.
+        // At varying times of day.
         let seconds = i64::from(days_ago) * 86_400 + i64::from(days_ago % 9) * 3_137 + 421;
         let empty = Self {
             seconds_ago: seconds,
@@ -36,7 +36,7 @@ impl Activity {
         empty.and(event, [("USER_EMAIL", subject)])
     }
 
-    /// Another event of the same act.
+    /// Adds another event of the same action.
     pub fn and<'a>(mut self, event: &str, parameters: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let kind = match event {
             "ASSIGN_ROLE" | "UNASSIGN_ROLE" | "CREATE_ROLE" | "DELETE_ROLE" => "DELEGATED_ADMIN_SETTINGS",

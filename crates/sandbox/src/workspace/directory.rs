@@ -1,4 +1,4 @@
-//! The directory: people, roles, and who has which.
+//! The directory: people, roles and role assignments.
 
 use super::fields::Selection;
 use super::paging::Page;
@@ -14,8 +14,7 @@ use std::collections::HashMap;
 /// The parameters of a query, decoded.
 pub(super) type Query = HashMap<String, String>;
 
-/// The members of a listing: with its rows if there are any (an empty listing has no such member), and the token of the
-/// next page if there is one.
+/// The members of a listing: its rows (absent if empty), and the token of the next page if there is one.
 pub(super) fn listing(kind: &str, rows: (&str, Vec<Value>), next: Option<String>) -> Value {
     let (name, rows) = rows;
     let tag = etag(&Value::from(rows.clone()).to_string());
@@ -29,7 +28,7 @@ pub(super) fn listing(kind: &str, rows: (&str, Vec<Value>), next: Option<String>
     Value::Object(body)
 }
 
-/// Leaves what `fields` asks for.
+/// Keeps only the members in `fields`.
 pub(super) fn reduce(query: &Query, levels: &[&[&str]], body: Value) -> Result<Value, Refusal> {
     let Some(text) = query.get("fields").filter(|text| !text.is_empty()) else { return Ok(body) };
     let wrong = |what: &str| Refusal::parameter("fields", &format!("Invalid field selection {what}"));
@@ -99,7 +98,7 @@ pub(super) fn roles(workspace: &Workspace, customer: &str, query: &Query) -> Res
     reduce(query, &[ITEMS, ROW], listing("admin#directory#roles", ("items", rows), next))
 }
 
-/// The members of a listing whose rows are called items.
+/// The members of a listing with rows called `items`.
 pub(super) const ITEMS: &[&str] = &["etag", "items", "kind", "nextPageToken"];
 
 /// `roleAssignments.list`.
@@ -140,7 +139,7 @@ impl Workspace {
     }
 
     fn check_customer(&self, customer: &str) -> Result<(), Refusal> {
-        // Whether another customer's number is answered like this or with 403 is not known for certain.
+        // Whether another customer's id gets this answer or a 403 is not known for certain.
         if self.is_customer(customer) { Ok(()) } else { Err(Refusal::bad_request()) }
     }
 
@@ -149,7 +148,7 @@ impl Workspace {
     }
 }
 
-/// What can be searched for.
+/// The searchable fields.
 const SEARCHED: &[&str] = &[
     "email",
     "isAdmin",
@@ -161,8 +160,8 @@ const SEARCHED: &[&str] = &[
     "orgUnitPath",
 ];
 
-/// `query`: clauses that must all hold. Of the real language only what compares with a whole value, or with the
-/// beginning of an address.
+/// `query`: clauses that must all match. Supports only the part of the real language that compares with a whole
+/// value, or with the beginning of an address.
 #[derive(Debug, Default)]
 struct Search(Vec<(String, String)>);
 

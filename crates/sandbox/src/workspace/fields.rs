@@ -1,22 +1,22 @@
-//! `fields`: a client says which members of an answer it wants. `a,b(c,d),e/f`; `*` stands for all.
+//! `fields`: the members of an answer that a client wants. `a,b(c,d),e/f`; `*` matches all.
 
 use serde_json::{Map, Value};
 
-/// What is wanted of one object; nothing below a name means all of it.
+/// The wanted members of one object; nothing below a name means all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Selection(Vec<(String, Selection)>);
 
 impl Selection {
-    /// `None` if it is not of the grammar.
+    /// `None` if it does not follow the grammar.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let mut rest = text;
         let selection = list(&mut rest)?;
         rest.is_empty().then_some(selection)
     }
 
-    /// The first name that the answer cannot have, by the names of each level.
+    /// The first name that the answer cannot have, given the names of each level.
     pub(super) fn unknown(&self, levels: &[&[&str]]) -> Option<&str> {
-        // Deeper than that nothing is checked.
+        // Deeper levels are not checked.
         let (names, below) = levels.split_first()?;
         self.0.iter().find_map(|(name, inner)| match name == "*" || names.contains(&name.as_str()) {
             true => inner.unknown(below),
@@ -24,7 +24,7 @@ impl Selection {
         })
     }
 
-    /// What is left of the answer.
+    /// The answer with only the wanted members.
     pub(super) fn apply(&self, value: Value) -> Value {
         if self.0.is_empty() {
             return value;
@@ -44,7 +44,7 @@ impl Selection {
         }
     }
 
-    /// What is wanted of a member: everything that was said about it, taken together.
+    /// The selection for a member: the union of everything that names it.
     fn of(&self, member: &str) -> Option<Self> {
         let said: Vec<&Self> =
             self.0.iter().filter(|(name, _)| name == member || name == "*").map(|(_, inner)| inner).collect();

@@ -17,7 +17,7 @@ use serde_json::Value;
 pub(super) struct Live {
     held: Held<Workspace>,
     url: String,
-    /// From when days are counted.
+    /// The time that days count from.
     start: Timestamp,
     key: Vec<u8>,
     tokens: Tokens,
@@ -53,7 +53,8 @@ impl Route {
         }
     }
 
-    /// The place of the scope that it takes, and the privilege of an administrator who is not a super administrator.
+    /// The index of the required scope, and the privilege that an administrator needs who is not a super
+    /// administrator.
     fn needs(&self) -> (usize, &'static str) {
         match self {
             Self::Users => (0, "USERS_RETRIEVE"),
@@ -95,7 +96,7 @@ impl Live {
             return Err(Refusal::api_disabled());
         }
         let (scope, privilege) = route.needs();
-        // There is nothing here that a scope for writing would let anybody do.
+        // A scope for writing gives no additional access here.
         if !covers(&grant.scopes, scope) || !matches!(call.method.as_str(), "GET" | "HEAD") {
             return Err(Refusal::scope());
         }
@@ -125,7 +126,7 @@ impl Live {
     }
 }
 
-/// A super administrator may do everything, others what their roles say.
+/// A super administrator may do everything, others what their roles allow.
 fn may(workspace: &Workspace, grant: &Grant, privilege: &str) -> bool {
     let person = workspace.find_person(&grant.subject).filter(|_| grant.delegated);
     person.filter(|person| !person.suspended && person.deleted.is_none()).is_some_and(|person| {

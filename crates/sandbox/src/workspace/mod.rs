@@ -1,9 +1,9 @@
 //! The workspace directory: people, administrator roles and the administrators' log of one customer, and the token
-//! endpoint where a service account trades a signed assertion for an access token.
+//! endpoint where a service account exchanges a signed assertion for an access token.
 //!
-//! The state is plain data with a builder; serving it changes nothing in it except the access tokens that were given
-//! out, which live beside it. Assertions are verified with the service account's public key. Where a text of the real
-//! provider is not known for certain, a comment says so. No answer is ever made to suit our client.
+//! The state is plain data with a builder; serving it changes nothing in it except the issued access tokens, which
+//! are stored beside it. Assertions are verified with the service account's public key. Comments mark texts of the
+//! real provider that are not known for certain. No answer is adapted to our client.
 
 mod activity;
 mod directory;
@@ -57,7 +57,7 @@ pub struct Workspace {
 engine_options!(Workspace);
 
 impl Workspace {
-    /// A customer with these domains (the first is the primary one), the roles that every customer has, and nobody in it.
+    /// A customer with these domains (the first is the primary one), the default roles, and no people.
     pub fn new<S: Into<String>>(customer: impl Into<String>, domains: impl IntoIterator<Item = S>) -> Self {
         Self {
             customer: customer.into(),
@@ -88,15 +88,15 @@ impl Workspace {
         self
     }
 
-    /// Adds a role of the customer's own, or replaces the one of that name.
+    /// Adds a custom role, or replaces the one with that name.
     pub fn role(mut self, role: AdminRole) -> Self {
         self.roles.retain(|old| old.name != role.name);
         self.roles.push(role);
         self
     }
 
-    /// Adds an assignment that is not a person's: those follow from [`Person::super_admin`] and
-    /// [`Person::admin_role`].
+    /// Adds an assignment to something other than a person: those of people follow from [`Person::super_admin`]
+    /// and [`Person::admin_role`].
     pub fn assignment(mut self, assignment: Assignment) -> Self {
         self.assignments.push(assignment);
         self
@@ -108,37 +108,37 @@ impl Workspace {
         self
     }
 
-    /// Adds a service account, or replaces the one of that address.
+    /// Adds a service account, or replaces the one with that address.
     pub fn service_account(mut self, account: ServiceAccount) -> Self {
         self.put_service_account(account);
         self
     }
 
-    /// Refuses calls as too many, in one of the provider's ways.
+    /// Throttles calls, in one of the provider's ways.
     pub fn throttle(mut self, throttle: Throttle, limit: Limit) -> Self {
         self.throttles.push((throttle, limit));
         self
     }
 
-    /// Forbids a call by its path, whoever asks: `/admin/reports/*`.
+    /// Forbids a call by its path to all callers: `/admin/reports/*`.
     pub fn deny(mut self, path: impl Into<String>) -> Self {
         self.denials.push(path.into());
         self
     }
 
-    /// The interface is not enabled in the service account's project: every call is refused for that.
+    /// Whether the interface is disabled in the service account's project: every call is then refused.
     pub fn api_disabled(mut self, disabled: bool) -> Self {
         self.api_disabled = disabled;
         self
     }
 
-    /// The most rows on one page, whatever the caller asks for.
+    /// The most rows on one page, whatever the caller requests.
     pub fn page_size(mut self, rows: usize) -> Self {
         self.page_size = rows.max(1);
         self
     }
 
-    /// How long an access token is good for, in seconds; 3,599 unless set.
+    /// How long an access token is valid, in seconds; 3,599 unless set.
     pub fn token_seconds(mut self, seconds: i64) -> Self {
         self.token_seconds = seconds;
         self
@@ -147,7 +147,7 @@ impl Workspace {
     /// Serves it on a loopback port until the server is dropped.
     ///
     /// # Errors
-    /// When no port or thread can be had.
+    /// Fails if no port or thread is available.
     pub fn serve(self) -> io::Result<Server<Self>> {
         let clock = Clock::default();
         Server::start(self.settings.clone(), clock.clone(), move |url| {
@@ -156,8 +156,8 @@ impl Workspace {
         })
     }
 
-    /// The credentials file of the first service account, as the provider's console hands it out, with the token
-    /// endpoint of this server. Empty if there is no service account.
+    /// The credentials file of the first service account, in the form of the provider's console, with the token
+    /// endpoint of this server. Empty without a service account.
     pub fn service_account_file(server: &Server<Self>) -> String {
         let state = server.state();
         let account = state.as_ref().and_then(|state| state.service_accounts.first());
@@ -172,14 +172,14 @@ impl Workspace {
         }
     }
 
-    /// Replaces a person by what the function makes of it. Unknown ones stay unknown.
+    /// Replaces a person by the result of the function. Does nothing if they do not exist.
     pub fn change_person(&mut self, email: &str, change: impl FnOnce(Person) -> Person) {
         if let Some(place) = self.people.iter_mut().find(|known| known.email == email) {
             *place = change(place.clone());
         }
     }
 
-    /// Takes a person away without a trace.
+    /// Removes a person without a log entry.
     pub fn remove_person(&mut self, email: &str) {
         self.people.retain(|person| person.email != email);
     }

@@ -1,11 +1,11 @@
-//! Pages: how many rows, and tokens that say where to go on.
+//! Pages: the number of rows, and tokens for the next page.
 
 use super::refusal::Refusal;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::collections::HashMap;
 
-/// A place in a listing.
+/// A position in a listing.
 #[derive(Debug)]
 pub(super) struct Page {
     start: usize,
@@ -14,7 +14,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// From `maxResults` and `pageToken`. A token is good for its own listing only.
+    /// From `maxResults` and `pageToken`. A token is valid only for its own listing.
     pub(super) fn of(
         query: &HashMap<String, String>,
         listing: String,

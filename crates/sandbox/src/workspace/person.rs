@@ -22,7 +22,8 @@ pub struct Person {
 }
 
 impl Person {
-    /// Somebody who is enrolled in two-step verification and has to be, signed in today, and administers nothing.
+    /// A person who is enrolled in required two-step verification, signed in today, and has no administrator
+    /// role.
     pub fn new(email: impl Into<String>, given: impl Into<String>, family: impl Into<String>) -> Self {
         Self {
             email: email.into(),
@@ -47,7 +48,7 @@ impl Person {
         self
     }
 
-    /// Whether a second step is demanded.
+    /// Whether a second step is required.
     pub fn enforced(mut self, enforced: bool) -> Self {
         self.enforced = enforced;
         self
@@ -65,19 +66,19 @@ impl Person {
         self
     }
 
-    /// A super administrator: has the customer's first role, and may do everything.
+    /// Whether they are a super administrator: they have the customer's first role, and may do everything.
     pub fn super_admin(mut self, admin: bool) -> Self {
         self.super_admin = admin;
         self
     }
 
-    /// Gives an administrator role, by its name.
+    /// Adds an administrator role by its name.
     pub fn admin_role(mut self, name: impl Into<String>) -> Self {
         self.roles.push(name.into());
         self
     }
 
-    /// Takes all administrator roles away.
+    /// Removes all administrator roles.
     pub fn no_admin_roles(mut self) -> Self {
         self.roles.clear();
         self.super_admin = false;
@@ -97,19 +98,19 @@ impl Person {
         self
     }
 
-    /// How many days before the server's start the account was made.
+    /// How many days before the server's start the account was created.
     pub fn created_days_ago(mut self, days: u32) -> Self {
         self.created = days;
         self
     }
 
-    /// The account was deleted so many days before the server's start: only `showDeleted` lists it.
+    /// Deletes the account this many days before the server's start: only `showDeleted` lists it.
     pub fn deleted_days_ago(mut self, days: u32) -> Self {
         self.deleted = Some(days);
         self
     }
 
-    /// Twenty-one digits, always the same for the same address.
+    /// Twenty-one digits, derived from the address.
     pub fn id(&self) -> String {
         shape::number_of_21_digits(&self.email)
     }

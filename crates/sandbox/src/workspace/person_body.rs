@@ -1,4 +1,4 @@
-//! A person as the directory writes them: with the many members that a real account has.
+//! A person in the directory's JSON, with all the members of a real account.
 
 use super::Workspace;
 use super::person::Person;
@@ -60,17 +60,17 @@ pub(super) const MEMBERS: &[&str] = &[
     "websites",
 ];
 
-/// `2026-11-21T15:30:00.000Z`, so many days before the server's start.
+/// `2026-11-21T15:30:00.000Z`, this many days before the server's start.
 fn days_before(start: Timestamp, days: u32) -> String {
     let before = SignedDuration::from_secs(i64::from(days) * 86_400 + 5_211);
     start.checked_sub(before).unwrap_or(start).strftime("%Y-%m-%dT%H:%M:%S.000Z").to_string()
 }
 
-/// The account. What is only in the full projection is there if `full`.
+/// The account. `full` adds the members of the full projection.
 pub(super) fn body(workspace: &Workspace, person: &Person, start: Timestamp, full: bool) -> Value {
     let created = days_before(start, person.created);
     if let Some(days) = person.deleted {
-        // Of a deleted account little is left.
+        // A deleted account has few members.
         return json!({
             "kind": "admin#directory#user",
             "id": person.id(),
@@ -123,7 +123,7 @@ pub(super) fn body(workspace: &Workspace, person: &Person, start: Timestamp, ful
     body
 }
 
-/// What nobody needs for evidence, and a real directory is full of.
+/// Members that evidence does not need, but a real directory has.
 fn personal(members: &mut Map<String, Value>, workspace: &Workspace, person: &Person) {
     let mut put = |name: &str, value: Value| members.insert(name.to_owned(), value);
     let local = person.email.split('@').next().unwrap_or_default();

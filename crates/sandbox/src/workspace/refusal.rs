@@ -1,19 +1,19 @@
-//! Refusals: of the directory's interfaces in one form, of the token endpoint in another.
+//! Refusals, in one form for the directory's interfaces and another for the token endpoint.
 
 use serde_json::{Value, json};
 
-/// In which way too many calls are refused.
+/// The form of the refusal of too many calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// 403 `userRateLimitExceeded`: the older form, for one user.
     UserRate,
-    /// 403 `quotaExceeded`: the project's queries of a minute.
+    /// 403 `quotaExceeded`: the project's queries per minute.
     Quota,
     /// 429 `rateLimitExceeded`, `RESOURCE_EXHAUSTED`.
     TooMany,
 }
 
-/// Why a call is not answered.
+/// Why a call is refused.
 #[derive(Clone, Debug)]
 pub(super) struct Refusal {
     pub(super) status: u16,
@@ -104,7 +104,7 @@ impl Refusal {
         Self::new(400, "Bad Request", "global", "badRequest", None)
     }
 
-    /// A parameter outside its bounds, or not of its form. The exact texts are not known for certain.
+    /// A parameter out of bounds, or malformed. The exact texts are not known for certain.
     pub(super) fn parameter(name: &str, message: &str) -> Self {
         let mut refusal = Self::new(400, message, "global", "invalidParameter", None);
         if let Some(error) = refusal.body.pointer_mut("/error/errors/0").and_then(Value::as_object_mut) {
@@ -126,7 +126,7 @@ impl Refusal {
         }
     }
 
-    /// The provider's own failures, or whatever has this status.
+    /// A failure of the provider, or any other refusal with this status.
     pub(super) fn failure(status: u16) -> Self {
         match status {
             429 => Self::limit(Limit::TooMany),

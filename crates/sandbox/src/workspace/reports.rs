@@ -19,7 +19,7 @@ pub(super) fn activities(
     (user, application): (&str, &str),
     query: &Query,
 ) -> Result<Value, Refusal> {
-    // The others exist at the real provider; here only this one has anything in it.
+    // The real provider has the others too; here only this one has entries.
     const APPLICATIONS: &[&str] = &[
         "admin",
         "login",
@@ -83,6 +83,6 @@ pub(super) fn activities(
 fn time(query: &Query, name: &str) -> Result<Option<Timestamp>, Refusal> {
     let Some(text) = query.get(name) else { return Ok(None) };
     let wrong = || Refusal::parameter(name, &format!("Invalid value for {name}: {text}"));
-    // A time without its zone is refused, as the description of the interface says.
+    // A time without a zone is refused, as the interface's documentation says.
     text.parse::<Timestamp>().map(Some).map_err(|_| wrong())
 }

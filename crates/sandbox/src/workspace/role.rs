@@ -1,10 +1,10 @@
-//! Administrator roles and who has them.
+//! Administrator roles and their assignments.
 
 use super::shape::{etag, number_of_17_digits, number_of_21_digits};
 use super::{Person, Workspace};
 use serde_json::{Value, json};
 
-/// The role of super administrators, by the name that the provider gives it.
+/// The provider's name of the super administrators' role.
 pub(super) const SUPER: &str = "_SEED_ADMIN_ROLE";
 
 /// An administrator role.
@@ -18,7 +18,7 @@ pub struct AdminRole {
 }
 
 impl AdminRole {
-    /// A role that the customer has made, without privileges.
+    /// A custom role without privileges.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self { name: name.into(), description: description.into(), system: false, privileges: Vec::new() }
     }
@@ -29,7 +29,7 @@ impl AdminRole {
         self
     }
 
-    /// Those that every customer has.
+    /// The default roles of every customer.
     pub(super) fn system() -> Vec<Self> {
         let role = |name: &str, description: &str, privileges: &[&str]| {
             let role = Self { system: true, ..Self::new(name, description) };
@@ -76,7 +76,7 @@ impl AdminRole {
                 .map(|(service, name)| json!({ "privilegeName": name, "serviceId": service }))
                 .collect::<Vec<_>>(),
         });
-        // What is not so is not there.
+        // False members are absent.
         if let Some(body) = body.as_object_mut() {
             if self.system {
                 body.insert("isSystemRole".to_owned(), true.into());
@@ -89,7 +89,7 @@ impl AdminRole {
     }
 }
 
-/// A role that a group or a service account has, or a person within one organizational unit.
+/// A role assigned to a group or a service account, or to a person within one organizational unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     role: String,
@@ -105,12 +105,12 @@ impl Assignment {
         Self { role: role.into(), assignee: group_id.into(), kind: "group", unit: None }
     }
 
-    /// That of anything else with a number: a service account, or a person who is no longer in the directory.
+    /// An assignment to anything else with an id: a service account, or a deleted person.
     pub fn other(role: impl Into<String>, unique_id: impl Into<String>) -> Self {
         Self { role: role.into(), assignee: unique_id.into(), kind: "user", unit: None }
     }
 
-    /// Only for this organizational unit, by its name.
+    /// Restricts it to this organizational unit, by its name.
     pub fn within(mut self, unit: &str) -> Self {
         self.unit = Some(format!("03ph8a2z{}", number_of_21_digits(unit).get(14..).unwrap_or_default()));
         self
@@ -142,7 +142,7 @@ impl Assignment {
     }
 }
 
-/// Everybody's, with the number of the role: those of people, then the others. A role that does not exist is nobody's.
+/// All assignments with the ids of their roles: those of people, then the others. Skips roles that do not exist.
 pub(super) fn assignments(workspace: &Workspace) -> Vec<(Assignment, String)> {
     let people = workspace.people.iter().filter(|person| person.deleted.is_none());
     let of_people = people.flat_map(|person| {

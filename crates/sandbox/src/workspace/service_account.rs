@@ -1,4 +1,4 @@
-//! Service accounts. They all sign with one made-up key, which is in the repository and no secret.
+//! Service accounts. They all sign with one made-up key, which is in the repository and not secret.
 
 use super::shape::{number_of_21_digits, opaque};
 use base64::Engine as _;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::rsa::KeyPair;
 use serde_json::json;
 
-/// The scopes that reading takes.
+/// The scopes required for reading.
 pub const SCOPES: [&str; 3] = [
     "https://www.googleapis.com/auth/admin.directory.user.readonly",
     "https://www.googleapis.com/auth/admin.directory.rolemanagement.readonly",
@@ -25,30 +25,30 @@ pub struct ServiceAccount {
 }
 
 impl ServiceAccount {
-    /// One to which nothing is delegated, by its address: `name@project.iam.gserviceaccount.com`.
+    /// A service account without delegation, by its address: `name@project.iam.gserviceaccount.com`.
     pub fn new(email: impl Into<String>) -> Self {
         Self { email: email.into(), delegated: Vec::new(), deleted: false, key_revoked: false }
     }
 
-    /// The scopes that the customer has delegated to it for the whole domain.
+    /// The scopes that the customer delegated to it for the whole domain.
     pub fn delegated<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.delegated = scopes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Deleted: its assertions are refused.
+    /// Whether it is deleted: its assertions are then refused.
     pub fn deleted(mut self, deleted: bool) -> Self {
         self.deleted = deleted;
         self
     }
 
-    /// Its key was taken away: what it signs does not hold.
+    /// Whether its key is revoked: its signatures are then not valid.
     pub fn key_revoked(mut self, revoked: bool) -> Self {
         self.key_revoked = revoked;
         self
     }
 
-    /// Its number, which is what scopes are delegated to.
+    /// Its id, to which scopes are delegated.
     pub fn client_id(&self) -> String {
         number_of_21_digits(&self.email)
     }
@@ -61,7 +61,7 @@ impl ServiceAccount {
         hex::encode(opaque(&self.email, 20))
     }
 
-    /// The credentials file that the provider's console hands out.
+    /// The credentials file, in the form of the provider's console.
     pub(super) fn file(&self, url: &str) -> String {
         let robot = self.email.replace('@', "%40");
         let file = json!({
@@ -81,12 +81,12 @@ impl ServiceAccount {
     }
 }
 
-/// The key without the words before it.
+/// The key without the explanation before it.
 fn pem() -> &'static str {
     FIXTURE.find("-----BEGIN").and_then(|at| FIXTURE.get(at..)).unwrap_or(FIXTURE)
 }
 
-/// The public half, as verifying takes it.
+/// The public half, in the form for verification.
 pub(super) fn public_key() -> Option<Vec<u8>> {
     let text: String = pem().lines().filter(|line| !line.starts_with("-----")).collect();
     let key = KeyPair::from_pkcs8(&STANDARD.decode(text).ok()?).ok()?;

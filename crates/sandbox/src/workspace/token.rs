@@ -1,4 +1,4 @@
-//! The token endpoint: a signed assertion in, an access token out. The signature is verified for real.
+//! The token endpoint: takes a signed assertion and issues an access token. It really verifies the signature.
 
 use super::refusal::Refusal;
 use super::service_account::{ServiceAccount, public_key};
@@ -16,21 +16,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How far a clock may be off, in seconds. The real number is not published.
 const SKEW: i64 = 300;
-/// The endpoint's public address. The provider's own libraries name it as the audience whatever their file says.
+/// The endpoint's public address. The provider's own libraries use it as the audience, whatever their file says.
 const PUBLIC: &str = "https://oauth2.googleapis.com/token";
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
-/// The access tokens that were given out. No `Debug`.
+/// The issued access tokens. No `Debug`.
 #[derive(Default)]
 pub(super) struct Tokens {
     granted: Mutex<HashMap<String, Grant>>,
     number: AtomicU64,
 }
 
-/// What an access token stands for.
+/// The rights of an access token.
 #[derive(Clone, Debug)]
 pub(super) struct Grant {
-    /// The person for whom the service account acts; itself without one.
+    /// The person that the service account impersonates, or the service account itself.
     pub(super) subject: String,
     pub(super) delegated: bool,
     pub(super) scopes: Vec<String>,
@@ -80,7 +80,7 @@ pub(super) fn exchange(
     let account = workspace.service_accounts.iter().find(|account| account.email == assertion.text("iss"));
     let account = account.ok_or_else(|| grant_error("Invalid grant: account not found"))?;
     if account.deleted {
-        // Whether it is this or the text above depends on how long ago it was deleted.
+        // Whether the answer is this or the text above depends on how long ago it was deleted.
         return Err(Refusal::token(401, "invalid_client", "The OAuth client was not found."));
     }
     assertion.verify(account, key)?;
@@ -115,11 +115,11 @@ fn grant(
         return Ok(Grant { subject: account.email.clone(), delegated: false, scopes, expires });
     }
     let person = workspace.find_person(subject).filter(|person| person.deleted.is_none());
-    // What a suspended person's address gets is not known for certain.
+    // The answer for a suspended person is not known for certain.
     if person.is_none_or(|person| person.suspended) {
         return Err(grant_error("Invalid email or User ID"));
     }
-    // One scope that is not delegated spoils all of them.
+    // One scope that is not delegated invalidates all of them.
     if scopes.iter().any(|scope| !account.delegated.contains(scope)) {
         return Err(Refusal::token(
             401,
@@ -154,7 +154,7 @@ impl<'a> Assertion<'a> {
 
     fn verify(&self, account: &ServiceAccount, key: &[u8]) -> Result<(), Refusal> {
         let header = |name: &str| self.header.get(name).and_then(Value::as_str);
-        // Without a key identifier all keys of the account are tried.
+        // Without a key id, all keys of the account are tried.
         let known = header("kid").is_none_or(|kid| kid == account.key_id()) && !account.key_revoked;
         let key = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key);
         let holds = header("alg") == Some("RS256")
@@ -182,7 +182,7 @@ impl<'a> Assertion<'a> {
     }
 }
 
-/// The scopes of which one is enough for a kind of call: reading, or the one that writes too.
+/// Whether the scopes include one that suffices for a kind of call: for reading, or also for writing.
 pub(super) fn covers(scopes: &[String], place: usize) -> bool {
     SCOPES.get(place).is_some_and(|reading| {
         scopes
@@ -191,7 +191,7 @@ pub(super) fn covers(scopes: &[String], place: usize) -> bool {
     })
 }
 
-/// The key that assertions are verified with. Nothing verifies with an empty one.
+/// The key for verifying assertions. Verification fails if it is empty.
 pub(super) fn verifying_key() -> Vec<u8> {
     public_key().unwrap_or_default()
 }

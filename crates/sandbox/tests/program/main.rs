@@ -1,4 +1,4 @@
-//! The sandbox as a program: how the demo ends, and that nothing of it stays.
+//! The sandbox as a program: how the demo ends, and that it leaves no processes behind.
 //!
 //! The tool and the platform are stand-ins; the gate runs the demo with the real ones.
 
@@ -17,13 +17,13 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// The program and its stand-ins in a directory of their own.
+/// The program and its stand-ins in a separate directory.
 struct Lab(TempDir);
 
 impl Lab {
     fn new() -> Self {
         let directory = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        // A symbolic link would not do: the program looks for the others beside the file that it is.
+        // Not a symbolic link: the program looks for the others beside its own file.
         std::fs::hard_link(env!("CARGO_BIN_EXE_sandbox"), directory.path().join("sandbox")).unwrap();
         let fakes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/fakes");
         for name in ["evidence", "evidence-platform"] {
@@ -34,7 +34,7 @@ impl Lab {
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.0.path().join("sandbox"));
-        // With it, the program would build the real ones.
+        // If it is set, the program builds the real ones.
         command.args(arguments).env_remove("CARGO").stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
@@ -47,12 +47,12 @@ impl Lab {
         std::fs::read_to_string(self.0.path().join("demo").join(name)).unwrap_or_default()
     }
 
-    /// How often a line that begins so was written down.
+    /// How many recorded calls begin with this text.
     fn calls(&self, start: &str) -> usize {
         self.file("calls").lines().filter(|line| line.starts_with(start)).count()
     }
 
-    /// Whether the process that wrote its number into this file is there.
+    /// Whether the process whose id is in this file exists.
     fn lives(&self, file: &str) -> bool {
         let pid = Pid::from_raw(self.file(file).trim().parse().unwrap()).unwrap();
         test_kill_process(pid).is_ok()
@@ -94,7 +94,7 @@ fn it_ends_the_platform_and_finds_the_organization_again() {
     );
 }
 
-/// Whoever tries the demo may have real ones in the environment.
+/// A user's environment may contain real credentials.
 #[test]
 fn variables_from_outside_reach_nobody() {
     let lab = Lab::new();
@@ -107,7 +107,7 @@ fn variables_from_outside_reach_nobody() {
         let variables = lab.file(&format!("variables-of-{of}"));
         assert!(variables.contains("PATH=") && !variables.contains("from-outside"), "{of}: {variables}");
     }
-    // The platform has no business with the tool's credentials.
+    // The platform must not get the tool's credentials.
     assert!(lab.file("variables-of-collect").contains("CODEHOST_TOKEN="));
     assert!(!lab.file("variables-of-serve").contains("CODEHOST_TOKEN="));
 }
@@ -121,7 +121,7 @@ fn a_failure_ends_the_platform_too() {
     assert!(said.contains("error: evidence ended with exit code 6, not 0"), "{said}");
     assert_eq!(lab.calls("the platform ended"), 1);
     assert!(!lab.lives("serving"));
-    // The next one is well.
+    // The next run succeeds.
     assert_eq!(lab.demo().status.code(), Some(0));
 }
 
@@ -139,7 +139,7 @@ fn a_platform_that_does_not_listen_is_a_failure() {
 fn kept_until_a_signal() {
     for signal in [Signal::INT, Signal::TERM] {
         let lab = Lab::new();
-        // As `cargo demo -- --keep` hands it on.
+        // The arguments that `cargo demo -- --keep` passes on.
         let mut child = lab.command(&["demo", "--", "--keep"]).spawn().unwrap();
         let mut said = String::new();
         let mut output = BufReader::new(child.stdout.take().unwrap());
@@ -174,7 +174,7 @@ fn a_signal_in_the_middle_ends_everything() {
     }
 }
 
-/// For measurements: a program beside it counts nothing itself.
+/// For measurements that another program makes.
 #[test]
 fn what_was_counted_is_written_when_it_is_told_to_end() {
     let lab = Lab::new();

@@ -1,4 +1,4 @@
-//! Who may ask, and what an organization shows to whom.
+//! Access control, and the views of an organization.
 
 use crate::client::{get, get_with, raw};
 use sandbox::Identity;

@@ -1,4 +1,4 @@
-//! Branch protection with everything it can answer, branches, rules, redirects, blocks.
+//! Branch protection with all its answers, branches, rules, redirects, blocks.
 
 use crate::client::{get, get_with, raw};
 use sandbox::codehost::{Actors, CodeHost, Organization, Protection, Repository, Token};
@@ -150,7 +150,7 @@ fn rules_of_rulesets() {
         .serve()
         .unwrap();
     assert_eq!(get(&server, TOKEN, "/repos/acme/web/rules/branches/main").json(), json!([rule]));
-    // For a name that does not exist: 200 and nothing.
+    // For a branch that does not exist: 200 and an empty list.
     assert_eq!(get(&server, TOKEN, "/repos/acme/web/rules/branches/no-such").json(), json!([]));
     assert_eq!(get(&server, TOKEN, "/repos/acme/small/rules/branches/main").status, 403);
     assert_eq!(get(&server, TOKEN, "/repos/acme/web/branches/main").json()["protected"], true);
@@ -177,7 +177,7 @@ fn renamed_and_transferred() {
     );
     assert_eq!(get(&server, TOKEN, "/repositories/146/branches/main/protection").status, 200);
     assert_eq!(get(&server, TOKEN, "/repos/acme/new").json()["full_name"], "acme/new");
-    // The redirect of a repository that left names another owner.
+    // The redirect of a transferred repository names another owner.
     assert_eq!(get(&server, TOKEN, "/repos/acme/sold").status, 301);
     assert_eq!(get(&server, TOKEN, "/repositories/147").json()["owner"]["login"], "other");
 }

@@ -1,4 +1,4 @@
-//! One request, one connection, no cleverness: what arrives is what was sent.
+//! A minimal client: one request per connection, sent and received unchanged.
 
 use sandbox::Server;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// An answer as it was on the wire.
+/// An answer as on the wire.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -38,7 +38,7 @@ impl Answer {
     }
 }
 
-/// Sends and reads to the end of the connection; the error, if it ends badly.
+/// Sends, and reads to the end of the connection; returns its error, if any.
 pub(crate) fn send<Host>(server: &Server<Host>, request: &str) -> std::io::Result<(String, Vec<u8>)> {
     let mut stream = TcpStream::connect(server.address())?;
     stream.set_read_timeout(Some(Duration::from_secs(10)))?;
@@ -84,7 +84,7 @@ pub(crate) fn raw_with_body<Host>(
     Answer { status, head, body }
 }
 
-/// GET as our kind of client does it.
+/// A GET with the headers of our own client.
 pub(crate) fn get(server: &Server, token: &str, path: &str) -> Answer {
     get_with(server, token, path, &[])
 }

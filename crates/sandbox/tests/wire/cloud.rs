@@ -1,4 +1,4 @@
-//! The cloud's doors: signatures, sessions, permissions, throttling, faults.
+//! Access to the cloud: signatures, sessions, permissions, throttling, faults.
 
 use crate::client::{Answer, raw_with_body};
 use crate::signer::{Signer, element, post, target};
@@ -26,7 +26,7 @@ fn said(answer: &Answer) -> String {
     }
 }
 
-/// The same trouble at each of the services: status, code and message.
+/// The same fault at each of the services: status, code and message.
 fn everywhere(signer: &Signer<'_>, server: &Server<Cloud>) -> Vec<(u16, String, String)> {
     [signer.identity(server), signer.policy(server), signer.trails(server), signer.groups(server)]
         .iter()
@@ -161,7 +161,7 @@ fn clocks_that_differ() {
             assert!(answers[0].2.contains(" 5 min.)"), "{}", answers[0].2);
         }
     }
-    // It is the host's clock that counts.
+    // The host's clock counts.
     let server = demo_account().clock_offset_seconds(7_200).serve().unwrap();
     assert!(everywhere(&Signer::reader(), &server).iter().all(|(status, _, _)| *status != 200));
 }
@@ -267,7 +267,7 @@ fn what_would_write_is_a_violation() {
     assert_eq!((answer.status, code(&answer)), (400, "InvalidAction".into()));
     let answer = reader.json(&server, "cloudtrail", "StopLogging", "{\"Name\":\"acme-audit\"}");
     assert_eq!((answer.status, code(&answer)), (400, "UnknownOperationException".into()));
-    // Reads, but not what we know.
+    // Read actions, but unknown ones.
     assert_eq!(reader.query(&server, "iam", "Action=GetUser").status, 400);
     let actions: Vec<_> = server.violations().iter().map(|request| request.action.clone().unwrap()).collect();
     assert_eq!(actions, ["iam:DeleteAccountPasswordPolicy", "cloudtrail:StopLogging"]);

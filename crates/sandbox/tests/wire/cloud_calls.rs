@@ -144,7 +144,7 @@ fn trails_at_home_and_their_shadows() {
     };
     let good = status("eu-west-1", "acme-audit").json();
     assert_eq!(good["IsLogging"], true);
-    // Some time today, and shortly after midnight.
+    // Earlier today, or shortly after midnight.
     let ago = jiff::Timestamp::now().as_second() as f64 - good["LatestDeliveryTime"].as_f64().unwrap();
     assert!((-1.0..86_400.0).contains(&ago), "{ago}");
     assert_eq!(status("us-east-1", arn).json()["IsLogging"], true);
@@ -203,7 +203,8 @@ fn event_selectors() {
     }
 }
 
-/// A role of another account: its own policy and the caller's must both say so, and its session sees that account.
+/// A role of another account: both its own policy and the caller's must allow it, and its session sees that
+/// account.
 #[test]
 fn a_role_of_another_account() {
     let other = |role: Role| Cloud::new("210987654321").role(role).password_policy(PasswordPolicy::new(20));
@@ -231,7 +232,7 @@ fn a_role_of_another_account() {
         server.update(|cloud| cloud.put_member(other(role)));
         assert_eq!(Signer::reader().query(&server, "sts", ask).status, status);
     }
-    // Trust alone is not enough across accounts.
+    // Across accounts, trust alone is not enough.
     server.update(|cloud| {
         cloud.put_member(other(role().trust(door)));
         cloud.change_principal(sandbox::DEMO_CLOUD_ACCESS_KEY_ID, sandbox::cloud::Principal::allow_nothing);
@@ -287,7 +288,7 @@ fn a_group_as_it_is_described() {
         (forever["logGroupArn"].as_str(), forever["arn"].as_str()),
         (Some(arn), Some(&*format!("{arn}:*")))
     );
-    // A group that comes into being while a client turns pages.
+    // A group that is created while a client pages.
     server.update(|cloud| cloud.put_log_group("eu-west-1", LogGroup::new("/aws/zzz")));
     assert_eq!(page.get("nextToken"), None);
 }

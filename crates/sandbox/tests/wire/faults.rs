@@ -1,4 +1,4 @@
-//! Every kind of fault, as it is on the wire.
+//! Every kind of fault on the wire.
 
 use crate::client::{get, get_with, request, send};
 use sandbox::codehost::{CodeHost, File, Organization, Protection, Repository, Token};
@@ -25,7 +25,7 @@ fn with(kind: FaultKind) -> Server {
     host().fault(Fault::on(PATH).times(1).kind(kind)).serve().unwrap()
 }
 
-/// What a client without any protection gets from the wire.
+/// The answer for a client without any protection.
 fn wire(server: &Server) -> std::io::Result<(String, Vec<u8>)> {
     let headers = [("User-Agent", "x"), ("Authorization", "token owner")];
     send(server, &request("GET", PATH, &headers))
@@ -81,7 +81,7 @@ fn refused_and_back() {
         .serve()
         .unwrap();
     assert_eq!(wire(&server).unwrap_err().kind(), std::io::ErrorKind::ConnectionReset);
-    // It begins a moment after the reset and lasts a while; then the host is back, at the same port.
+    // It begins shortly after the reset and lasts a while; then the host is back on the same port.
     let mut refused = 0;
     let back = (0..500).find_map(|_| {
         std::thread::sleep(Duration::from_millis(5));
@@ -134,7 +134,7 @@ fn slow_bodies_and_silence() {
     let expected = Duration::from_millis(body.len() as u64 / 4);
     assert!(started.elapsed() > expected / 2, "{:?} for {expected:?}", started.elapsed());
 
-    // One byte per second: the head is there at once, and then next to nothing.
+    // One byte per second: the head arrives at once, the body hardly at all.
     let server = with(FaultKind::SlowBody { bytes_per_second: 1 });
     let mut stream = TcpStream::connect(server.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_millis(1300))).unwrap();
@@ -191,7 +191,7 @@ fn limits_in_every_dress() {
         assert_eq!(answer.number("x-ratelimit-reset") - date, reset_in);
     }
 
-    // A good answer with nothing left, and one whose remaining has gone up.
+    // A good answer with nothing left, and one whose remaining count has increased.
     let server = with(FaultKind::RateHeaders { limit: 5000, remaining: 0, reset_in: 60 });
     let answer = get(&server, TOKEN, PATH);
     assert_eq!((answer.status, answer.number("x-ratelimit-remaining")), (200, 0));
@@ -277,7 +277,7 @@ fn answers_with_impossible_values() {
 fn too_much() {
     let (_, body) = wire(&with(FaultKind::HugeBody(5_000_000))).unwrap();
     assert_eq!(body.len(), 5_000_000);
-    // Two gigabytes, of which the client takes a little and leaves.
+    // Two gigabytes, of which the client reads a little before it disconnects.
     let server = with(FaultKind::HugeBody(2 << 30));
     let mut stream = TcpStream::connect(server.address()).unwrap();
     let headers = [("User-Agent", "x"), ("Authorization", "token owner")];
@@ -343,7 +343,7 @@ fn which_requests_and_how_often() {
         assert_eq!((status(&server, path), status(&server, path)), (500, 200), "{path}");
     }
 
-    // What is used up stays used up when something else changes.
+    // A fault that is used up stays used up when the state changes.
     let server = host().fault(fault(PATH).times(1)).serve().unwrap();
     assert_eq!(status(&server, PATH), 500);
     server.update(|host| host.set_latency(Duration::from_millis(1)));

@@ -1,4 +1,4 @@
-//! The limits: counted, enforced, over when the window is.
+//! The limits: counted, enforced, and reset after their window.
 
 use crate::client::get;
 use sandbox::codehost::{CodeHost, Limits, Organization, Primary, Secondary, Token};
@@ -25,7 +25,7 @@ fn the_primary_limit_is_counted_and_ends() {
             (5000, Some("core"))
         );
     }
-    // The same user's other token is spent too; another user's is not.
+    // The same user's other token is exhausted too; another user's is not.
     for token in ["t", "same-user"] {
         let refused = get(&server, token, "/orgs/acme");
         assert_eq!((refused.status, refused.number("x-ratelimit-remaining")), (403, 0));
@@ -38,7 +38,7 @@ fn the_primary_limit_is_counted_and_ends() {
         assert_eq!(refused.header("retry-after"), None);
     }
     assert_eq!(get(&server, "other", "/orgs/acme").status, 200);
-    // Asking how much is left costs nothing, and works even now.
+    // Asking for the remaining count is free, and works even now.
     let rate = get(&server, "t", "/rate_limit");
     assert_eq!((rate.status, rate.json()["resources"]["core"]["remaining"].as_i64()), (200, Some(0)));
     assert_eq!(rate.json()["rate"]["limit"], 5000);
@@ -114,7 +114,7 @@ fn a_hundred_at_once() {
     let counted = server.summary();
     assert_eq!((counted.requests, counted.connections, counted.highest_concurrency), (5, 5, 5));
     let (first, last) = (counted.first_request.unwrap(), counted.last_answer.unwrap());
-    // The counters know microseconds, the clock more.
+    // The counters have microseconds, the clock is more precise.
     let before = before - Duration::from_micros(1);
     assert!(before <= first && first < last && last <= SystemTime::now(), "{counted:?}");
     server.clear_log();

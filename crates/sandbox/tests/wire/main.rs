@@ -1,4 +1,4 @@
-//! The sandbox seen from outside: over the real port, with a client that shows every byte.
+//! Tests the sandbox over its real port, with a client that shows every byte.
 
 #![allow(
     clippy::unwrap_used,

@@ -11,7 +11,7 @@ fn host(repositories: usize) -> CodeHost {
         .organization(Organization::new("acme").id(107_424))
         .token(Token::classic(TOKEN).scopes(["repo"]))
         .token(Token::classic("other").scopes(["repo"]));
-    // Names that do not sort like they were made.
+    // Names whose sort order differs from their order of creation.
     (0..repositories).fold(host, |host, n| {
         host.repository(
             Repository::new("acme", format!("r{:03}", (n * 37) % 1000)).private(n % 5 == 0).fork(n % 7 == 0),
@@ -135,7 +135,7 @@ fn conditional_requests() {
         );
         let strong = etag.trim_start_matches("W/");
         assert_eq!(get_with(&server, TOKEN, path, &[("If-None-Match", strong)]).status, 304);
-        // A tag is good for one token only.
+        // A tag is valid for one token only.
         assert_eq!(get_with(&server, "other", path, &[("If-None-Match", &etag)]).status, 200, "{path}");
     }
     let etag = get(&server, TOKEN, "/orgs/acme").header("etag").unwrap().to_owned();

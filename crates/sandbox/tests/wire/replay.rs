@@ -1,4 +1,4 @@
-//! Recorded answers come back as they were recorded.
+//! Recorded answers are served as recorded.
 
 use crate::client::{get, raw};
 use sandbox::replay::{Recording, Replay};
@@ -61,7 +61,7 @@ fn elsewhere_by_hand_and_otherwise() {
     let user = get(&server, "any", "/user");
     assert_eq!((user.status, user.header("x-note")), (401, Some("mine")));
     assert_eq!(get(&server, "any", "/anything").text(), "tea");
-    // There is no state to change.
+    // A replay has no state to change.
     server.update(|_| panic!("never called"));
 }
 

@@ -1,4 +1,4 @@
-//! Rulesets: the rules that hold for a branch, one ruleset, and who may bypass it.
+//! Rulesets: the rules for a branch, single rulesets, and who may bypass them.
 
 use crate::client::{Answer, get};
 use sandbox::Server;
@@ -25,7 +25,7 @@ fn serve(repository: Repository) -> Server {
     host().repository(repository).serve().unwrap()
 }
 
-/// The types of the rules that hold for a branch.
+/// The types of the rules for a branch.
 fn types(server: &Server, branch: &str) -> Vec<String> {
     let rules = get(server, TOKEN, &format!("{RULES}{branch}")).json();
     rules.as_array().unwrap().iter().map(|rule| rule["type"].as_str().unwrap().to_owned()).collect()
@@ -73,7 +73,7 @@ fn the_rules_of_every_level_in_one_list() {
             rule("non_fast_forward", "Repository", "acme/web", 7),
         ])
     );
-    // The classic call knows nothing of it, and the branch calls it protected.
+    // The classic call does not report it, but the branch is protected.
     let classic = get(&server, TOKEN, "/repos/acme/web/branches/main/protection");
     assert_eq!((classic.status, classic.message().as_str()), (404, "Branch not protected"));
     let branch = get(&server, TOKEN, "/repos/acme/web/branches/main").json();
@@ -248,14 +248,14 @@ fn a_ruleset_in_full() {
     assert_eq!(own["current_user_can_bypass"], "always");
     assert_eq!(own["_links"]["self"]["href"], format!("{}/repos/acme/web/rulesets/7", server.url()));
 
-    // The organization's is served under the repository, unless parents are left out.
+    // The organization's ruleset is served under the repository, unless parents are excluded.
     let above = get(&server, TOKEN, "/repos/acme/web/rulesets/42").json();
     assert_eq!((&above["source_type"], &above["source"]), (&json!("Organization"), &json!("acme")));
     assert_eq!(above["conditions"]["repository_name"]["include"], json!(["~ALL"]));
     assert_eq!(get(&server, TOKEN, "/repos/acme/web/rulesets/42?includes_parents=false").status, 404);
     assert_eq!(get(&server, TOKEN, "/repos/acme/web/rulesets/7?includes_parents=false").status, 200);
     assert_eq!(get(&server, TOKEN, "/repos/acme/web/rulesets/8").status, 404);
-    // The organization's own endpoint asks for more than reading, so nobody here may be asked to use it.
+    // The organization's own endpoint requires more than read access, so our client cannot use it.
     assert_eq!(get(&server, TOKEN, "/orgs/acme/rulesets/42").status, 404);
 }
 
@@ -390,7 +390,7 @@ fn permissions_of_the_user() {
             }
             assert!(shown["id"].is_u64() && shown["pushed_at"].is_string());
         }
-        // Classic protection is for administrators alone; rulesets are for everybody who reads.
+        // Only administrators see classic protection; everyone with read access sees rulesets.
         let classic = get(&server, TOKEN, "/repos/acme/web/branches/main/protection");
         assert_eq!(classic.message(), if admin { "Branch not protected" } else { "Not Found" });
         assert_eq!(get(&server, TOKEN, &format!("{RULES}main")).json(), json!([]));

@@ -56,7 +56,7 @@ fn the_demo_has_every_situation() {
     let raw = [("Accept", "application/vnd.github.raw+json")];
     let infra = get_with(&server, DEMO_TOKEN, "/repos/acme/infra/contents/.github/CODEOWNERS", &raw);
     assert!(infra.text().contains(DEMO_SECRET));
-    // The fine-grained token sees the same organization without any help.
+    // The fine-grained token sees the same organization with its regular permissions.
     let fine = get(&server, DEMO_FINE_GRAINED_TOKEN, "/orgs/acme/repos?per_page=100").json();
     assert_eq!(fine.as_array().unwrap().len(), 14);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Calls of the cloud, signed with the provider's own signer, and what of them can be made wrong.
+//! Signed calls of the cloud, with the provider's own signer, and ways to make them invalid.
 
 use crate::client::{Answer, raw_with_body};
 use aws_credential_types::Credentials;
@@ -31,7 +31,7 @@ impl<'a> Signer<'a> {
         self
     }
 
-    /// The headers of the signed request, the signed ones and those the signer added.
+    /// The headers of the signed request: the signed ones and those that the signer added.
     pub(crate) fn headers(
         &self,
         server: &Server<Cloud>,
@@ -104,7 +104,7 @@ pub(crate) fn target(service: &str, operation: &str) -> String {
     }
 }
 
-/// Sends it; `Host` is among the headers, as it was signed.
+/// Sends the request; the headers include `Host`, as signed.
 pub(crate) fn post(server: &Server<Cloud>, headers: &[(String, String)], body: &str) -> Answer {
     let headers: Vec<(&str, &str)> = headers.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
     raw_with_body(server, "POST", "/", &headers, body)

@@ -1,4 +1,4 @@
-//! The workspace directory: who may look, people, roles, the log, limits.
+//! The workspace directory: access, people, roles, the log, limits.
 
 use crate::client::{Answer, raw, raw_with_body};
 use crate::workspace_token::{assertion, signed, token, trade};
@@ -177,7 +177,7 @@ fn who_may_look() {
             assert!(answer.header("www-authenticate").is_some());
         }
     }
-    // Each call takes its own scope.
+    // Each call requires its own scope.
     for (place, path) in [(0, USERS), (1, ROLES), (1, ASSIGNMENTS), (2, LOG)] {
         for (other, scope) in SCOPES.iter().enumerate() {
             let (header, claims) = assertion(&server, &[scope]);
@@ -190,7 +190,7 @@ fn who_may_look() {
             }
         }
     }
-    // And an administrator who may: a member may nothing, an auditor of the customer's own making some of it.
+    // And an administrator with the right privilege: a member has none, an auditor with a custom role has some.
     for (who, expected) in
         [(DEMO_WORKSPACE_MEMBER, [403, 403, 403]), ("tess.tunnel@acme.example", [200, 403, 200])]
     {
@@ -205,7 +205,7 @@ fn who_may_look() {
         let identity = server.requests().pop().unwrap().identity;
         assert_eq!(identity, Identity::User { login: who.to_owned(), kind: "delegated" });
     }
-    // A token ends by the host's clock.
+    // A token expires by the host's clock.
     let token = token(&server);
     server.advance(Duration::from_secs(3600));
     assert_eq!(get(&server, &token, USERS).status, 401);

@@ -1,4 +1,4 @@
-//! The token endpoint: assertions that are good, and everything that can be wrong with one.
+//! The token endpoint: valid assertions, and every way to make one invalid.
 
 use crate::client::{Answer, raw_with_body};
 use base64::Engine as _;
@@ -9,7 +9,7 @@ use sandbox::workspace::{SCOPES, ServiceAccount, Throttle, Workspace};
 use sandbox::{DEMO_WORKSPACE_ADMIN, DEMO_WORKSPACE_SERVICE_ACCOUNT, Server, demo_workspace};
 use serde_json::{Value, json};
 
-/// An assertion as the credentials file demands it, before it is signed: header and claims.
+/// An assertion according to the credentials file, before signing: header and claims.
 pub(crate) fn assertion(server: &Server<Workspace>, scopes: &[&str]) -> (Value, Value) {
     let file: Value = serde_json::from_str(&Workspace::service_account_file(server)).unwrap();
     let now = jiff::Timestamp::now().as_second();
@@ -71,7 +71,7 @@ fn a_good_assertion() {
     );
     assert!(body["access_token"].as_str().unwrap().starts_with("ya29."));
     assert!(server.violations().is_empty());
-    // The provider's own libraries name its public address, whatever the file says.
+    // The provider's own libraries use its public address, whatever the file says.
     assert_eq!(
         with(&server, |_, claims| claims["aud"] = "https://oauth2.googleapis.com/token".into()).0,
         200

@@ -1,4 +1,4 @@
-//! What must not be found: evidence as it is collected every day, generated from a fixed seed.
+//! Texts without findings: ordinary evidence, generated from a fixed seed.
 
 use super::*;
 use base64::Engine;
@@ -185,7 +185,7 @@ fn ten_thousand_clean_artifacts_have_no_certain_finding() {
         );
         guesses += findings.len();
     }
-    // Checks called `secret-scan: <sha>` do not count: their key word is not the one beside the value.
+    // Checks named `secret-scan: <sha>` do not count: the key word beside the value is another one.
     assert_eq!(guesses, 0);
 }
 

@@ -1,4 +1,4 @@
-//! Credentials that are written so that no pattern matches: every disguise is undone, and its look-alikes are clean.
+//! Credentials written so that no pattern matches: every disguise is undone, and its look-alikes are clean.
 
 use super::*;
 use base64::Engine;
@@ -10,12 +10,12 @@ const TOKEN: &str = concat!("gh", "p_0123456789abcdefghijABCDEFGHIJ012345");
 const INVISIBLE: &[char] =
     &['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}', '\u{ad}', '\u{200e}', '\u{fe0f}'];
 
-/// Every character of the text, written by `write`.
+/// Writes every character of the text with `write`.
 fn each(text: &str, write: impl Fn(char) -> String) -> String {
     text.chars().map(write).collect()
 }
 
-/// Every byte of the text, written by `write`.
+/// Writes every byte of the text with `write`.
 fn each_byte(text: &str, write: impl Fn(u8) -> String) -> String {
     text.bytes().map(write).collect()
 }
@@ -91,7 +91,7 @@ fn disguises(secret: &str) -> Vec<(String, String)> {
     all
 }
 
-/// Where a credential can stand in evidence and in output.
+/// The places of a credential in evidence and in output.
 fn around(text: &str) -> [String; 3] {
     [
         text.to_string(),
@@ -100,7 +100,7 @@ fn around(text: &str) -> [String; 3] {
     ]
 }
 
-/// What of these is not found by `rule`, or is still there after the text was redacted.
+/// The texts in which `rule` finds nothing, or which still contain a finding after redaction.
 fn missed(screen: &Screen, rule: &str, texts: &[(String, String)]) -> Vec<String> {
     let missed = |text: &str| {
         let found = |text: &str| screen.check(text.as_bytes()).iter().any(|finding| finding.rule == rule);
@@ -118,8 +118,8 @@ fn every_disguise_of_a_token_is_undone() {
     assert!(missed.is_empty(), "{} of {all} missed: {missed:#?}", missed.len());
 }
 
-/// Of each kind that a run has: a token, a passphrase of words and one with letters of another script, a secret key, a
-/// short password. There is a signing key beside them.
+/// One of each kind that a run has: a token, a passphrase of words and one in another script, a secret key, a short
+/// password. A signing key is added.
 const OWN: &[&str] = &[
     "made-up.Token_0123456789~AbCdEfGh",
     "correct horse battery staple",
@@ -143,7 +143,7 @@ fn key() -> String {
     )
 }
 
-/// The forms in which one of the tool's own secrets is looked for.
+/// The forms in which one of the tool's own secrets is found.
 fn forms(secret: &str) -> Vec<(String, String)> {
     let hex = hex::encode(secret);
     let mut all: Vec<(String, String)> = vec![
@@ -189,7 +189,7 @@ fn own_secrets_are_found_in_every_form() {
     let key = key();
     let secrets: Vec<&str> = OWN.iter().copied().chain([key.as_str()]).collect();
     let screen = Screen::new(&secrets);
-    // Of the key each line, and its body without line breaks.
+    // Each line of the key, and its body without line breaks.
     let body = LINES.concat();
     let wanted = OWN.iter().copied().chain([LINES[0], LINES[1], body.as_str()]);
     let texts: Vec<(String, String)> = wanted
@@ -202,8 +202,8 @@ fn own_secrets_are_found_in_every_form() {
     assert!(missed.is_empty(), "{} of {all} missed: {missed:#?}", missed.len());
 }
 
-/// Where hardly a letter is left, signs count too; then spaces between them do, and joiners between letters of another
-/// script.
+/// If hardly any letter is left, signs count too; then so do spaces between them, and joiners between letters of
+/// another script.
 #[test]
 fn own_secrets_of_signs_are_found() {
     for secret in ["!$%&/()=?+*#-.;:", "пароль от ключа"] {
@@ -220,7 +220,7 @@ fn own_secrets_of_signs_are_found() {
     }
 }
 
-/// Words, dates and repetitions would be found in ordinary text.
+/// Words, dates and repetitions would occur in ordinary text.
 #[test]
 fn weak_own_secrets_exclude_nothing() {
     for weak in [
@@ -246,7 +246,7 @@ fn weak_own_secrets_exclude_nothing() {
     }
 }
 
-/// Lines that use the signs of a disguise for what they are for.
+/// Lines with legitimate uses of a disguise's signs.
 const LOOK_ALIKES: &[&str] = &[
     // Zero-width joiners, variation selectors, soft hyphens, byte order marks.
     "/docs/ @acme/docs # \u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467}\u{200d}\u{1f466} owns this, \u{26a0}\u{fe0f} ask first",
@@ -260,7 +260,7 @@ const LOOK_ALIKES: &[&str] = &[
     "make CC=gcc CFLAGS=-O2 A=61=62=63=64=65=66 @acme/build",
     "x1=\n/services/y2 @acme/two=\n/services/z3",
     "=E2=80=94 see the handbook, =C3=BCber uns =",
-    // Capitals and digits as base32 has them.
+    // Capitals and digits of base32.
     "SERVICE_PAYMENTS_GATEWAY_EUROPE_WEST_PRODUCTION",
     "/services/ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 @acme/alphabet",
     "INFRASTRUCTUREPROVISIONINGANDCONFIGURATIONMANAGEMENT7",
@@ -296,7 +296,7 @@ fn what_looks_like_a_disguise_is_clean() {
     assert_eq!(screen.check(all.as_bytes()), []);
 }
 
-/// Anything but letters and digits can stand between the characters of a secret.
+/// Any characters except letters and digits between the characters of a secret.
 fn splits() -> impl Strategy<Value = Vec<String>> {
     let signs = ["", "", "", " ", "\n", "\n# ", "\u{200b}", "-", "\" + \"", "\r\n\t// ", "\u{ad}", " | "];
     proptest::collection::vec(proptest::sample::select(signs.map(str::to_string).to_vec()), 40)

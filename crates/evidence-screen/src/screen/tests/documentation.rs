@@ -1,4 +1,4 @@
-//! The table of rules in the documentation is written from the rules.
+//! Generates the table of rules in the documentation.
 
 use super::*;
 

@@ -10,7 +10,7 @@ use fastrand::Rng;
 
 use super::*;
 
-/// Long enough to be looked for, and with signs that every encoding writes differently.
+/// Long enough to be searched for, with signs that every encoding writes differently.
 const OWN_SECRET: &str = "s3cr3t/own+credential=of~the?collector";
 
 fn screen() -> &'static Screen {
@@ -18,7 +18,7 @@ fn screen() -> &'static Screen {
     SCREEN.get_or_init(|| Screen::new(&[OWN_SECRET, "short"]))
 }
 
-/// The same rules without the prefilter: what every search is compared with.
+/// The same rules without the prefilter, as the reference for every search.
 fn slow_screen() -> &'static Screen {
     static SCREEN: OnceLock<Screen> = OnceLock::new();
     SCREEN.get_or_init(|| {
@@ -39,7 +39,7 @@ fn found_by(rule: &str, text: &str) -> bool {
     screen().check(text.as_bytes()).iter().any(|finding| finding.rule == rule)
 }
 
-/// What the list of patterns writes of a rule, with the same random characters in every run.
+/// Fills the templates of a rule, with the same random characters in every run.
 fn filled(rule: &Pattern, templates: &[&str]) -> Vec<String> {
     let mut random = Rng::with_seed(rule.id.bytes().map(u64::from).sum());
     templates.iter().map(|template| template::fill(template, &mut random)).collect()

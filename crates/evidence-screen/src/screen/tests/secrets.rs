@@ -1,4 +1,4 @@
-//! What must be found, wherever it stands, and that finding it is safe and quick.
+//! Texts that must be found, anywhere, safely and quickly.
 
 use super::*;
 use base64::Engine;
@@ -34,7 +34,7 @@ fn every_rule_is_sound() {
     }
 }
 
-/// And by no other, unless the list says so.
+/// No other rule finds it, unless the list says so.
 #[test]
 fn every_example_is_found_by_its_rule() {
     let mut wrong = Vec::new();
@@ -86,7 +86,7 @@ fn no_lookalike_is_found() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// An example in everything that can stand around it in evidence or output.
+/// An example in all possible surroundings in evidence or output.
 fn surroundings(example: &str) -> Vec<String> {
     let json = serde_json::to_string(&format!("# owners\n{example}\n* @org/team")).unwrap();
     let mut texts = vec![
@@ -157,7 +157,7 @@ fn long_matches_are_followed_to_their_end() {
     assert_eq!(screen().redact(&text), "a\n[redacted: private-key]\nb");
 }
 
-/// The body of a private key is a finding whatever its headers say; its first line alone holds nothing.
+/// The body of a private key is a finding whatever its headers; its first line alone is not.
 #[test]
 fn a_private_key_is_never_a_placeholder() {
     let header = concat!("-----BEGIN PGP ", "PRIVATE KEY BLOCK-----");
@@ -214,7 +214,7 @@ fn own_credentials_are_found_in_every_form() {
         assert!(found_by(OWN_CREDENTIAL, &text), "{text}");
         assert!(!screen().redact(&text).contains(OWN_SECRET), "{text}");
     }
-    // Another case is another secret, and a short one is none.
+    // The same text in another case is not the secret, and a short text is never one.
     assert!(!found_by(OWN_CREDENTIAL, &OWN_SECRET.to_uppercase()));
     assert!(!found_by(OWN_CREDENTIAL, "short"));
 }
@@ -310,7 +310,7 @@ fn any_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// The prefilter and its windows lose nothing but matches that begin further than a window from the key word.
+    /// The prefilter and its windows only lose matches that begin further than a window from the key word.
     #[test]
     fn quick_and_thorough_agree(text in any_text()) {
         prop_assert_eq!(screen().check(text.as_bytes()), slow_screen().check(text.as_bytes()));
@@ -336,7 +336,7 @@ proptest! {
     }
 }
 
-/// An access token is only known once the run has asked for it.
+/// An access token is known only after the run has requested it.
 #[test]
 fn what_was_learned_during_the_run_is_found_too() {
     let screen = Screen::new(&[]);

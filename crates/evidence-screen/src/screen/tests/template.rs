@@ -1,8 +1,8 @@
-//! Texts as the list of patterns writes them: `<20 alnum>` stands for 20 random characters, `<uuid>` for a UUID.
+//! Texts in the notation of the list of patterns: `<20 alnum>` means 20 random characters, `<uuid>` a UUID.
 
 use fastrand::Rng;
 
-/// The text with random characters in place of what stands for them.
+/// Replaces the placeholders of a text by random characters.
 pub(crate) fn fill(template: &str, random: &mut Rng) -> String {
     let mut text = String::new();
     let mut rest = template;
@@ -56,8 +56,8 @@ fn alphabet(name: &str) -> Option<String> {
     })
 }
 
-/// Characters of every kind that the alphabet has, if there is room: few real ones lack one, and a test should not
-/// fail for those few.
+/// Characters of every kind in the alphabet, if there is room: a few real tokens lack one, but a test should not
+/// fail because of them.
 fn characters(count: usize, alphabet: &str, random: &mut Rng) -> String {
     let letters: Vec<char> = alphabet.chars().collect();
     let kinds: [fn(&char) -> bool; 3] =

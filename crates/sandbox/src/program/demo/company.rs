@@ -1,7 +1,6 @@
-//! The made-up company while it is served, the configuration that fits it, and what happens to it between the runs of
-//! `--keep`.
+//! The made-up company: its hosts, a matching configuration, and the changes between the runs of `--keep`.
 //!
-//! What happens is said where it is done, so that nobody takes a result for more than it is.
+//! The output describes each change, so that the results are not mistaken for real ones.
 
 use sandbox::cloud::{Cloud, LogGroup};
 use sandbox::codehost::{CodeHost, File, Protection, Repository};
@@ -22,16 +21,16 @@ pub(super) struct Company {
     pub(super) workspace: Server<Workspace>,
 }
 
-/// Something that happens to the company.
+/// A change in the company.
 pub(super) struct Change {
     pub(super) title: &'static str,
     pub(super) told: &'static [&'static str],
     pub(super) happens: fn(&Company),
-    /// Whether the token may still not read everything, so that the bundle is incomplete.
+    /// Whether the token still lacks access, so that the bundle is incomplete.
     pub(super) incomplete: bool,
 }
 
-/// What happens, one after the other, each followed by a bundle.
+/// The changes in order, each followed by a bundle.
 pub(super) const CHANGES: [Change; 3] = [
     Change {
         title: "people and owners in order",
@@ -74,7 +73,7 @@ impl Company {
         })
     }
 
-    /// The file of the service account: it holds a private key, if only a made-up one.
+    /// The credentials file of the service account, with a made-up private key.
     pub(super) fn credentials(&self) -> String {
         Workspace::service_account_file(&self.workspace)
     }

@@ -1,8 +1,8 @@
-//! `sandbox demo`: the whole main job with the real programs, against a made-up company: a code host, a cloud account
-//! and a directory. Collect, verify, and hand over to a platform.
+//! `sandbox demo`: a complete run of the real programs against a made-up company with a code host, a cloud account
+//! and a directory. Collects, verifies, and uploads to a platform.
 //!
-//! What it runs is what a user would type, and it is shown before it runs. The files stay where they are, so that
-//! they can be looked at; a second run adds a second bundle. No process outlives it.
+//! It runs the commands that a user would type, and shows each one first. The files remain for inspection; a second
+//! run adds a second bundle. No process outlives it.
 
 mod build;
 mod company;
@@ -23,9 +23,9 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The bundle was written and is incomplete: the token may not read the branch protection of one repository.
+/// The bundle is incomplete: the token may not read the branch protection of one repository.
 const INCOMPLETE: i32 = 3;
-/// How many lines of the archive's listing are shown.
+/// How many lines of the archive's listing to show.
 const LISTED: usize = 9;
 
 /// The options.
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Args) -> io::Result<ExitCode> {
     let signals = Signals::watch()?;
     match (demo(args, &signals), signals.raised()) {
         (Ok(()), _) => Ok(ExitCode::SUCCESS),
-        // Whatever failed, failed because of it.
+        // A signal caused the failure.
         (Err(_), Some(code)) => Ok(ExitCode::from(code)),
         (Err(error), None) => Err(error),
     }
@@ -84,7 +84,7 @@ fn introduce(shell: &mut Shell, company: &Company) -> io::Result<()> {
     say(&format!("  cloud     {}", company.cloud.url()));
     say(&format!("  altcloud  {}", company.workspace.url()));
     heading("A configuration with all three, and a key pair");
-    // The ports are others in every run; the keys stay.
+    // The ports differ in every run; the keys do not.
     let configuration = company.configuration();
     std::fs::write(shell.directory().join("evidence.yaml"), &configuration)?;
     shell.private_file(CREDENTIALS)?.write_all(company.credentials().as_bytes())?;
@@ -96,15 +96,15 @@ fn introduce(shell: &mut Shell, company: &Company) -> io::Result<()> {
     if !shell.directory().join("evidence-signing-key.pem").exists() {
         shell.evidence(&["keygen"], 0)?;
     }
-    // In a variable, not by its path: a working copy is often in directories that a group can write to, and the tool
-    // refuses a key in such a place.
+    // In a variable instead of a path: working copies are often in group-writable directories, where the tool
+    // refuses a key.
     let key = std::fs::read_to_string(shell.directory().join("evidence-signing-key.pem"))?;
     typed("export EVIDENCE_SIGNING_KEY=\"$(cat evidence-signing-key.pem)\"");
     shell.export("EVIDENCE_SIGNING_KEY", key);
     Ok(())
 }
 
-/// Collects, and says where the bundle is, from the demo's directory.
+/// Collects, and returns the path of the bundle relative to the demo's directory.
 fn collect(shell: &Shell) -> io::Result<String> {
     heading("The evidence, as one signed bundle");
     let before = bundles(shell)?;
@@ -136,7 +136,7 @@ fn bundles(shell: &Shell) -> io::Result<Vec<String>> {
 fn verify(shell: &Shell, bundle: &str) -> io::Result<()> {
     heading("What the auditor does with it");
     shell.evidence(&["verify", "-k", "evidence-signing-key.pub.pem", bundle], 0)?;
-    // The archive is an ordinary one: shown with the machine's own tar, where there is one.
+    // It is an ordinary archive, so list it with the system's tar, if there is one.
     say("");
     typed(&format!("tar -tzf {bundle}"));
     match shell.ask(&mut shell.command("tar", &["-tzf", bundle]), "tar") {
@@ -153,7 +153,7 @@ fn verify(shell: &Shell, bundle: &str) -> io::Result<()> {
     }
 }
 
-/// A platform of its own, and the bundle on it.
+/// Starts a platform and uploads the bundle.
 fn hand_over(shell: &mut Shell, bundle: &str) -> io::Result<Platform> {
     heading("A platform for bundles: an organization, its keys, whom it trusts");
     platform::prepare(shell)?;
@@ -169,9 +169,9 @@ fn hand_over(shell: &mut Shell, bundle: &str) -> io::Result<Platform> {
     Ok(platform)
 }
 
-/// One more bundle, collected and handed over.
+/// Collects and uploads one more bundle.
 fn again(shell: &Shell, expected: i32) -> io::Result<()> {
-    // Bundles are named by the second in which they were made.
+    // The names of bundles have a resolution of one second.
     std::thread::sleep(Duration::from_secs(1));
     shell.evidence(&["collect", "--upload", "--quiet"], expected)
 }

@@ -1,7 +1,7 @@
-//! The demo's platform: the real program as a child on a loopback port, with its data in the demo's directory.
+//! The demo's platform: the real program as a child process on a loopback port, with its data in the demo's directory.
 //!
-//! Organization, keys and trust are made with its own commands, once; later runs find them there. The upload key is in a
-//! file and is never printed. The read key is: it opens nothing but made-up evidence on this machine.
+//! Its own commands create organization, keys and trust once; later runs reuse them. The upload key is in a file and is
+//! never printed. The read key is printed: it only gives access to made-up evidence on this machine.
 
 use super::process::Process;
 use super::screen::{say, typed};
@@ -16,15 +16,15 @@ const UPLOAD_KEY: &str = "upload-key";
 const READ_KEY: &str = "read-key";
 const LOG: &str = "evidence-platform.log";
 
-/// A platform that serves.
+/// A running platform.
 #[derive(Debug)]
 pub(super) struct Platform {
     process: Process,
-    /// Where it listens.
+    /// Its address.
     pub(super) url: String,
 }
 
-/// Makes what a platform needs before it takes a bundle: an organization, its keys, and whose bundles are its own.
+/// Creates what a platform needs before an upload: an organization, its keys, and a trusted signing key.
 pub(super) fn prepare(shell: &Shell) -> io::Result<()> {
     let organizations =
         shell.ask(&mut shell.platform_command(&["organization", "list"]), "evidence-platform")?;
@@ -32,14 +32,14 @@ pub(super) fn prepare(shell: &Shell) -> io::Result<()> {
     if known {
         say("  The organization and its keys are there from an earlier run.");
     } else {
-        // Keys of a platform that was removed are worth nothing to this one.
+        // Keys of a removed platform are worthless.
         for file in [UPLOAD_KEY, READ_KEY] {
             remove(shell, file)?;
         }
         shell.platform(&["organization", "create", "Acme", "--slug", "acme"])?;
     }
     for (role, file) in [("upload", UPLOAD_KEY), ("read", READ_KEY)] {
-        // One that is empty is from a run that was cut off here.
+        // An empty file comes from a run that was interrupted here.
         if key(shell, file).is_err() {
             shell.platform_into(&["key", "create", "--organization", "acme", "--role", role], file)?;
         }
@@ -47,13 +47,13 @@ pub(super) fn prepare(shell: &Shell) -> io::Result<()> {
     shell.platform(&["trust", "add", "--organization", "acme", "evidence-signing-key.pub.pem"])
 }
 
-/// The key that may upload: a secret.
+/// The upload key, a secret.
 pub(super) fn upload_key(shell: &Shell) -> io::Result<String> {
     typed(&format!("export EVIDENCE_API_KEY=$(cat {UPLOAD_KEY})"));
     key(shell, UPLOAD_KEY)
 }
 
-/// The key that may read: the sign-in of the pages.
+/// The read key, which signs in to the pages.
 pub(super) fn read_key(shell: &Shell) -> io::Result<String> {
     key(shell, READ_KEY)
 }
@@ -75,7 +75,7 @@ fn remove(shell: &Shell, file: &str) -> io::Result<()> {
 }
 
 impl Platform {
-    /// Starts it at a free port, and waits until it listens.
+    /// Starts it on a free port, and waits until it listens.
     pub(super) fn start(shell: &Shell) -> io::Result<Self> {
         let arguments = ["serve", "--listen", "127.0.0.1:0"];
         typed(&format!("evidence-platform {} 2>> {LOG} &", arguments.join(" ")));
@@ -96,15 +96,15 @@ impl Platform {
         }
     }
 
-    /// Ends it in an orderly way.
+    /// Stops it in order.
     pub(super) fn stop(self) -> io::Result<()> {
         check(self.process.stop()?, 0, "evidence-platform")
     }
 
-    /// Serves until a signal comes, and ends in an orderly way.
+    /// Serves until a signal arrives, and stops in order.
     pub(super) fn serve(mut self, shell: &Shell) -> io::Result<()> {
         match self.process.wait(shell.signals()) {
-            // Ctrl-C reaches both, and the platform may be the quicker one.
+            // Ctrl-C reaches both processes, and the platform may stop first.
             Ok(status) => check(status, 0, "evidence-platform"),
             Err(_) if shell.signals().raised().is_some() => self.stop(),
             Err(error) => Err(error),
@@ -112,8 +112,8 @@ impl Platform {
     }
 }
 
-/// What a child says, line by line, read by a thread of its own for as long as there is something: a child that nobody
-/// listens to would fail.
+/// The output of a child, line by line. A separate thread reads it to the end, since a child whose output pipe is full
+/// or closed would fail.
 fn lines(output: ChildStdout) -> io::Result<mpsc::Receiver<String>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new().name("platform".to_owned()).spawn(move || {
@@ -124,7 +124,7 @@ fn lines(output: ChildStdout) -> io::Result<mpsc::Receiver<String>> {
     Ok(receiver)
 }
 
-/// The next line; empty if there is none to come.
+/// The next line; empty at the end.
 fn next(said: &mpsc::Receiver<String>, shell: &Shell) -> io::Result<String> {
     loop {
         match said.recv_timeout(Duration::from_millis(50)) {

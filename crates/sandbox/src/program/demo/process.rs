@@ -1,7 +1,7 @@
-//! A child process that never outlives the demo: it is told to end when its handle is dropped, whatever went wrong.
+//! A child process that never outlives the demo: dropping its handle asks it to terminate.
 //!
-//! Told, not killed: a platform is to finish what it writes. Only one that does not listen is killed. If the demo itself
-//! is killed with SIGKILL, nobody is there to tell its children.
+//! It gets SIGTERM first, so that a platform can finish its writes, and is killed only if it does not react. If the
+//! demo itself is killed with SIGKILL, its children keep running.
 
 use super::signals::Signals;
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,9 +9,9 @@ use std::io;
 use std::process::{Child, ChildStdout, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How often a child is asked whether it is still there.
+/// How often to check whether a child still runs.
 const TICK: Duration = Duration::from_millis(10);
-/// How long a child may take to end when it is told to.
+/// How long a child may take to terminate.
 const FAREWELL: Duration = Duration::from_secs(10);
 
 /// A child process.
@@ -23,12 +23,12 @@ impl Process {
         command.spawn().map(Self)
     }
 
-    /// Its standard output, if that is a pipe and nobody has it yet.
+    /// Its standard output, if that is a pipe and has not been taken.
     pub(super) fn output(&mut self) -> Option<ChildStdout> {
         self.0.stdout.take()
     }
 
-    /// Waits until it ends by itself. A signal ends the wait with an error.
+    /// Waits until it exits. A signal ends the wait with an error.
     pub(super) fn wait(&mut self, signals: &Signals) -> io::Result<ExitStatus> {
         loop {
             if let Some(status) = self.0.try_wait()? {
@@ -39,7 +39,7 @@ impl Process {
         }
     }
 
-    /// Tells it to end, and waits until it has.
+    /// Asks it to terminate, and waits until it has.
     pub(super) fn stop(mut self) -> io::Result<ExitStatus> {
         self.end(FAREWELL)
     }
@@ -48,10 +48,10 @@ impl Process {
         if let Some(status) = self.0.try_wait()? {
             return Ok(status);
         }
-        // It may have ended in between.
+        // It may have exited in the meantime.
         let _ = kill_process(Pid::from_child(&self.0), Signal::TERM);
-        let told = Instant::now();
-        while told.elapsed() < farewell {
+        let asked = Instant::now();
+        while asked.elapsed() < farewell {
             if let Some(status) = self.0.try_wait()? {
                 return Ok(status);
             }
@@ -80,7 +80,7 @@ mod tests {
         let script = "trap '' TERM; echo; while :; do sleep 0.05; done";
         let mut child =
             Process::start(Command::new("sh").args(["-c", script]).stdout(Stdio::piped())).unwrap();
-        // Only then does it not listen.
+        // Only now does it ignore signals.
         child.output().unwrap().read_exact(&mut [0]).unwrap();
         assert_eq!(child.end(Duration::from_millis(50)).unwrap().signal(), Some(9));
     }

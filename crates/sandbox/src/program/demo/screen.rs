@@ -1,6 +1,6 @@
-//! How the demo speaks: headings, lines, and command lines as a user would type them.
+//! The demo's output: headings, lines, and command lines as a user would type them.
 
-/// The beginning of a chapter.
+/// The heading of a section.
 pub(super) fn heading(text: &str) {
     anstream::println!("\n\u{1b}[1;36m=== {text}\u{1b}[0m");
 }

@@ -1,6 +1,7 @@
-//! What a user would type, in the demo's directory: shown, run, and its exit code compared.
+//! Runs what a user would type in the demo's directory: shows the command line, runs it, and checks its exit
+//! code.
 //!
-//! The variables of whoever runs the demo do not reach the programs: no real token, no real platform's database.
+//! The programs do not inherit the user's own variables: no real token, no real platform's database.
 
 use super::process::Process;
 use super::screen::{say, typed};
@@ -12,16 +13,16 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
-/// What the programs read from their variables begins with one of these.
+/// The prefixes of variables that the programs read.
 const VARIABLES: [&str; 5] = ["EVIDENCE_", "CODEHOST_", "CLOUD_", "ALTCLOUD_", "AWS_"];
 
-/// The demo's directory, and the programs that are run there.
+/// The demo's directory, and the programs to run in it.
 #[derive(Debug)]
 pub(super) struct Shell {
     programs: PathBuf,
     directory: PathBuf,
     signals: Signals,
-    /// For the tool alone: the platform has no business with its credentials.
+    /// Only for the tool: the platform must not get its credentials.
     exported: Vec<(&'static str, String)>,
 }
 
@@ -38,7 +39,7 @@ impl Shell {
         &self.signals
     }
 
-    /// Sets a variable for every run of the tool from now on.
+    /// Sets a variable for all later runs of the tool.
     pub(super) fn export(&mut self, name: &'static str, value: impl Into<String>) {
         self.exported.retain(|(known, _)| *known != name);
         self.exported.push((name, value.into()));
@@ -62,7 +63,7 @@ impl Shell {
         check(status, 0, "evidence-platform")
     }
 
-    /// The same, with what it prints going to a file that only its owner may read.
+    /// The same, with its output in a file that only its owner may read.
     pub(super) fn platform_into(&self, arguments: &[&str], file: &str) -> io::Result<()> {
         typed(&format!("evidence-platform {} > {file}", quoted(arguments)));
         let out = self.private_file(file)?;
@@ -70,7 +71,7 @@ impl Shell {
         check(status, 0, "evidence-platform")
     }
 
-    /// What a program prints, without a word about it.
+    /// The output of a program, without showing the command.
     pub(super) fn ask(&self, command: &mut Command, what: &str) -> io::Result<String> {
         let mut child = Process::start(command.stdout(Stdio::piped()))?;
         let mut said = String::new();
@@ -86,7 +87,7 @@ impl Shell {
         self.command(self.programs.join("evidence-platform"), arguments)
     }
 
-    /// A program in the demo's directory, without the variables that would steer it.
+    /// A program in the demo's directory, without variables that would affect it.
     pub(super) fn command(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.directory);
@@ -110,7 +111,7 @@ impl Shell {
     }
 }
 
-/// An error, unless it ended with this exit code.
+/// Fails unless it exited with this code.
 pub(super) fn check(status: ExitStatus, expected: i32, what: &str) -> io::Result<()> {
     match status.code() {
         Some(code) if code == expected => Ok(()),
@@ -119,7 +120,7 @@ pub(super) fn check(status: ExitStatus, expected: i32, what: &str) -> io::Result
     }
 }
 
-/// The arguments as a shell wants them.
+/// The arguments quoted for a shell.
 fn quoted(arguments: &[&str]) -> String {
     let quote = |argument: &&str| match argument.contains(' ') {
         true => format!("\"{argument}\""),

@@ -1,6 +1,7 @@
-//! Ctrl-C and SIGTERM: what the demo has started must not outlive it.
+//! Ctrl-C and SIGTERM: the processes that the demo starts must not outlive it.
 //!
-//! It only remembers that one came. Who runs something asks, ends it, and lets the demo come to its end.
+//! It only records that a signal arrived. Code that runs a process checks for it, stops the process, and lets the
+//! demo end.
 
 use std::io;
 use std::sync::Arc;
@@ -8,12 +9,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Whether the demo was told to end.
+/// Whether a signal arrived.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signals(Arc<AtomicU8>);
 
 impl Signals {
-    /// Watches from a thread of its own: the demo waits for its children and does nothing else meanwhile.
+    /// Watches on a separate thread, since the demo blocks on its children.
     pub(super) fn watch() -> io::Result<Self> {
         let signals = Self::default();
         let watched = signals.clone();
@@ -34,7 +35,7 @@ impl Signals {
         Ok(signals)
     }
 
-    /// The exit code of the signal that came, if one did.
+    /// The exit code for the signal that arrived, if any.
     pub(super) fn raised(&self) -> Option<u8> {
         match self.0.load(Ordering::SeqCst) {
             0 => None,
@@ -42,7 +43,7 @@ impl Signals {
         }
     }
 
-    /// An error, if a signal came.
+    /// Fails if a signal arrived.
     pub(super) fn check(&self) -> io::Result<()> {
         match self.raised() {
             None => Ok(()),
