@@ -199,7 +199,7 @@ pub struct CheckFilterArgs {
     /// Only this source, such as codehost.
     #[arg(long, value_name = "SOURCE", help_heading = FILTERS)]
     pub source: Vec<String>,
-    /// Only subjects (names) that match: `*` stands for any text, `?` for one character; case does not count.
+    /// Only subjects (names) that match: `*` matches any text, `?` one character; case is ignored.
     #[arg(long, value_name = "GLOB", help_heading = FILTERS)]
     pub subject: Vec<String>,
 }

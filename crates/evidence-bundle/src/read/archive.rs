@@ -102,7 +102,7 @@ impl<R: Read> Archive<R> {
             if !header::get(block, field::MAGIC).starts_with(USTAR) {
                 return Err(VerifyError::new(
                     Reason::TarNoncanonical,
-                    "there is no tar header where one must be",
+                    "no tar header at the expected position",
                 ));
             }
             let sum = format!("{:06o}\0 ", header::checksum(block));

@@ -115,7 +115,7 @@ impl Derived<'_> {
         let known = self.list.position(&artifact.filename).and_then(|index| named.get_mut(index));
         match known {
             Some(known) if !*known => *known = true,
-            _ => return wrong("names an artifact of another one"),
+            _ => return wrong("names an artifact of another row"),
         }
         Ok(())
     }

@@ -174,7 +174,7 @@ impl Reason {
                 "The manifest names a different key from the one that signed the bundle."
             }
             Reason::ChecksumMismatch => "A file was changed after the bundle was signed.",
-            Reason::MissingFile => "A file that was signed is no longer in the bundle.",
+            Reason::MissingFile => "A signed file is missing from the bundle.",
             Reason::UnlistedFile => "A file was added after the bundle was signed.",
             Reason::ManifestMismatch => "The manifest describes other files than the bundle holds.",
             Reason::ManifestFormat => "The manifest does not follow this format.",

@@ -198,7 +198,7 @@ impl ProblemKind {
             ProblemKind::TooSlow => "Try again over a faster connection.",
             ProblemKind::Exists => "Choose another name.",
             ProblemKind::BundleIdTaken => {
-                "Compare the two: the stored bundle stays as it is. Collect again to get a bundle with an id of its own."
+                "Compare the two bundles. The stored one is unchanged. Collect again to get a bundle with a new id."
             }
             ProblemKind::LegalHold => "Release the legal hold first.",
             ProblemKind::Retained => "Wait until the time in `detail`.",

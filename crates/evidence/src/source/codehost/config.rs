@@ -147,7 +147,7 @@ static EXCLUDE: Key = Key {
     name: "exclude",
     presence: Presence::Default(DefaultValue::Empty("[]")),
     shape: Shape::List { of: Format::Custom(&names::EXCLUSION), may_be_empty: true },
-    summary: "Repositories to leave out on purpose: a list of org/repo, where `*` in the repository stands for any \
+    summary: "Repositories to leave out on purpose: a list of org/repo, where `*` in the repository matches any \
               characters.",
     rule: "each entry belongs to `org` and appears once; case does not count; an excluded repository is named in the \
            bundle and does not make it incomplete",
@@ -157,7 +157,7 @@ static EXCLUDE: Key = Key {
 
 static BRANCH: Key = Key {
     name: "branch",
-    presence: Presence::Derived("`main`, if the repository's default branch is not known to be another one"),
+    presence: Presence::Derived("`main`, unless the repository is known to have another default branch"),
     shape: Shape::Text(Format::Custom(&names::BRANCH)),
     summary: "The branch that is checked: the same name in every repository, or ~DEFAULT_BRANCH for each repository's \
               default branch.",

@@ -114,7 +114,7 @@ fn collect(shell: &Shell) -> io::Result<String> {
     say(&format!(
         "\n  Exit code {INCOMPLETE}: the token may not read the branch protection of one repository, and the bundle says so."
     ));
-    say("  Somebody left a token in a comment of acme/infra's CODEOWNERS: that artifact was left out.");
+    say("  The CODEOWNERS file of acme/infra contains a token in a comment: that artifact was left out.");
     Ok(format!("evidence-bundles/{bundle}"))
 }
 
@@ -146,7 +146,7 @@ fn verify(shell: &Shell, bundle: &str) -> io::Result<()> {
             Ok(())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            say("  (there is no tar on this machine)");
+            say("  (tar is not installed)");
             Ok(())
         }
         Err(error) => Err(error),
