@@ -30,7 +30,7 @@ host=$(sed -n 's/^The code host is at \([^,]*\),.*/\1/p' sandbox.log)
 token=$(sed -n 's/^ *owner, fine-grained *//p' sandbox.log)
 port=$((20000 + RANDOM % 20000))
 python3 "$here/contract.py" node_modules/@octokit/openapi/generated/api.github.com.deref.json spec.json "$host"
-npx prism proxy --errors -p "$port" spec.json "$host" >prism.log 2>&1 &
+node_modules/.bin/prism proxy --errors -p "$port" spec.json "$host" >prism.log 2>&1 &
 for _ in $(seq 300); do grep -q "is listening" prism.log && break; sleep 0.1; done
 
 "$evidence" init --org acme --generate-keys >/dev/null

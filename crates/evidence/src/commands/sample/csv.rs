@@ -38,7 +38,7 @@ impl Row<14> for Line<'_, SampledCheck> {
 
     fn cells(&self) -> [Cow<'_, str>; 14] {
         let Line(item, Drawn { sha256, row, .. }, origin) = self;
-        let [seed, count, of, filters, bundle_id] = origin.each_ref().map(|text| Cow::from(text));
+        let [seed, count, of, filters, bundle_id] = origin.each_ref().map(Cow::from);
         [
             item.to_string().into(),
             checksum(sha256).into(),
@@ -77,7 +77,7 @@ impl Row<13> for Line<'_, Member> {
 
     fn cells(&self) -> [Cow<'_, str>; 13] {
         let Line(item, Drawn { sha256, row, .. }, origin) = self;
-        let [seed, count, of, filters, bundle_id] = origin.each_ref().map(|text| Cow::from(text));
+        let [seed, count, of, filters, bundle_id] = origin.each_ref().map(Cow::from);
         [
             item.to_string().into(),
             checksum(sha256).into(),
