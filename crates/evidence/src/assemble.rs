@@ -379,7 +379,7 @@ fn in_archive_order(items: &[Item]) -> Vec<&Item> {
 fn bundle_id(sorted: &[&Item], created_at: i64) -> String {
     let mut hash = Sha256::new();
     hash.update(created_at.to_be_bytes());
-    // The report names the id, so that the id cannot depend on it.
+    // The report contains the id, so the id cannot depend on the report.
     for item in sorted.iter().filter(|item| !is_view(item.path().as_str())) {
         hash.update(item.sha256());
         hash.update(item.path().as_str().as_bytes());

@@ -1,5 +1,4 @@
 //! Reads JSON answers strictly: objects, and lists of objects.
-//!
 
 pub use evidence_bundle::json::Object;
 use serde::de::{DeserializeOwned, IgnoredAny};
