@@ -217,7 +217,7 @@ fn checked(
     None
 }
 
-/// The domains in lower case, without duplicates.
+/// The domains in lower case. An invalid or repeated domain is an error.
 fn lower_case(decoder: &mut Decoder<'_, '_>, domains: Vec<Placed<String>>) -> Option<Vec<String>> {
     let mut kept: Vec<String> = Vec::new();
     let mut all_good = true;
